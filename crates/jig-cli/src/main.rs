@@ -1,0 +1,2 @@
+//! The `jig` program.
+fn main() {}

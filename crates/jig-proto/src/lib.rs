@@ -1,0 +1,5 @@
+//! The vocabulary of jig and its JSON.
+
+mod path;
+
+pub use path::{PathSyntaxError, ProjectPath};
