@@ -59,6 +59,17 @@ impl Capabilities {
     /// All five.
     pub const ALL: Capabilities = Capabilities(31);
 
+    /// The set of one.
+    pub const fn just(one: Capability) -> Self {
+        Self(one as u8)
+    }
+
+    /// This set and `other` together.
+    #[must_use]
+    pub const fn with(self, other: Capabilities) -> Self {
+        Self(self.0 | other.0)
+    }
+
     /// Whether the set holds `capability`.
     pub fn has(self, capability: Capability) -> bool {
         self.0 & capability as u8 != 0
@@ -76,19 +87,22 @@ impl Capabilities {
 
     /// The members, in the order in which they are written.
     pub fn iter(self) -> impl Iterator<Item = Capability> {
-        Capability::ALL.into_iter().filter(move |one| self.has(*one))
+        Capability::ALL
+            .into_iter()
+            .filter(move |one| self.has(*one))
     }
 }
 
 impl From<Capability> for Capabilities {
     fn from(one: Capability) -> Self {
-        Self(one as u8)
+        Self::just(one)
     }
 }
 
 impl FromIterator<Capability> for Capabilities {
     fn from_iter<I: IntoIterator<Item = Capability>>(all: I) -> Self {
-        all.into_iter().fold(Self::NONE, |set, one| set | one.into())
+        all.into_iter()
+            .fold(Self::NONE, |set, one| set | one.into())
     }
 }
 

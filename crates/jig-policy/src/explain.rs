@@ -1,0 +1,184 @@
+//! Why a decision came out as it did: the rules that lost, and everything in words.
+//!
+//! Nothing here is on the way of a decision; it walks over all rules and may take its time.
+
+use crate::command::Program;
+use crate::decision::{Decision, Reason, Rule};
+use crate::env::EnvUse;
+use crate::net::NetTarget;
+use crate::policy::{Policy, Resource};
+use crate::resolve::Resolved;
+
+/// A rule that matches a target and did not decide.
+#[derive(Debug, Clone, Copy)]
+pub struct Loser<'p> {
+    /// The rule.
+    pub rule: Rule<'p>,
+    /// Why another one decided.
+    pub why: LostBecause,
+}
+
+/// Why a matching rule did not decide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LostBecause {
+    /// Another rule is more specific.
+    LessSpecific,
+    /// Another rule is as specific and was declared later.
+    DeclaredEarlier,
+}
+
+impl LostBecause {
+    /// The reason in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            LostBecause::LessSpecific => "less specific",
+            LostBecause::DeclaredEarlier => "as specific, but declared earlier",
+        }
+    }
+}
+
+impl Policy {
+    /// The rules that match a path and did not decide, the closest first.
+    pub fn losers_fs(&self, target: &Resolved) -> Vec<Loser<'_>> {
+        let matching = self
+            .fs_rules()
+            .iter()
+            .filter(|rule| target.path().starts_with(rule.path()));
+        rank(matching.map(|rule| (rule.path().depth(), Rule::Fs(rule))))
+    }
+
+    /// The rules that match a URL and did not decide, the closest first.
+    pub fn losers_net(&self, target: &NetTarget) -> Vec<Loser<'_>> {
+        let matching = self.net_rules().iter().filter(|rule| rule.matches(target));
+        rank(matching.map(|rule| (rule.specificity(), Rule::Net(rule))))
+    }
+
+    /// The rules that match a variable and did not decide, the closest first.
+    pub fn losers_env(&self, name: &str) -> Vec<Loser<'_>> {
+        let matching = self.env_rules().iter().filter(|rule| rule.matches(name));
+        rank(matching.map(|rule| (rule.specificity(), Rule::Env(rule))))
+    }
+
+    /// The rules that name a program and did not decide: earlier ones for the same program.
+    pub fn losers_command(&self, program: &Program) -> Vec<Loser<'_>> {
+        let rules = self.command_rules().unwrap_or_default();
+        let matching = rules.iter().filter(|rule| rule.program() == program);
+        rank(matching.map(|rule| (0, Rule::Command(rule))))
+    }
+
+    /// What is granted on a kind of resource, in words, each grant with its origin; the first
+    /// [`MAX_GRANTS`] of them, and then how many more there are.
+    pub fn grants(&self, resource: Resource) -> Vec<String> {
+        let rules = self.granting(resource);
+        let more = rules.len().saturating_sub(MAX_GRANTS);
+        let mut lines: Vec<String> = rules
+            .iter()
+            .take(MAX_GRANTS)
+            .map(|rule| format!("{rule} ({})", rule.origin()))
+            .collect();
+        if more > 0 {
+            lines.push(format!("and {more} more"));
+        }
+        lines
+    }
+
+    fn granting(&self, resource: Resource) -> Vec<Rule<'_>> {
+        let all: Vec<(bool, Rule<'_>)> = match resource {
+            Resource::Fs => {
+                let rules = self.fs_rules().iter();
+                rules
+                    .map(|rule| (!rule.capabilities().is_empty(), Rule::Fs(rule)))
+                    .collect()
+            }
+            Resource::Net => {
+                let rules = self.net_rules().iter();
+                rules.map(|rule| (rule.allow(), Rule::Net(rule))).collect()
+            }
+            Resource::Env => {
+                let rules = self.env_rules().iter();
+                rules
+                    .map(|rule| (rule.grants(EnvUse::Header), Rule::Env(rule)))
+                    .collect()
+            }
+            Resource::Commands => {
+                let rules = self.command_rules().unwrap_or_default().iter();
+                rules.map(|rule| (true, Rule::Command(rule))).collect()
+            }
+        };
+        let granting = all.into_iter().filter(|(grants, _)| *grants);
+        granting.map(|(_, rule)| rule).collect()
+    }
+}
+
+/// All but the best: by specificity, then by the order of declaration, later first.
+fn rank<'p, S: Ord + Copy>(matching: impl Iterator<Item = (S, Rule<'p>)>) -> Vec<Loser<'p>> {
+    let mut all: Vec<(S, Rule<'p>)> = matching.collect();
+    all.reverse();
+    all.sort_by_key(|(specificity, _)| std::cmp::Reverse(*specificity));
+    let Some((best, _)) = all.first().copied() else {
+        return Vec::new();
+    };
+    let losers = all.into_iter().skip(1);
+    losers
+        .map(|(specificity, rule)| Loser {
+            rule,
+            why: if specificity < best {
+                LostBecause::LessSpecific
+            } else {
+                LostBecause::DeclaredEarlier
+            },
+        })
+        .collect()
+}
+
+impl Decision<'_> {
+    /// The reason in one sentence fragment. `operation` is the word for what was asked.
+    pub fn why(&self, operation: &str) -> String {
+        match self.reason {
+            Reason::Granted => match self.rule {
+                Some(rule) if rule.is_default() => {
+                    "nothing is declared here, and the runtime's default grants it".to_owned()
+                }
+                Some(_) => "the rule grants it".to_owned(),
+                None => "nothing is declared here, and the runtime's default allows any".to_owned(),
+            },
+            Reason::Withheld => {
+                format!("the most specific rule that matches does not grant `{operation}`")
+            }
+            Reason::DefaultWithholds => {
+                format!(
+                    "nothing is declared here, and the runtime's default does not grant `{operation}`"
+                )
+            }
+            Reason::NoRule => "no rule matches".to_owned(),
+            Reason::Sensitive(pattern) => format!(
+                "it is a sensitive path (`{pattern}`), which only a rule that names it covers"
+            ),
+            Reason::SensitiveBelow(pattern) => {
+                format!("it would take a sensitive path along (`{pattern}`)")
+            }
+            Reason::Protected(what) => format!("it is {what}, which no tool may change"),
+            Reason::NamedOnly(what) => {
+                format!("it belongs to {what}, which only a rule that names it opens to changes")
+            }
+            Reason::ProtectedBelow(guard) => {
+                format!(
+                    "it would take `{}` along: {}, which no tool may move",
+                    guard.path, guard.what
+                )
+            }
+            Reason::RestrictedBelow => {
+                "a rule restricts something below it, which would be reached by another name"
+                    .to_owned()
+            }
+            Reason::Arguments => "the program is listed, but not with these arguments".to_owned(),
+            Reason::AmbiguousPath => {
+                "servers can read this path in two ways, and a rule on paths has to decide"
+                    .to_owned()
+            }
+        }
+    }
+}
+
+/// A refusal is made for every denied request; a tool must not be able to make long ones at will.
+const MAX_GRANTS: usize = 20;

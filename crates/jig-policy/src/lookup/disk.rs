@@ -1,0 +1,78 @@
+//! [`Lookup`] on the operating system's files.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "resolution for the SDK and for rules asks the disk; acting on files stays with jig-files"
+)]
+
+use std::io;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use jig_proto::ProjectPath;
+
+use super::{Entry, Lookup};
+
+/// A directory of the operating system as a [`Lookup`].
+///
+/// It answers what is true at this moment. A host that goes on to open files judges the handle that
+/// it opened instead; this is for rules, which are resolved once, and for tools that check
+/// themselves.
+#[derive(Debug, Clone)]
+pub struct DiskLookup {
+    root: Utf8PathBuf,
+}
+
+impl DiskLookup {
+    /// Looks things up below `root`, which must be absolute.
+    pub fn new(root: impl Into<Utf8PathBuf>) -> Self {
+        Self { root: root.into() }
+    }
+
+    /// The root with every symbolic link on the way to it resolved.
+    pub fn canonical_root(&self) -> io::Result<Utf8PathBuf> {
+        self.root.canonicalize_utf8()
+    }
+
+    /// The root as it was given.
+    pub fn root(&self) -> &Utf8Path {
+        &self.root
+    }
+}
+
+impl Lookup for DiskLookup {
+    fn entry(&self, path: &ProjectPath) -> io::Result<Entry> {
+        let path = path.under(&self.root);
+        let metadata = match path.symlink_metadata() {
+            Ok(metadata) => metadata,
+            Err(error) if means_missing(&error) => return Ok(Entry::Missing),
+            Err(error) => return Err(error),
+        };
+        if metadata.is_dir() {
+            return Ok(Entry::Directory);
+        }
+        if !metadata.is_symlink() {
+            return Ok(Entry::File);
+        }
+        let target = match path.as_std_path().read_link() {
+            Ok(target) => target,
+            // The link was replaced between the two questions; what is there now is not a link.
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => return Ok(Entry::File),
+            Err(error) if means_missing(&error) => return Ok(Entry::Missing),
+            Err(error) => return Err(error),
+        };
+        match target.into_os_string().into_string() {
+            Ok(target) => Ok(Entry::Link(target)),
+            Err(_) => Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "the target of the symbolic link is not UTF-8",
+            )),
+        }
+    }
+}
+
+fn means_missing(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::InvalidFilename
+    )
+}

@@ -1,0 +1,496 @@
+//! Rules on hosts and URLs, compiled, and the targets that they are compared with.
+
+use std::fmt;
+
+use percent_encoding::percent_decode_str;
+use url::{Host, Url};
+
+use crate::decision::{Decision, Reason, Rule};
+use crate::index::{Index, Levels, SEED, absorb};
+use crate::policy::{Resource, RuleError, RuleErrorKind};
+use crate::rules::{NetRule, Origin};
+
+/// A rule with its host, scheme and path in normal form.
+#[derive(Debug, Clone)]
+pub struct CompiledNetRule {
+    pub(crate) declared: NetRule,
+    pub(crate) host: String,
+    pub(crate) scheme: Option<String>,
+    pub(crate) segments: Vec<String>,
+}
+
+impl CompiledNetRule {
+    /// The host in ASCII, lower case.
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// Whether it allows what it matches.
+    pub fn allow(&self) -> bool {
+        self.declared.allow
+    }
+
+    /// Where it was declared.
+    pub fn origin(&self) -> &Origin {
+        &self.declared.origin
+    }
+
+    /// The rule as it was declared.
+    pub fn declared(&self) -> &NetRule {
+        &self.declared
+    }
+
+    /// The scheme, the port and each path segment count one.
+    pub fn specificity(&self) -> usize {
+        usize::from(self.scheme.is_some())
+            + usize::from(self.declared.port.is_some())
+            + self.segments.len()
+    }
+
+    /// Whether the rule speaks of `target`.
+    pub fn matches(&self, target: &NetTarget) -> bool {
+        self.host == target.host
+            && self
+                .scheme
+                .as_deref()
+                .is_none_or(|scheme| scheme == target.scheme)
+            && match self.declared.port {
+                Some(port) => port == target.port,
+                None => target.is_default_port(self.scheme.is_some()),
+            }
+            && target.segments.starts_with(&self.segments)
+    }
+
+    fn compile(declared: &NetRule) -> Result<Self, NetRuleError> {
+        let host = normalize_host(&declared.host)?;
+        let scheme = match &declared.scheme {
+            Some(scheme) => Some(normalize_scheme(scheme)?),
+            None => None,
+        };
+        if let Some(scheme) = &scheme
+            && declared.port.is_none()
+            && default_port(scheme).is_none()
+        {
+            return Err(NetRuleError::NoDefaultPort(scheme.clone()));
+        }
+        if declared.port == Some(0) {
+            return Err(NetRuleError::PortZero);
+        }
+        let segments = match &declared.path_prefix {
+            Some(prefix) => normalize_prefix(prefix)?,
+            None => Vec::new(),
+        };
+        Ok(Self {
+            declared: declared.clone(),
+            host,
+            scheme,
+            segments,
+        })
+    }
+
+    fn hash(&self) -> u64 {
+        let start = key_start(&self.host, self.scheme.as_deref(), self.declared.port);
+        self.segments
+            .iter()
+            .fold(start, |state, segment| absorb(state, segment.as_bytes()))
+    }
+
+    fn same_key(&self, other: &Self) -> bool {
+        self.host == other.host
+            && self.scheme == other.scheme
+            && self.declared.port == other.declared.port
+            && self.segments == other.segments
+    }
+}
+
+impl fmt::Display for CompiledNetRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.declared.allow {
+            "allow `"
+        } else {
+            "deny `"
+        })?;
+        if let Some(scheme) = &self.scheme {
+            write!(f, "{scheme}://")?;
+        }
+        f.write_str(&self.declared.host)?;
+        if let Some(port) = self.declared.port {
+            write!(f, ":{port}")?;
+        }
+        if let Some(prefix) = &self.declared.path_prefix {
+            f.write_str(prefix)?;
+        }
+        f.write_str("`")
+    }
+}
+
+/// A URL in the form in which rules are compared with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NetTarget {
+    text: String,
+    scheme: String,
+    host: String,
+    port: u16,
+    segments: Vec<String>,
+    ambiguous: bool,
+}
+
+impl NetTarget {
+    /// Reads a URL. Its user name, password, query and fragment play no part.
+    pub fn parse(url: &str) -> Result<Self, NetTargetError> {
+        let parsed = Url::parse(url).map_err(NetTargetError::Url)?;
+        Self::from_url(&parsed)
+    }
+
+    /// The same from a URL that is parsed already.
+    pub fn from_url(url: &Url) -> Result<Self, NetTargetError> {
+        let host = url.host_str().filter(|host| !host.is_empty());
+        let host = host.ok_or_else(|| NetTargetError::NoHost(url.scheme().to_owned()))?;
+        // Hosts of schemes that browsers don't know are left as they are by the parser.
+        let host = normalize_host(host).map_err(NetTargetError::Host)?;
+        let scheme = url.scheme().to_owned();
+        let port = match url.port().or_else(|| default_port(&scheme)) {
+            Some(port) => port,
+            None => return Err(NetTargetError::NoPort(scheme)),
+        };
+        let (segments, ambiguous) = path_segments(url.path());
+        Ok(Self {
+            text: url.to_string(),
+            scheme,
+            host,
+            port,
+            segments,
+            ambiguous,
+        })
+    }
+
+    /// The host in ASCII, lower case, without brackets or a final dot.
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// The scheme.
+    pub fn scheme(&self) -> &str {
+        &self.scheme
+    }
+
+    /// The port, the scheme's own if the URL names none.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// The decoded segments of the path, without empty ones.
+    pub fn segments(&self) -> &[String] {
+        &self.segments
+    }
+
+    /// Whether servers may disagree about which segments the path has: an encoded slash or dot
+    /// segment, or a backslash.
+    pub fn is_ambiguous(&self) -> bool {
+        self.ambiguous
+    }
+
+    /// Whether the port is the one that the scheme stands for. Unless a rule names the scheme, only
+    /// the web's schemes count: a rule on a host alone opens 80 and 443, not ssh.
+    fn is_default_port(&self, scheme_named: bool) -> bool {
+        let known = if scheme_named {
+            default_port(&self.scheme)
+        } else {
+            web_port(&self.scheme)
+        };
+        known == Some(self.port)
+    }
+}
+
+impl fmt::Display for NetTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct NetTable {
+    rules: Vec<CompiledNetRule>,
+    index: Index,
+    /// The numbers of path segments that occur, by whether scheme and port are given.
+    levels: [Levels; 4],
+    /// Hosts for which some rule looks at paths.
+    path_hosts: Index,
+}
+
+impl NetTable {
+    pub(crate) fn compile(declared: &[NetRule], errors: &mut Vec<RuleError>) -> Self {
+        let mut rules = Vec::with_capacity(declared.len());
+        for (index, rule) in declared.iter().enumerate() {
+            match CompiledNetRule::compile(rule) {
+                Ok(compiled) => rules.push(compiled),
+                Err(error) => errors.push(RuleError {
+                    resource: Resource::Net,
+                    index,
+                    origin: rule.origin.clone(),
+                    kind: RuleErrorKind::Net(error),
+                }),
+            }
+        }
+        let mut levels = [Levels::default(); 4];
+        let mut keys: Vec<(u64, u32)> = Vec::with_capacity(rules.len());
+        let mut hosts: Vec<(u64, u32)> = Vec::new();
+        for (number, rule) in (0_u32..).zip(&rules) {
+            levels[shape(rule.scheme.is_some(), rule.declared.port.is_some())]
+                .insert(rule.segments.len());
+            keys.push((rule.hash(), number));
+            if !rule.segments.is_empty() {
+                hosts.push((absorb(SEED, rule.host.as_bytes()), number));
+            }
+        }
+        last_of_each(&mut keys, |a, b| {
+            rules[a as usize].same_key(&rules[b as usize])
+        });
+        last_of_each(&mut hosts, |a, b| {
+            rules[a as usize].host == rules[b as usize].host
+        });
+        Self {
+            index: Index::build(&keys),
+            path_hosts: Index::build(&hosts),
+            levels,
+            rules,
+        }
+    }
+
+    pub(crate) fn rules(&self) -> &[CompiledNetRule] {
+        &self.rules
+    }
+
+    pub(crate) fn decide(&self, target: &NetTarget) -> Decision<'_> {
+        if self.rules.is_empty() {
+            return Decision::uncovered(Reason::DefaultWithholds, None);
+        }
+        if target.ambiguous && self.looks_at_paths(target) {
+            return Decision::deny(Reason::AmbiguousPath, None);
+        }
+        match self.winner(target) {
+            None => Decision::uncovered(Reason::NoRule, None),
+            Some(rule) if rule.declared.allow => Decision::allow(Rule::Net(rule)),
+            Some(rule) => Decision::deny(Reason::Withheld, Some(Rule::Net(rule))),
+        }
+    }
+
+    fn looks_at_paths(&self, target: &NetTarget) -> bool {
+        let hash = absorb(SEED, target.host.as_bytes());
+        self.path_hosts
+            .find(hash, |number| {
+                self.rules[number as usize].host == target.host
+            })
+            .is_some()
+    }
+
+    /// The most specific rule; of several equally specific ones the last.
+    fn winner(&self, target: &NetTarget) -> Option<&CompiledNetRule> {
+        let mut best: Option<(usize, u32)> = None;
+        for (with_scheme, with_port) in [(false, false), (true, false), (false, true), (true, true)]
+        {
+            let levels = self.levels[shape(with_scheme, with_port)];
+            if levels.is_empty() || (!with_port && !target.is_default_port(with_scheme)) {
+                continue;
+            }
+            let mut state = key_start(
+                &target.host,
+                with_scheme.then_some(target.scheme.as_str()),
+                with_port.then_some(target.port),
+            );
+            for count in 0..=target.segments.len() {
+                if count > 0 {
+                    state = absorb(state, target.segments[count - 1].as_bytes());
+                }
+                if !levels.may_hold(count) {
+                    continue;
+                }
+                let found = self.index.find(state, |number| {
+                    let rule = &self.rules[number as usize];
+                    rule.segments.len() == count
+                        && rule.scheme.is_some() == with_scheme
+                        && rule.declared.port.is_some() == with_port
+                        && rule.matches(target)
+                });
+                if let Some(number) = found {
+                    let candidate = (self.rules[number as usize].specificity(), number);
+                    best = best.max(Some(candidate));
+                }
+            }
+        }
+        self.rules.get(best?.1 as usize)
+    }
+}
+
+fn shape(with_scheme: bool, with_port: bool) -> usize {
+    usize::from(with_scheme) | usize::from(with_port) << 1
+}
+
+fn key_start(host: &str, scheme: Option<&str>, port: Option<u16>) -> u64 {
+    let state = absorb(SEED, host.as_bytes());
+    let state = absorb(state, scheme.unwrap_or("").as_bytes());
+    absorb(state, &port.unwrap_or(0).to_le_bytes())
+}
+
+/// Keeps, of several entries for one key, the one that was declared last.
+pub(crate) fn last_of_each(keys: &mut Vec<(u64, u32)>, same: impl Fn(u32, u32) -> bool) {
+    keys.sort_unstable();
+    let mut kept: Vec<(u64, u32)> = Vec::with_capacity(keys.len());
+    for &(hash, number) in keys.iter() {
+        let mut run = kept
+            .iter_mut()
+            .rev()
+            .take_while(|(other, _)| *other == hash);
+        match run.find(|(_, other)| same(*other, number)) {
+            // Sorted by number within one hash, so this one was declared later.
+            Some(place) => place.1 = number,
+            None => kept.push((hash, number)),
+        }
+    }
+    *keys = kept;
+}
+
+/// Brings a host to the one form in which hosts are compared.
+fn normalize_host(host: &str) -> Result<String, NetRuleError> {
+    let bad = || NetRuleError::Host(host.to_owned());
+    if host.is_empty() {
+        return Err(NetRuleError::EmptyHost);
+    }
+    if host.contains('*') {
+        return Err(NetRuleError::Wildcard(host.to_owned()));
+    }
+    let parsed = if host.contains(':') && !host.starts_with('[') {
+        // An IPv6 address may be written without the brackets that a URL needs.
+        Host::parse(&format!("[{host}]"))
+    } else {
+        Host::parse(host)
+    };
+    match parsed.map_err(|_| bad())? {
+        Host::Domain(name) => {
+            let name = name.strip_suffix('.').unwrap_or(&name);
+            if name.is_empty() {
+                return Err(bad());
+            }
+            Ok(name.to_ascii_lowercase())
+        }
+        Host::Ipv4(address) => Ok(address.to_string()),
+        Host::Ipv6(address) => Ok(address.to_string()),
+    }
+}
+
+fn normalize_scheme(scheme: &str) -> Result<String, NetRuleError> {
+    let valid = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+        && scheme
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'));
+    if !valid {
+        return Err(NetRuleError::Scheme(scheme.to_owned()));
+    }
+    Ok(scheme.to_ascii_lowercase())
+}
+
+fn normalize_prefix(prefix: &str) -> Result<Vec<String>, NetRuleError> {
+    if !prefix.starts_with('/') || prefix.contains(['?', '#']) {
+        return Err(NetRuleError::PathPrefix(prefix.to_owned()));
+    }
+    // The same parser as for targets, so that dots and odd characters come out the same.
+    let url = Url::parse(&format!("http://host{prefix}"))
+        .map_err(|_| NetRuleError::PathPrefix(prefix.to_owned()))?;
+    let (segments, ambiguous) = path_segments(url.path());
+    if ambiguous {
+        return Err(NetRuleError::PathPrefix(prefix.to_owned()));
+    }
+    Ok(segments)
+}
+
+/// The decoded, non-empty segments of a URL's path, and whether it can be read in another way.
+///
+/// `/%61dmin` and `//admin` are `/admin` to many servers, so they are to us.
+fn path_segments(path: &str) -> (Vec<String>, bool) {
+    let mut ambiguous = false;
+    let mut segments = Vec::new();
+    for segment in path.split('/') {
+        let decoded = percent_decode_str(segment).decode_utf8_lossy();
+        if decoded.is_empty() {
+            continue;
+        }
+        ambiguous |= decoded.contains(['/', '\\', '\0'])
+            || decoded == "."
+            || decoded == ".."
+            || decoded.contains('%');
+        segments.push(decoded.into_owned());
+    }
+    (segments, ambiguous)
+}
+
+/// The port that a scheme stands for, where there is one.
+fn default_port(scheme: &str) -> Option<u16> {
+    web_port(scheme).or(match scheme {
+        "ftp" => Some(21),
+        "ssh" | "sftp" => Some(22),
+        "git" => Some(9418),
+        "ldap" => Some(389),
+        "ldaps" => Some(636),
+        "imaps" => Some(993),
+        "smtps" => Some(465),
+        "postgres" | "postgresql" => Some(5432),
+        "mysql" => Some(3306),
+        "redis" => Some(6379),
+        "amqp" => Some(5672),
+        "nats" => Some(4222),
+        _ => None,
+    })
+}
+
+fn web_port(scheme: &str) -> Option<u16> {
+    match scheme {
+        "http" | "ws" => Some(80),
+        "https" | "wss" => Some(443),
+        _ => None,
+    }
+}
+
+/// Why a net rule cannot be compiled.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NetRuleError {
+    /// No host at all.
+    #[error("`host` is empty")]
+    EmptyHost,
+    /// Not a host: perhaps a URL, or a host with a port.
+    #[error("`{0}` is not a host")]
+    Host(String),
+    /// A wildcard, which hosts don't have.
+    #[error("`{0}`: hosts are exact, `*` has no meaning in them")]
+    Wildcard(String),
+    /// Not a scheme.
+    #[error("`{0}` is not a URL scheme")]
+    Scheme(String),
+    /// A scheme whose port we don't know.
+    #[error("scheme `{0}` has no known port")]
+    NoDefaultPort(String),
+    /// Port 0.
+    #[error("port 0 cannot be connected to")]
+    PortZero,
+    /// Not a path that begins with `/`.
+    #[error("`path_prefix` `{0}` is not a plain path that begins with `/`")]
+    PathPrefix(String),
+}
+
+/// Why a text is no target for net rules.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NetTargetError {
+    /// It is not a URL.
+    #[error("it is not a URL")]
+    Url(#[source] url::ParseError),
+    /// The URL names no host.
+    #[error("a `{0}:` URL names no host")]
+    NoHost(String),
+    /// The host is not one.
+    #[error(transparent)]
+    Host(NetRuleError),
+    /// Neither the URL nor its scheme names a port.
+    #[error("scheme `{0}` has no known port, and the URL names none")]
+    NoPort(String),
+}

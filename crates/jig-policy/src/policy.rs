@@ -1,0 +1,237 @@
+//! [`Policy`]: the rules of one tool, compiled for one workspace.
+
+use crate::command::{CommandRuleError, CommandTable, CompiledCommandRule, Program};
+use crate::decision::{Decision, Verdict};
+use crate::env::{CompiledEnvRule, EnvNameError, EnvTable, EnvUse};
+use crate::fs::{CompiledFsRule, FsTable};
+use crate::guard::Guards;
+use crate::lookup::Lookup;
+use crate::net::{CompiledNetRule, NetRuleError, NetTable, NetTarget};
+use crate::resolve::{ResolveError, Resolved, Workspace};
+use crate::rules::{Access, Origin};
+use crate::{Capability, DefaultAccess};
+
+/// The rules of one tool, compiled for one workspace: canonical paths, normalised hosts.
+///
+/// It is immutable and can be shared. A decision costs the same however many rules there are.
+///
+/// ```
+/// use jig_policy::{Access, Capabilities, Capability, DefaultAccess, FsRule, Guards, Origin};
+/// use jig_policy::{Policy, Verdict, Workspace};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let folder = tempfile::tempdir()?;
+/// let root = camino::Utf8Path::from_path(folder.path()).ok_or("not UTF-8")?;
+/// let workspace = Workspace::on_disk(root)?;
+/// let access = Access {
+///     fs: vec![FsRule {
+///         path: "src".to_owned(),
+///         capabilities: Capabilities::just(Capability::Read),
+///         origin: Origin::line("jig.toml", 3),
+///     }],
+///     ..Access::default()
+/// };
+/// let policy = Policy::compile(&access, DefaultAccess::VFS, &Guards::default(), &workspace)?;
+///
+/// let main = workspace.resolve("src/main.rs")?;
+/// assert_eq!(policy.decide_fs(Capability::Read, &main).verdict, Verdict::Allow);
+/// let update = policy.decide_fs(Capability::Update, &main);
+/// assert_eq!(update.verdict, Verdict::Deny);
+/// assert_eq!(update.rule.map(|rule| rule.origin().to_string()).as_deref(), Some("jig.toml:3"));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Policy {
+    pub(crate) fs: FsTable,
+    pub(crate) net: NetTable,
+    pub(crate) env: EnvTable,
+    pub(crate) commands: CommandTable,
+    pub(crate) default: DefaultAccess,
+    pub(crate) fs_declared: bool,
+}
+
+impl Policy {
+    /// Compiles the rules of a tool. Every rule that cannot be compiled is reported, not only the
+    /// first, and none is left out silently: a policy exists only if all of it can be meant.
+    pub fn compile<L: Lookup>(
+        access: &Access,
+        default: DefaultAccess,
+        guards: &Guards,
+        workspace: &Workspace<L>,
+    ) -> Result<Self, RuleErrors> {
+        let mut errors = Vec::new();
+        let policy = Self {
+            fs: FsTable::compile(&access.fs, default, guards, workspace, &mut errors),
+            net: NetTable::compile(&access.net, &mut errors),
+            env: EnvTable::compile(&access.env, &mut errors),
+            commands: CommandTable::compile(
+                access.commands.as_deref(),
+                default.commands,
+                workspace,
+                &mut errors,
+            ),
+            default,
+            fs_declared: !access.fs.is_empty(),
+        };
+        if errors.is_empty() {
+            Ok(policy)
+        } else {
+            Err(RuleErrors(errors))
+        }
+    }
+
+    /// Whether `capability` is granted on a file or directory.
+    ///
+    /// Reading also means listing and asking whether it exists. For a move use
+    /// [`decide_move`](Self::decide_move).
+    pub fn decide_fs(&self, capability: Capability, target: &Resolved) -> Decision<'_> {
+        self.fs.decide(capability, target.path())
+    }
+
+    /// Whether something may be moved: `delete` on the source, `create` or, where something
+    /// stands, `update` on the destination. A directory takes everything below it along, so
+    /// nothing below either name may be restricted.
+    pub fn decide_move(&self, from: &Resolved, to: &Resolved, directory: bool) -> Decision<'_> {
+        let away = self.fs.decide(Capability::Delete, from.path());
+        if !away.is_allowed() {
+            return away;
+        }
+        let wanted = if to.exists() {
+            Capability::Update
+        } else {
+            Capability::Create
+        };
+        let arrives = self.fs.decide(wanted, to.path());
+        if !arrives.is_allowed() || !directory {
+            return arrives;
+        }
+        self.fs
+            .pinned(to.path(), Capability::Create)
+            .unwrap_or(arrives)
+    }
+
+    /// Whether a URL may be requested.
+    pub fn decide_net(&self, target: &NetTarget) -> Decision<'_> {
+        self.net.decide(target)
+    }
+
+    /// Whether a variable of the host's environment may be used.
+    pub fn decide_env(&self, wanted: EnvUse, name: &str) -> Decision<'_> {
+        self.env.decide(wanted, name)
+    }
+
+    /// Whether a program may be run with these arguments. A file of the workspace also needs the
+    /// `execute` capability.
+    pub fn decide_command(&self, program: &Program, args: &[String]) -> Decision<'_> {
+        if let Program::File(file) = program {
+            let execute = self.fs.decide(Capability::Execute, file.path());
+            let listed = self.commands.decide(program, args);
+            return if execute.verdict == Verdict::Allow {
+                listed
+            } else {
+                execute
+            };
+        }
+        self.commands.decide(program, args)
+    }
+
+    /// The rules on files, in the order of their declaration; the default if none is declared.
+    pub fn fs_rules(&self) -> &[CompiledFsRule] {
+        self.fs.rules()
+    }
+
+    /// The rules on hosts.
+    pub fn net_rules(&self) -> &[CompiledNetRule] {
+        self.net.rules()
+    }
+
+    /// The rules on variables.
+    pub fn env_rules(&self) -> &[CompiledEnvRule] {
+        self.env.rules()
+    }
+
+    /// The rules on programs; `None` if none is declared.
+    pub fn command_rules(&self) -> Option<&[CompiledCommandRule]> {
+        self.commands.is_declared().then(|| self.commands.rules())
+    }
+
+    /// Whether any program may be run, because nothing is declared and the default allows it.
+    pub fn any_command(&self) -> bool {
+        self.commands.allows_any()
+    }
+
+    /// What holds for resources that declare nothing.
+    pub fn default_access(&self) -> DefaultAccess {
+        self.default
+    }
+}
+
+/// The kinds of rules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Resource {
+    /// Files.
+    Fs,
+    /// Hosts.
+    Net,
+    /// Variables.
+    Env,
+    /// Programs.
+    Commands,
+}
+
+impl Resource {
+    /// The name of the list in `access`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Resource::Fs => "fs",
+            Resource::Net => "net",
+            Resource::Env => "env",
+            Resource::Commands => "commands",
+        }
+    }
+}
+
+/// All the rules of a tool that cannot be compiled.
+#[derive(Debug, thiserror::Error)]
+#[error("{}", self.text())]
+pub struct RuleErrors(pub Vec<RuleError>);
+
+impl RuleErrors {
+    fn text(&self) -> String {
+        let lines: Vec<String> = self.0.iter().map(ToString::to_string).collect();
+        lines.join("\n")
+    }
+}
+
+/// A rule that cannot be compiled.
+#[derive(Debug, thiserror::Error)]
+#[error("{origin}: {kind}")]
+pub struct RuleError {
+    /// The list in which the rule stands.
+    pub resource: Resource,
+    /// Its place in that list.
+    pub index: usize,
+    /// Where it was declared.
+    pub origin: Origin,
+    /// What is wrong with it.
+    pub kind: RuleErrorKind,
+}
+
+/// What is wrong with a rule.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RuleErrorKind {
+    /// The path of a rule on files.
+    #[error("{0}: {reason}", reason = .0.reason)]
+    Path(ResolveError),
+    /// A rule on hosts.
+    #[error(transparent)]
+    Net(NetRuleError),
+    /// A rule on variables.
+    #[error(transparent)]
+    Env(EnvNameError),
+    /// A rule on programs.
+    #[error(transparent)]
+    Command(CommandRuleError),
+}

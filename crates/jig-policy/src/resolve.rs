@@ -1,0 +1,260 @@
+//! The one algorithm that turns what a tool wrote into the path that rules are compared with.
+//!
+//! Start at [`Workspace::resolve`]. The same code serves rules and targets, the disk, the memory
+//! backend and the SDK, so that they cannot disagree. It refuses everything that leaves the
+//! workspace at any step, also a link that would lead back in: what left once can be moved outside
+//! our sight.
+
+use std::io;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use jig_proto::{PathSyntaxError, ProjectPath};
+
+use crate::lookup::{DiskLookup, Entry, Lookup};
+
+/// A workspace as path resolution sees it: its tree and the absolute paths that mean its root.
+pub struct Workspace<L> {
+    lookup: L,
+    roots: Vec<Utf8PathBuf>,
+}
+
+impl<L: Lookup> Workspace<L> {
+    /// A workspace whose root has the absolute path `root` in what tools write and links say.
+    pub fn new(root: impl Into<Utf8PathBuf>, lookup: L) -> Self {
+        Self {
+            lookup,
+            roots: vec![root.into()],
+        }
+    }
+
+    /// The absolute path of the root.
+    pub fn root(&self) -> &Utf8Path {
+        self.roots.first().map_or(Utf8Path::new(""), |root| root)
+    }
+
+    /// The tree behind it.
+    pub fn lookup(&self) -> &L {
+        &self.lookup
+    }
+
+    /// Resolves a path as a tool or a rule wrote it to its canonical form.
+    ///
+    /// Relative paths start at the root; absolute ones must lie under it. `..` is folded first,
+    /// then every symbolic link on the way is resolved. Components that do not exist yet are kept
+    /// as written. A link that dangles, loops or leaves the workspace is an escape.
+    pub fn resolve(&self, input: &str) -> Result<Resolved, ResolveError> {
+        let fail = |reason| ResolveError {
+            path: input.to_owned(),
+            reason,
+        };
+        let start = self.normalize(input).map_err(fail)?;
+        self.follow(&start).map_err(fail)
+    }
+
+    fn normalize(&self, input: &str) -> Result<ProjectPath, ResolveReason> {
+        let relative = if Utf8Path::new(input).has_root() {
+            self.strip_root(input).ok_or(ResolveReason::Outside)?
+        } else {
+            input
+        };
+        match ProjectPath::normalize(relative) {
+            Ok(path) => Ok(path),
+            Err(PathSyntaxError::Escape) => Err(ResolveReason::DotDot),
+            Err(PathSyntaxError::Absolute) => Err(ResolveReason::Outside),
+            Err(other) => Err(ResolveReason::Syntax(other)),
+        }
+    }
+
+    /// The part of an absolute path below the root; `.` for the root itself.
+    fn strip_root<'a>(&self, absolute: &'a str) -> Option<&'a str> {
+        self.roots.iter().find_map(|root| {
+            let rest = Utf8Path::new(absolute).strip_prefix(root).ok()?;
+            Some(if rest.as_str().is_empty() {
+                "."
+            } else {
+                rest.as_str()
+            })
+        })
+    }
+
+    fn follow(&self, start: &ProjectPath) -> Result<Resolved, ResolveReason> {
+        // A stack: the next component is at the end. Those that came out of a link are marked,
+        // because a link must lead somewhere, while what the caller wrote need not exist yet.
+        let mut pending: Vec<Step> = steps(start.as_str(), false).collect();
+        pending.reverse();
+        let mut done = ProjectPath::root();
+        let mut links = 0;
+        while let Some(step) = pending.pop() {
+            if step.name == ".." {
+                done = done.parent().ok_or(ResolveReason::LinkLeaves)?;
+                continue;
+            }
+            let name = ProjectPath::normalize(&step.name).map_err(ResolveReason::Syntax)?;
+            let here = done.join(&name);
+            match self.lookup.entry(&here).map_err(ResolveReason::Lookup)? {
+                Entry::Directory => done = here,
+                Entry::Missing if step.from_link => return Err(ResolveReason::Dangling),
+                Entry::File if pending.last().is_some_and(|next| next.from_link) => {
+                    return Err(ResolveReason::Dangling);
+                }
+                Entry::Missing => return Ok(Resolved::new(rest_of(here, pending), false)),
+                Entry::File => {
+                    let exists = pending.is_empty();
+                    return Ok(Resolved::new(rest_of(here, pending), exists));
+                }
+                Entry::Link(target) => {
+                    links += 1;
+                    if links > MAX_LINKS {
+                        return Err(ResolveReason::Loop);
+                    }
+                    let target = if Utf8Path::new(&target).has_root() {
+                        done = ProjectPath::root();
+                        self.strip_root(&target).ok_or(ResolveReason::LinkLeaves)?
+                    } else {
+                        target.as_str()
+                    };
+                    let before = pending.len();
+                    pending.extend(steps(target, true));
+                    pending[before..].reverse();
+                    if pending.len() > MAX_STEPS {
+                        return Err(ResolveReason::Loop);
+                    }
+                }
+            }
+        }
+        Ok(Resolved::new(done, true))
+    }
+}
+
+impl Workspace<DiskLookup> {
+    /// A directory of the operating system, known by the path given and by its canonical one.
+    pub fn on_disk(root: impl Into<Utf8PathBuf>) -> io::Result<Self> {
+        let given = root.into();
+        let lookup = DiskLookup::new(given.clone());
+        let canonical = lookup.canonical_root()?;
+        let mut roots = vec![given];
+        if !roots.contains(&canonical) {
+            roots.push(canonical);
+        }
+        Ok(Self { lookup, roots })
+    }
+}
+
+struct Step {
+    name: String,
+    from_link: bool,
+}
+
+fn steps(path: &str, from_link: bool) -> impl Iterator<Item = Step> {
+    path.split('/')
+        .filter(|name| !name.is_empty() && *name != ".")
+        .map(move |name| Step {
+            name: name.to_owned(),
+            from_link,
+        })
+}
+
+fn rest_of(here: ProjectPath, mut pending: Vec<Step>) -> ProjectPath {
+    let mut text = here.as_str().to_owned();
+    while let Some(step) = pending.pop() {
+        text.push('/');
+        text.push_str(&step.name);
+    }
+    // What is pending was normal when it was pushed, so this only puts the type back on.
+    ProjectPath::normalize(&text).unwrap_or(here)
+}
+
+/// A path in canonical form: inside the workspace, with every link resolved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resolved {
+    path: ProjectPath,
+    exists: bool,
+}
+
+impl Resolved {
+    fn new(path: ProjectPath, exists: bool) -> Self {
+        Self { path, exists }
+    }
+
+    /// Vouches that `path` is canonical, for callers that read it off an open handle.
+    ///
+    /// A path that still goes through a link is then judged by its alias: only what the kernel
+    /// itself reported for an open descriptor belongs here.
+    pub fn from_handle(path: ProjectPath) -> Self {
+        Self { path, exists: true }
+    }
+
+    /// The canonical path.
+    pub fn path(&self) -> &ProjectPath {
+        &self.path
+    }
+
+    /// Whether something stood there when it was resolved.
+    pub fn exists(&self) -> bool {
+        self.exists
+    }
+}
+
+/// A path that cannot be resolved inside the workspace.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {path}", .reason.headline())]
+pub struct ResolveError {
+    /// The path as it was written.
+    pub path: String,
+    /// What is wrong with it.
+    #[source]
+    pub reason: ResolveReason,
+}
+
+impl ResolveError {
+    /// Whether the path is somewhere else from the start, rather than leaving on the way.
+    pub fn is_outside(&self) -> bool {
+        matches!(self.reason, ResolveReason::Outside)
+    }
+}
+
+/// What is wrong with a path.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ResolveReason {
+    /// An absolute path that does not begin with the root.
+    #[error("it is absolute and not under the workspace root")]
+    Outside,
+    /// `..` climbs above the root.
+    #[error("it climbs above the root by `..`")]
+    DotDot,
+    /// A symbolic link on the way points outside.
+    #[error("a symbolic link on the way points outside")]
+    LinkLeaves,
+    /// A symbolic link on the way points to nothing.
+    #[error("a symbolic link on the way points to nothing")]
+    Dangling,
+    /// Symbolic links form a loop, or a chain too long to tell.
+    #[error("symbolic links on the way form a loop")]
+    Loop,
+    /// The text is no path.
+    #[error(transparent)]
+    Syntax(PathSyntaxError),
+    /// The tree could not be asked.
+    #[error("the path could not be looked up")]
+    Lookup(#[source] io::Error),
+}
+
+impl ResolveReason {
+    fn headline(&self) -> &'static str {
+        match self {
+            Self::Outside => "path is outside the workspace",
+            Self::DotDot | Self::LinkLeaves | Self::Dangling | Self::Loop => {
+                "path escapes the workspace"
+            }
+            Self::Syntax(_) => "path is not valid",
+            Self::Lookup(_) => "path cannot be resolved",
+        }
+    }
+}
+
+/// As many links as Linux follows in one path. A tool can make endless chains of them.
+const MAX_LINKS: usize = 40;
+
+/// Link targets can be 4 KiB of components each; forty of them must not grow without bound.
+const MAX_STEPS: usize = 8192;

@@ -1,0 +1,219 @@
+//! Paths that a broad rule does not cover: credentials, secrets and what runs by itself.
+//!
+//! A rule on `.` says "the project", and nobody who writes it means the keys that happen to lie
+//! there. So a sensitive path is covered only by a rule that names it, or something below it. The
+//! list can be extended and never reduced.
+
+use jig_proto::ProjectPath;
+
+/// The list of sensitive paths: the built-in one and what was added to it.
+#[derive(Debug, Clone)]
+pub struct Sensitive {
+    patterns: Vec<Pattern>,
+}
+
+impl Default for Sensitive {
+    fn default() -> Self {
+        Self {
+            patterns: BUILT_IN
+                .iter()
+                .map(|text| Pattern::built_in(text))
+                .collect(),
+        }
+    }
+}
+
+impl Sensitive {
+    /// Adds a pattern.
+    ///
+    /// It matches at any depth, or only at the root when it begins with `/` or `./`. `*` stands
+    /// for any run of characters within one component; a leading `**/` may be written and changes
+    /// nothing.
+    pub fn add(&mut self, pattern: &str) -> Result<(), PatternError> {
+        self.patterns.push(Pattern::parse(pattern)?);
+        Ok(())
+    }
+
+    /// The patterns as text, built-in ones first.
+    pub fn patterns(&self) -> impl Iterator<Item = &str> {
+        self.patterns.iter().map(|pattern| pattern.text.as_str())
+    }
+
+    /// The sensitive path that `path` is or lies in.
+    pub fn find(&self, path: &ProjectPath) -> Option<SensitiveMatch<'_>> {
+        let text = path.as_str();
+        let mut start = 0;
+        let mut depth = 0;
+        while start < text.len() {
+            let rest = &text[start..];
+            for pattern in self.candidates(rest, depth) {
+                if pattern.matches_start(rest) {
+                    return Some(SensitiveMatch {
+                        pattern: &pattern.text,
+                        depth: depth + pattern.components.len(),
+                    });
+                }
+            }
+            start += rest.find('/').map_or(rest.len(), |slash| slash + 1);
+            depth += 1;
+        }
+        None
+    }
+
+    /// The sensitive path that would lie below `path`: moving `.git` moves `.git/hooks`.
+    pub fn find_below(&self, path: &ProjectPath) -> Option<&str> {
+        let names: Vec<&str> = path.components().collect();
+        let pattern = self.patterns.iter().find(|pattern| {
+            (1..pattern.components.len()).any(|count| {
+                let Some(start) = names.len().checked_sub(count) else {
+                    return false;
+                };
+                (start == 0 || !pattern.anchored)
+                    && pattern.components[..count]
+                        .iter()
+                        .zip(&names[start..])
+                        .all(|(glob, name)| glob_matches(glob, name))
+            })
+        })?;
+        Some(&pattern.text)
+    }
+
+    fn candidates(&self, rest: &str, depth: usize) -> impl Iterator<Item = &Pattern> {
+        let dotted = rest.starts_with('.');
+        self.patterns
+            .iter()
+            .filter(move |pattern| (dotted || !pattern.dotted) && (depth == 0 || !pattern.anchored))
+    }
+}
+
+/// Where a path is sensitive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SensitiveMatch<'a> {
+    /// The pattern of the list that matched.
+    pub pattern: &'a str,
+    /// How many components of the path make up the sensitive part. A rule must be at least as
+    /// deep to name it.
+    pub depth: usize,
+}
+
+#[derive(Debug, Clone)]
+struct Pattern {
+    text: String,
+    components: Vec<String>,
+    anchored: bool,
+    /// Begins with a dot, as all built-in ones do: most components can be passed over at once.
+    dotted: bool,
+}
+
+impl Pattern {
+    fn built_in(text: &str) -> Self {
+        let components: Vec<String> = text.split('/').map(str::to_owned).collect();
+        Self {
+            text: text.to_owned(),
+            components,
+            anchored: false,
+            dotted: text.starts_with('.'),
+        }
+    }
+
+    fn parse(text: &str) -> Result<Self, PatternError> {
+        if text.starts_with('~') {
+            return Err(PatternError::Home);
+        }
+        let anchored = text.starts_with('/') || text.starts_with("./");
+        let body = text.trim_start_matches("./").trim_start_matches('/');
+        let body = body.strip_prefix("**/").unwrap_or(body);
+        let path = ProjectPath::normalize(body).map_err(PatternError::Path)?;
+        if path.is_root() {
+            return Err(PatternError::Everything);
+        }
+        let components: Vec<String> = path.components().map(str::to_owned).collect();
+        if let Some(bad) = components.iter().find(|name| name.contains("**")) {
+            return Err(PatternError::Stars(bad.clone()));
+        }
+        if components.iter().all(|name| name == "*") {
+            return Err(PatternError::Everything);
+        }
+        Ok(Self {
+            text: text.to_owned(),
+            dotted: path.as_str().starts_with('.'),
+            components,
+            anchored,
+        })
+    }
+
+    fn matches_start(&self, rest: &str) -> bool {
+        let mut names = rest.split('/');
+        self.components
+            .iter()
+            .all(|glob| names.next().is_some_and(|name| glob_matches(glob, name)))
+    }
+}
+
+/// Matches one component; `*` stands for any run of characters.
+fn glob_matches(glob: &str, name: &str) -> bool {
+    let Some((head, tail)) = glob.split_once('*') else {
+        return glob == name;
+    };
+    let Some(mut rest) = name.strip_prefix(head) else {
+        return false;
+    };
+    let mut parts: Vec<&str> = tail.split('*').collect();
+    let last = parts.pop().unwrap_or("");
+    for part in parts {
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
+}
+
+/// Why a text is no pattern for a sensitive path.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PatternError {
+    /// It names the home directory, which no tool sees.
+    #[error("the home directory is hidden from tools as a whole; patterns are for the workspace")]
+    Home,
+    /// It matches every path.
+    #[error("it matches everything; leave the capability out of the rules instead")]
+    Everything,
+    /// `**` anywhere but in front.
+    #[error("`**` in `{0}`: only a leading `**/` is understood, and `*` within one component")]
+    Stars(String),
+    /// It is no path of the workspace.
+    #[error(transparent)]
+    Path(jig_proto::PathSyntaxError),
+}
+
+/// ssh, gpg, cloud, cluster and registry credentials, `.env` files, shell start-up files and git
+/// hooks. All begin with a dot.
+const BUILT_IN: &[&str] = &[
+    ".env*",
+    ".ssh",
+    ".gnupg",
+    ".aws",
+    ".azure",
+    ".config/gcloud",
+    ".config/gh",
+    ".kube",
+    ".docker/config.json",
+    ".netrc",
+    ".git-credentials",
+    ".pypirc",
+    ".cargo/credentials",
+    ".cargo/credentials.toml",
+    ".git/hooks",
+    ".bashrc",
+    ".bash_profile",
+    ".bash_login",
+    ".bash_logout",
+    ".profile",
+    ".zshrc",
+    ".zshenv",
+    ".zprofile",
+    ".zlogin",
+    ".zlogout",
+    ".config/fish",
+];

@@ -1,0 +1,378 @@
+//! The smallest addition to the rules under which a refused request would be allowed.
+
+use std::fmt::Write as _;
+
+use crate::command::Program;
+use crate::decision::{Reason, Rule};
+use crate::env::EnvUse;
+use crate::net::NetTarget;
+use crate::policy::Policy;
+use crate::resolve::Resolved;
+use crate::rules::{Access, CommandRule, EnvRule, FsRule, NetRule, Origin};
+use crate::{Capabilities, Capability, Verdict};
+
+/// Rules to add, behind those that exist.
+///
+/// With them the request is allowed and nothing else that was allowed is lost: where the first rule
+/// of a resource would switch off the runtime's default, the default is restated as a rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Suggestion {
+    rules: Access,
+}
+
+impl Suggestion {
+    /// The rules to append to those declared; a command rule replaces the one on its program.
+    pub fn rules(&self) -> &Access {
+        &self.rules
+    }
+
+    /// The access with the suggestion taken.
+    #[must_use]
+    pub fn applied_to(&self, access: &Access) -> Access {
+        let mut access = access.clone();
+        access.fs.extend(self.rules.fs.iter().cloned());
+        access.net.extend(self.rules.net.iter().cloned());
+        access.env.extend(self.rules.env.iter().cloned());
+        if let Some(commands) = &self.rules.commands {
+            access
+                .commands
+                .get_or_insert_default()
+                .extend(commands.iter().cloned());
+        }
+        access
+    }
+
+    /// The rules as TOML for the tool of this name, ready to be pasted.
+    pub fn to_toml(&self, tool: &str) -> String {
+        let tool = toml_key(tool);
+        let mut text = String::new();
+        for rule in &self.rules.fs {
+            let _ = writeln!(text, "[[tools.{tool}.access.fs]]");
+            let _ = writeln!(text, "path = {}", toml_string(&rule.path));
+            text.push_str(&capability_lines(rule.capabilities));
+            text.push('\n');
+        }
+        for rule in &self.rules.net {
+            let _ = writeln!(text, "[[tools.{tool}.access.net]]");
+            let _ = writeln!(text, "host = {}", toml_string(&rule.host));
+            if let Some(scheme) = &rule.scheme {
+                let _ = writeln!(text, "scheme = {}", toml_string(scheme));
+            }
+            if let Some(port) = rule.port {
+                let _ = writeln!(text, "port = {port}");
+            }
+            if let Some(prefix) = &rule.path_prefix {
+                let _ = writeln!(text, "path_prefix = {}", toml_string(prefix));
+            }
+            let _ = writeln!(text, "allow = {}\n", rule.allow);
+        }
+        for rule in &self.rules.env {
+            let _ = writeln!(text, "[[tools.{tool}.access.env]]");
+            let _ = writeln!(text, "name = {}", toml_string(&rule.name));
+            let grants = [("read", rule.read), ("header", rule.header)];
+            for (key, _) in grants.iter().filter(|(_, granted)| *granted) {
+                let _ = writeln!(text, "{key} = true");
+            }
+            text.push('\n');
+        }
+        for rule in self.rules.commands.iter().flatten() {
+            let _ = writeln!(
+                text,
+                "[tools.{tool}.access.commands.{}]",
+                toml_key(&rule.program)
+            );
+            if let Some(lists) = &rule.args {
+                let lists: Vec<String> = lists.iter().map(|list| toml_list(list)).collect();
+                let _ = writeln!(text, "args = [{}]", lists.join(", "));
+            }
+            if !rule.envs.is_empty() {
+                let _ = writeln!(text, "envs = {}", toml_list(&rule.envs));
+            }
+            text.push('\n');
+        }
+        text.truncate(text.trim_end().len());
+        text.push('\n');
+        text
+    }
+
+    pub(crate) fn for_file(
+        policy: &Policy,
+        capability: Capability,
+        path: &Resolved,
+    ) -> Option<Self> {
+        let mut rules = Vec::new();
+        add_file_rules(policy, capability, path, &mut rules)?;
+        Self::of_fs(policy, rules)
+    }
+
+    pub(crate) fn for_move(
+        policy: &Policy,
+        from: &Resolved,
+        to: &Resolved,
+        directory: bool,
+    ) -> Option<Self> {
+        let mut rules = Vec::new();
+        add_file_rules(policy, Capability::Delete, from, &mut rules)?;
+        let wanted = if to.exists() {
+            Capability::Update
+        } else {
+            Capability::Create
+        };
+        add_file_rules(policy, wanted, to, &mut rules)?;
+        if directory && let Some(pinned) = policy.fs.pinned(to.path(), Capability::Create) {
+            match pinned.reason {
+                Reason::RestrictedBelow => lift_below(policy, Capability::Create, to, &mut rules),
+                Reason::SensitiveBelow(_) => name_it(policy, wanted, to, &mut rules),
+                _ => return None,
+            }
+        }
+        Self::of_fs(policy, rules)
+    }
+
+    fn of_fs(policy: &Policy, rules: Vec<FsRule>) -> Option<Self> {
+        if rules.is_empty() {
+            return None;
+        }
+        let mut fs = Vec::new();
+        let default = policy.default_access().fs;
+        if !policy.fs_declared && !default.is_empty() {
+            fs.push(fs_rule(".", default));
+        }
+        for rule in rules {
+            // Two needs of one path are one rule.
+            match fs
+                .iter_mut()
+                .find(|other: &&mut FsRule| other.path == rule.path)
+            {
+                Some(other) => other.capabilities = other.capabilities.with(rule.capabilities),
+                None => fs.push(rule),
+            }
+        }
+        let rules = Access {
+            fs,
+            ..Access::default()
+        };
+        Some(Self { rules })
+    }
+
+    pub(crate) fn for_url(policy: &Policy, target: &NetTarget) -> Option<Self> {
+        let decision = policy.decide_net(target);
+        let web = matches!(target.scheme(), "http" | "https" | "ws" | "wss");
+        let default_port = NetTarget::parse(&format!("{}://host/", target.scheme()))
+            .is_ok_and(|plain| plain.port() == target.port());
+        let mut rule = NetRule {
+            host: target.host().to_owned(),
+            scheme: (!web && default_port).then(|| target.scheme().to_owned()),
+            port: (!default_port).then_some(target.port()),
+            path_prefix: None,
+            allow: true,
+            origin: suggested(),
+        };
+        match (decision.verdict, decision.rule) {
+            (Verdict::Allow, _) | (Verdict::Deny, None) => return None,
+            // A rule denies on purpose: open this very path and be as specific in all else.
+            (Verdict::Deny, Some(Rule::Net(denying))) => {
+                rule.path_prefix = Some(format!("/{}", encode(target.segments())));
+                rule.scheme = denying.scheme.clone().or(rule.scheme);
+                rule.port = denying.declared.port.or(rule.port);
+            }
+            _ => {}
+        }
+        let rules = Access {
+            net: vec![rule],
+            ..Access::default()
+        };
+        Some(Self { rules })
+    }
+
+    pub(crate) fn for_variable(policy: &Policy, wanted: EnvUse, name: &str) -> Option<Self> {
+        if policy.decide_env(wanted, name).is_allowed() || crate::env::check_name(name).is_err() {
+            return None;
+        }
+        // A name that ends in `*` cannot be told from a prefix, so no rule can name it.
+        if name.contains('*') {
+            return None;
+        }
+        let rule = EnvRule {
+            name: name.to_owned(),
+            read: wanted == EnvUse::Read,
+            header: wanted == EnvUse::Header,
+            origin: suggested(),
+        };
+        let rules = Access {
+            env: vec![rule],
+            ..Access::default()
+        };
+        Some(Self { rules })
+    }
+
+    pub(crate) fn for_program(policy: &Policy, program: &Program, args: &[String]) -> Option<Self> {
+        let mut rules = Access::default();
+        if let Program::File(file) = program {
+            let mut fs = Vec::new();
+            add_file_rules(policy, Capability::Execute, file, &mut fs)?;
+            if let Some(suggestion) = Self::of_fs(policy, fs) {
+                rules.fs = suggestion.rules.fs;
+            }
+        }
+        let decision = policy.commands.decide(program, args);
+        // `**` as the last argument would mean any rest; nothing but "any arguments" covers it.
+        let exact = (args.last().map(String::as_str) != Some("**")).then(|| vec![args.to_vec()]);
+        match (decision.verdict, decision.rule) {
+            (Verdict::Allow, _) => {}
+            (_, Some(Rule::Command(listed))) => {
+                let mut rule = listed.declared.clone();
+                rule.origin = suggested();
+                rule.args = match (rule.args, exact) {
+                    (Some(mut lists), Some(exact)) => {
+                        lists.extend(exact);
+                        Some(lists)
+                    }
+                    _ => None,
+                };
+                rules.commands = Some(vec![rule]);
+            }
+            _ => {
+                rules.commands = Some(vec![CommandRule {
+                    program: program.to_string(),
+                    args: exact,
+                    envs: Vec::new(),
+                    origin: suggested(),
+                }]);
+            }
+        }
+        (rules != Access::default()).then_some(Self { rules })
+    }
+}
+
+/// Adds what `capability` on `path` needs; `None` if no rule could allow it.
+fn add_file_rules(
+    policy: &Policy,
+    capability: Capability,
+    path: &Resolved,
+    rules: &mut Vec<FsRule>,
+) -> Option<()> {
+    let decision = policy.decide_fs(capability, path);
+    match decision.reason {
+        Reason::Granted => {}
+        Reason::Protected(_) | Reason::ProtectedBelow(_) => return None,
+        Reason::RestrictedBelow => lift_below(policy, capability, path, rules),
+        _ => {
+            name_it(policy, capability, path, rules);
+            // With the path itself granted, something below may still be in the way.
+            if capability == Capability::Delete {
+                match policy
+                    .fs
+                    .pinned(path.path(), capability)
+                    .map(|pinned| pinned.reason)
+                {
+                    Some(Reason::RestrictedBelow) => lift_below(policy, capability, path, rules),
+                    Some(Reason::ProtectedBelow(_)) => return None,
+                    _ => {}
+                }
+            }
+        }
+    }
+    Some(())
+}
+
+/// A rule on the path itself: what is granted there now, and the capability.
+fn name_it(policy: &Policy, capability: Capability, path: &Resolved, rules: &mut Vec<FsRule>) {
+    let granted: Capabilities = Capability::ALL
+        .into_iter()
+        .filter(|one| policy.decide_fs(*one, path).is_allowed())
+        .collect();
+    let path = path.path().to_string();
+    rules.push(fs_rule(&path, granted.with(capability.into())));
+}
+
+/// A rule for every path below that withholds the capability.
+fn lift_below(policy: &Policy, capability: Capability, path: &Resolved, rules: &mut Vec<FsRule>) {
+    for rule in policy.fs_rules() {
+        let below = rule.path() != path.path() && rule.path().starts_with(path.path());
+        let counting = policy.fs.rule_at(rule.path());
+        let counts = counting.is_some_and(|counting| std::ptr::eq(counting, rule));
+        if below && counts && !rule.capabilities().has(capability) {
+            let lifted = rule.capabilities().with(capability.into());
+            rules.push(fs_rule(&rule.path().to_string(), lifted));
+        }
+    }
+}
+
+fn fs_rule(path: &str, capabilities: Capabilities) -> FsRule {
+    FsRule {
+        path: path.to_owned(),
+        capabilities,
+        origin: suggested(),
+    }
+}
+
+fn suggested() -> Origin {
+    Origin::named("suggested")
+}
+
+fn encode(segments: &[String]) -> String {
+    let encoded: Vec<String> = segments
+        .iter()
+        .map(|segment| {
+            percent_encoding::utf8_percent_encode(segment, percent_encoding::NON_ALPHANUMERIC)
+                .to_string()
+                .replace("%2D", "-")
+                .replace("%2E", ".")
+                .replace("%5F", "_")
+                .replace("%7E", "~")
+        })
+        .collect();
+    encoded.join("/")
+}
+
+fn capability_lines(capabilities: Capabilities) -> String {
+    let mut lines = String::new();
+    for one in capabilities.iter() {
+        if capabilities.covers(Capabilities::WRITE) && Capabilities::WRITE.has(one) {
+            if one == Capability::Create {
+                lines.push_str("write = true\n");
+            }
+        } else {
+            let _ = writeln!(lines, "{one} = true");
+        }
+    }
+    lines
+}
+
+fn toml_list(items: &[String]) -> String {
+    let items: Vec<String> = items.iter().map(|item| toml_string(item)).collect();
+    format!("[{}]", items.join(", "))
+}
+
+fn toml_key(key: &str) -> String {
+    let bare = !key.is_empty()
+        && key
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
+    if bare {
+        key.to_owned()
+    } else {
+        toml_string(key)
+    }
+}
+
+/// A TOML string that holds exactly `text`, whatever is in it.
+fn toml_string(text: &str) -> String {
+    let mut quoted = String::with_capacity(text.len() + 2);
+    quoted.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => quoted.push_str("\\\""),
+            '\\' => quoted.push_str("\\\\"),
+            '\n' => quoted.push_str("\\n"),
+            '\t' => quoted.push_str("\\t"),
+            c if c.is_control() => {
+                let _ = write!(quoted, "\\u{:04X}", c as u32);
+            }
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
