@@ -70,6 +70,14 @@ impl Capabilities {
         Self(self.0 | other.0)
     }
 
+    pub(crate) fn bits(self) -> u8 {
+        self.0
+    }
+
+    pub(crate) fn from_bits(bits: u8) -> Self {
+        Self(bits & Self::ALL.0)
+    }
+
     /// Whether the set holds `capability`.
     pub fn has(self, capability: Capability) -> bool {
         self.0 & capability as u8 != 0

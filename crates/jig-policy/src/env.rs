@@ -3,8 +3,7 @@
 use std::fmt;
 
 use crate::decision::{Decision, Reason, Rule};
-use crate::index::{Index, Levels, SEED, absorb_byte, finish};
-use crate::net::last_of_each;
+use crate::index::{Hit, Index, IndexEntry, Levels, SEED, absorb_byte, finish};
 use crate::policy::{Resource, RuleError, RuleErrorKind};
 use crate::rules::{EnvRule, Origin};
 
@@ -66,7 +65,7 @@ impl CompiledEnvRule {
 
     /// Whether the rule grants `wanted`. What may be read may also be sent in a header.
     pub fn grants(&self, wanted: EnvUse) -> bool {
-        self.declared.read || (wanted == EnvUse::Header && self.declared.header)
+        grant_bits(&self.declared) & use_bit(wanted) != 0
     }
 
     fn compile(declared: &EnvRule) -> Result<Self, EnvNameError> {
@@ -84,9 +83,19 @@ impl CompiledEnvRule {
         })
     }
 
+    fn kind(&self) -> u8 {
+        if self.is_prefix { PREFIX } else { EXACT }
+    }
+
     fn hash(&self) -> u64 {
         let state = self.literal().bytes().fold(SEED, absorb_byte);
-        finish(state ^ u64::from(self.is_prefix))
+        finish(state ^ u64::from(self.kind()))
+    }
+
+    fn key(&self) -> Vec<u8> {
+        let mut key = vec![self.kind()];
+        key.extend(self.literal().as_bytes());
+        key
     }
 }
 
@@ -123,20 +132,21 @@ impl EnvTable {
             }
         }
         let mut prefix_lengths = Levels::default();
-        let mut keys: Vec<(u64, u32)> = Vec::with_capacity(rules.len());
-        for (number, rule) in (0_u32..).zip(&rules) {
+        let index = Index::build((0_u32..).zip(&rules).map(|(value, rule)| {
             if rule.is_prefix {
                 prefix_lengths.insert(rule.literal().len());
             }
-            keys.push((rule.hash(), number));
-        }
-        last_of_each(&mut keys, |a, b| {
-            rules[a as usize].declared.name == rules[b as usize].declared.name
-        });
+            IndexEntry {
+                hash: rule.hash(),
+                key: rule.key(),
+                value,
+                bits: grant_bits(&rule.declared),
+            }
+        }));
         Self {
-            index: Index::build(&keys),
-            prefix_lengths,
             rules,
+            index,
+            prefix_lengths,
         }
     }
 
@@ -148,14 +158,17 @@ impl EnvTable {
         if self.rules.is_empty() {
             return Decision::uncovered(Reason::DefaultWithholds, None);
         }
-        match self.winner(name) {
-            None => Decision::uncovered(Reason::NoRule, None),
-            Some(rule) if rule.grants(wanted) => Decision::allow(Rule::Env(rule)),
-            Some(rule) => Decision::deny(Reason::Withheld, Some(Rule::Env(rule))),
+        let Some(hit) = self.winner(name) else {
+            return Decision::uncovered(Reason::NoRule, None);
+        };
+        let rule = self.rules.get(hit.value as usize).map(Rule::Env);
+        match rule {
+            Some(rule) if hit.bits & use_bit(wanted) != 0 => Decision::allow(rule),
+            rule => Decision::deny(Reason::Withheld, rule),
         }
     }
 
-    fn winner(&self, name: &str) -> Option<&CompiledEnvRule> {
+    fn winner(&self, name: &str) -> Option<Hit> {
         let bytes = name.as_bytes();
         let mut longest = None;
         let mut state = SEED;
@@ -164,21 +177,40 @@ impl EnvTable {
                 state = absorb_byte(state, bytes[length - 1]);
             }
             if self.prefix_lengths.may_hold(length) {
-                let found = self.index.find(finish(state ^ 1), |number| {
-                    let rule = &self.rules[number as usize];
-                    rule.is_prefix && rule.literal().as_bytes() == &bytes[..length]
-                });
+                let found = self.find(state, PREFIX, &bytes[..length]);
                 longest = found.or(longest);
             }
         }
         // The whole name is as long as any prefix can be, and exact beats prefix.
-        let exact = self.index.find(finish(state), |number| {
-            let rule = &self.rules[number as usize];
-            !rule.is_prefix && rule.declared.name == name
-        });
-        self.rules.get(exact.or(longest)? as usize)
+        self.find(state, EXACT, bytes).or(longest)
+    }
+
+    fn find(&self, state: u64, kind: u8, literal: &[u8]) -> Option<Hit> {
+        let hash = finish(state ^ u64::from(kind));
+        let is_it = |key: &[u8]| key.strip_prefix(&[kind]) == Some(literal);
+        self.index.find(hash, is_it)
     }
 }
+
+fn grant_bits(rule: &EnvRule) -> u8 {
+    // What may be read may also be sent in a header.
+    match (rule.read, rule.header) {
+        (true, _) => use_bit(EnvUse::Read) | use_bit(EnvUse::Header),
+        (false, true) => use_bit(EnvUse::Header),
+        (false, false) => 0,
+    }
+}
+
+fn use_bit(wanted: EnvUse) -> u8 {
+    match wanted {
+        EnvUse::Read => 1,
+        EnvUse::Header => 2,
+    }
+}
+
+/// The first byte of a key: an exact name, or a prefix.
+const EXACT: u8 = b'=';
+const PREFIX: u8 = b'*';
 
 /// Checks that `name` can be the name of a variable.
 pub(crate) fn check_name(name: &str) -> Result<(), EnvNameError> {

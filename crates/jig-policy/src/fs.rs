@@ -6,7 +6,7 @@ use jig_proto::ProjectPath;
 
 use crate::decision::{Decision, Reason, Rule};
 use crate::guard::{Guards, Protected, ProtectionLevel};
-use crate::index::{Index, Levels, SEED, absorb};
+use crate::index::{Hit, Index, IndexEntry, Levels, SEED, absorb};
 use crate::lookup::Lookup;
 use crate::policy::{Resource, RuleError, RuleErrorKind};
 use crate::resolve::Workspace;
@@ -54,28 +54,23 @@ pub(crate) struct FsTable {
     rules: Vec<CompiledFsRule>,
     protected: Vec<Protected>,
     sensitive: Sensitive,
-    nodes: Vec<Node>,
-    /// The paths of all nodes, one after the other: a comparison touches one place in memory.
-    text: String,
-    index: Index,
+    /// Path to the rule that counts there; the bits are its capabilities.
+    by_path: Index,
     rule_levels: Levels,
-    protected_levels: Levels,
+    /// Path to the strongest protection at exactly that path.
+    guards: Index,
+    guard_levels: Levels,
+    /// Path to what is restricted strictly below it, in `below`.
+    above: Index,
+    below: Vec<Below>,
 }
 
-/// A path at which something is declared, or above such a path.
+/// What is restricted below a path: numbers of a rule that withholds, or of a protected path.
 #[derive(Debug, Clone, Copy)]
-struct Node {
-    start: u32,
-    len: u32,
-    /// The last rule declared at exactly this path.
-    rule: u32,
-    /// The strongest protection at exactly this path.
+struct Below {
+    undeletable: u32,
+    uncreatable: u32,
     protected: u32,
-    /// A rule strictly below that withholds `delete` or `create`, if any.
-    undeletable_below: u32,
-    uncreatable_below: u32,
-    /// A protected path strictly below.
-    protected_below: u32,
 }
 
 const NONE: u32 = u32::MAX;
@@ -123,58 +118,70 @@ impl FsTable {
     }
 
     fn build(rules: Vec<CompiledFsRule>, protected: Vec<Protected>, sensitive: Sensitive) -> Self {
-        let mut nodes = Nodes::default();
         let mut rule_levels = Levels::default();
-        let mut protected_levels = Levels::default();
-        for (number, rule) in (0_u32..).zip(&rules) {
+        let by_path = Index::build((0_u32..).zip(&rules).map(|(value, rule)| {
             rule_levels.insert(rule.path.depth());
-            nodes.at(rule.path.as_str()).rule = number;
-        }
-        for (number, guard) in (0_u32..).zip(&protected) {
-            protected_levels.insert(guard.path.depth());
-            let node = nodes.at(guard.path.as_str());
-            let stronger = protected
-                .get(node.protected as usize)
-                .is_none_or(|other| other.level < guard.level);
-            if stronger {
-                node.protected = number;
-            }
-        }
-        // Only the last rule at a path counts, so what a path withholds is known from here on.
-        for (number, rule) in (0_u32..).zip(&rules) {
-            if nodes.at(rule.path.as_str()).rule != number {
-                continue;
-            }
-            let capabilities = rule.capabilities();
-            for above in ancestors(rule.path.as_str()) {
-                let node = nodes.at(above);
-                if !capabilities.has(Capability::Delete) {
-                    node.undeletable_below = number;
-                }
-                if !capabilities.has(Capability::Create) {
-                    node.uncreatable_below = number;
-                }
-            }
-        }
-        for (number, guard) in (0_u32..).zip(&protected) {
-            for above in ancestors(guard.path.as_str()) {
-                nodes.at(above).protected_below = number;
-            }
-        }
-        let entries: Vec<(u64, u32)> = (0_u32..)
-            .zip(&nodes.nodes)
-            .map(|(number, node)| (hash_of(nodes.text_of(node)), number))
-            .collect();
-        Self {
-            index: Index::build(&entries),
-            nodes: nodes.nodes,
-            text: nodes.text,
+            entry(&rule.path, value, rule.capabilities().bits())
+        }));
+        let mut guard_levels = Levels::default();
+        let mut weakest_first: Vec<(u32, &Protected)> = (0..).zip(&protected).collect();
+        weakest_first.sort_by_key(|(_, guard)| guard.level);
+        let guards = Index::build(weakest_first.into_iter().map(|(value, guard)| {
+            guard_levels.insert(guard.path.depth());
+            entry(&guard.path, value, 0)
+        }));
+        let mut table = Self {
             rules,
             protected,
             sensitive,
+            by_path,
             rule_levels,
-            protected_levels,
+            guards,
+            guard_levels,
+            above: Index::default(),
+            below: Vec::new(),
+        };
+        table.find_ancestors();
+        table
+    }
+
+    /// Notes, for every path above a restricted one, that it is.
+    fn find_ancestors(&mut self) {
+        let mut below: HashMap<String, Below> = HashMap::new();
+        let mut note = |path: &ProjectPath, set: &dyn Fn(&mut Below)| {
+            for above in ancestors(path.as_str()) {
+                let nothing = Below {
+                    undeletable: NONE,
+                    uncreatable: NONE,
+                    protected: NONE,
+                };
+                set(below.entry(above.to_owned()).or_insert(nothing));
+            }
+        };
+        for (number, rule) in (0_u32..).zip(&self.rules) {
+            // Only the last rule at a path counts.
+            let counts = self
+                .rule_at(&rule.path)
+                .is_some_and(|other| std::ptr::eq(other, rule));
+            let capabilities = rule.capabilities();
+            if counts && !capabilities.has(Capability::Delete) {
+                note(&rule.path, &|below| below.undeletable = number);
+            }
+            if counts && !capabilities.has(Capability::Create) {
+                note(&rule.path, &|below| below.uncreatable = number);
+            }
         }
+        for (number, guard) in (0_u32..).zip(&self.protected) {
+            note(&guard.path, &|below| below.protected = number);
+        }
+        let below: Vec<(String, Below)> = below.into_iter().collect();
+        self.above = Index::build((0_u32..).zip(&below).map(|(value, (path, _))| IndexEntry {
+            hash: hash_of(path),
+            key: path.clone().into_bytes(),
+            value,
+            bits: 0,
+        }));
+        self.below = below.into_iter().map(|(_, below)| below).collect();
     }
 
     pub(crate) fn rules(&self) -> &[CompiledFsRule] {
@@ -184,26 +191,28 @@ impl FsTable {
     /// The rule that counts at exactly this path: the last one declared there.
     pub(crate) fn rule_at(&self, path: &ProjectPath) -> Option<&CompiledFsRule> {
         let prefixes = Prefixes::of(path.as_str());
-        let node = self.node(&prefixes, prefixes.count() - 1)?;
-        self.rules.get(node.rule as usize)
+        let hit = prefixes.find(&self.by_path, prefixes.count() - 1)?;
+        self.rules.get(hit.value as usize)
     }
 
     pub(crate) fn decide(&self, capability: Capability, path: &ProjectPath) -> Decision<'_> {
         let prefixes = Prefixes::of(path.as_str());
-        let writes = Capabilities::WRITE.has(capability);
-        let guard = if writes { self.guard(&prefixes) } else { None };
+        let guard = if Capabilities::WRITE.has(capability) {
+            self.guard(&prefixes)
+        } else {
+            None
+        };
         if let Some((guard, _)) = guard
             && guard.level == ProtectionLevel::Never
         {
             return Decision::deny(Reason::Protected(&guard.what), None);
         }
-        let Some(rule) = self.winner(&prefixes) else {
+        let Some((rule, granted, depth)) = self.winner(&prefixes) else {
             return Decision::uncovered(Reason::NoRule, None);
         };
-        if !rule.capabilities().has(capability) {
+        if !granted.has(capability) {
             return withheld(Rule::Fs(rule));
         }
-        let depth = rule.path.depth();
         if let Some(found) = self.sensitive.find(path)
             && depth < found.depth
         {
@@ -226,15 +235,18 @@ impl FsTable {
     /// it is restricted, and would be reached under another name or be brought in from elsewhere.
     pub(crate) fn pinned(&self, path: &ProjectPath, by: Capability) -> Option<Decision<'_>> {
         let prefixes = Prefixes::of(path.as_str());
-        if let Some(node) = self.node(&prefixes, prefixes.count() - 1) {
-            if let Some(guard) = self.protected.get(node.protected_below as usize) {
+        let depth = prefixes.count() - 1;
+        if let Some(hit) = prefixes.find(&self.above, depth)
+            && let Some(below) = self.below.get(hit.value as usize)
+        {
+            if let Some(guard) = self.protected.get(below.protected as usize) {
                 return Some(Decision::deny(Reason::ProtectedBelow(guard), None));
             }
-            let below = match by {
-                Capability::Delete => node.undeletable_below,
-                _ => node.uncreatable_below,
+            let withholding = match by {
+                Capability::Delete => below.undeletable,
+                _ => below.uncreatable,
             };
-            if let Some(rule) = self.rules.get(below as usize) {
+            if let Some(rule) = self.rules.get(withholding as usize) {
                 return Some(Decision::deny(
                     Reason::RestrictedBelow,
                     Some(Rule::Fs(rule)),
@@ -242,36 +254,32 @@ impl FsTable {
             }
         }
         let pattern = self.sensitive.find_below(path)?;
-        let covered = self
+        let named = self
             .winner(&prefixes)
-            .is_some_and(|rule| rule.path.depth() >= path.depth() && !rule.is_default);
-        (!covered).then(|| Decision::uncovered(Reason::SensitiveBelow(pattern), None))
+            .is_some_and(|(rule, _, at)| at >= depth && !rule.is_default);
+        (!named).then(|| Decision::uncovered(Reason::SensitiveBelow(pattern), None))
     }
 
-    /// The most specific rule: the deepest node on the way that has one.
-    fn winner(&self, prefixes: &Prefixes<'_>) -> Option<&CompiledFsRule> {
-        (0..prefixes.count()).rev().find_map(|depth| {
-            if !self.rule_levels.may_hold(depth) {
-                return None;
+    /// The most specific rule, what it grants and its depth: the deepest one on the way.
+    fn winner(&self, prefixes: &Prefixes<'_>) -> Option<(&CompiledFsRule, Capabilities, usize)> {
+        for depth in (0..prefixes.count()).rev() {
+            if self.rule_levels.may_hold(depth)
+                && let Some(hit) = prefixes.find(&self.by_path, depth)
+                && let Some(rule) = self.rules.get(hit.value as usize)
+            {
+                return Some((rule, Capabilities::from_bits(hit.bits), depth));
             }
-            self.rules.get(self.node(prefixes, depth)?.rule as usize)
-        })
+        }
+        None
     }
 
     /// The strongest protection on the way, with the depth of the path that has it.
     fn guard(&self, prefixes: &Prefixes<'_>) -> Option<(&Protected, usize)> {
-        if self.protected_levels.is_empty() {
-            return None;
-        }
         let mut strongest: Option<(&Protected, usize)> = None;
         for depth in 0..prefixes.count() {
-            if !self.protected_levels.may_hold(depth) {
-                continue;
-            }
-            let guard = self
-                .node(prefixes, depth)
-                .and_then(|node| self.protected.get(node.protected as usize));
-            if let Some(guard) = guard
+            if self.guard_levels.may_hold(depth)
+                && let Some(hit) = prefixes.find(&self.guards, depth)
+                && let Some(guard) = self.protected.get(hit.value as usize)
                 && strongest.is_none_or(|(other, _)| other.level <= guard.level)
             {
                 strongest = Some((guard, depth));
@@ -279,15 +287,14 @@ impl FsTable {
         }
         strongest
     }
+}
 
-    #[inline]
-    fn node(&self, prefixes: &Prefixes<'_>, depth: usize) -> Option<&Node> {
-        let (hash, prefix) = prefixes.at(depth);
-        let number = self.index.find(hash, |number| {
-            let node = &self.nodes[number as usize];
-            &self.text[node.start as usize..(node.start + node.len) as usize] == prefix
-        })?;
-        self.nodes.get(number as usize)
+fn entry(path: &ProjectPath, value: u32, bits: u8) -> IndexEntry {
+    IndexEntry {
+        hash: hash_of(path.as_str()),
+        key: path.as_str().as_bytes().to_vec(),
+        value,
+        bits,
     }
 }
 
@@ -308,42 +315,6 @@ fn default_rule(default: DefaultAccess) -> CompiledFsRule {
         },
         path: ProjectPath::root(),
         is_default: true,
-    }
-}
-
-/// Nodes while they are collected.
-#[derive(Default)]
-struct Nodes {
-    nodes: Vec<Node>,
-    text: String,
-    numbers: HashMap<String, usize>,
-}
-
-impl Nodes {
-    fn at(&mut self, path: &str) -> &mut Node {
-        let number = match self.numbers.get(path) {
-            Some(number) => *number,
-            None => {
-                let number = self.nodes.len();
-                self.nodes.push(Node {
-                    start: self.text.len() as u32,
-                    len: path.len() as u32,
-                    rule: NONE,
-                    protected: NONE,
-                    undeletable_below: NONE,
-                    uncreatable_below: NONE,
-                    protected_below: NONE,
-                });
-                self.text.push_str(path);
-                self.numbers.insert(path.to_owned(), number);
-                number
-            }
-        };
-        &mut self.nodes[number]
-    }
-
-    fn text_of(&self, node: &Node) -> &str {
-        &self.text[node.start as usize..(node.start + node.len) as usize]
     }
 }
 
@@ -409,12 +380,14 @@ impl<'a> Prefixes<'a> {
         self.count
     }
 
+    /// What the index holds for the first `depth` components.
     #[inline]
-    fn at(&self, depth: usize) -> (u64, &'a str) {
+    fn find(&self, index: &Index, depth: usize) -> Option<Hit> {
         let (hash, end) = match self.near.get(depth) {
             Some(near) => *near,
-            None => self.far[depth - NEAR],
+            None => *self.far.get(depth - NEAR)?,
         };
-        (hash, &self.path[..end as usize])
+        let prefix = self.path.as_bytes().get(..end as usize)?;
+        index.find(hash, |key| key == prefix)
     }
 }

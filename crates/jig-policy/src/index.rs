@@ -1,9 +1,10 @@
 //! A hash table from prefixes to rules, built once and then only read.
 //!
 //! Looking a target up costs one probe for each of its own prefixes, however many rules there are.
-//! A bit filter in front answers most of the probes that find nothing, so that those stay within
-//! the processor's cache. A hash only nominates: the caller compares the real text before it
-//! believes a match, so two texts with one hash are never confused.
+//! A hash only nominates: the caller compares the real key before it believes a match, so two keys
+//! with one hash are never confused.
+
+use std::collections::HashMap;
 
 /// The state from which every hash starts.
 pub(crate) const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -40,54 +41,86 @@ fn fold(word: u64) -> u64 {
     (wide as u64) ^ ((wide >> 64) as u64)
 }
 
-/// The table. Values are positions in a list of the caller's.
+/// The table: keys to values of the caller's.
+///
+/// A probe that finds nothing mostly ends at a bit filter, which stays in the processor's cache and
+/// whose answer the processor predicts well. One that finds something touches a slot and one record,
+/// which holds the key, the value and the bits that decide: no more places in memory for many rules
+/// than for few.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Index {
     filter: Vec<u64>,
-    slots: Vec<Slot>,
+    /// Where the record of a key begins, with bits of the key's hash before it.
+    slots: Vec<u64>,
+    /// Value (4 bytes), bits (1), length of the key (4), key.
+    records: Vec<u8>,
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Slot {
-    hash: u64,
-    value: u32,
+/// A key with what it leads to.
+pub(crate) struct IndexEntry {
+    pub(crate) hash: u64,
+    pub(crate) key: Vec<u8>,
+    pub(crate) value: u32,
+    /// What the caller wants to know without following `value`.
+    pub(crate) bits: u8,
 }
 
-const EMPTY: u32 = u32::MAX;
+/// What a key leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Hit {
+    pub(crate) value: u32,
+    pub(crate) bits: u8,
+}
 
 impl Index {
-    /// Builds the table from distinct keys: one hash and one value for each.
-    pub(crate) fn build(entries: &[(u64, u32)]) -> Self {
-        if entries.is_empty() {
+    /// Builds the table. Of several entries with one key the last counts.
+    pub(crate) fn build(entries: impl IntoIterator<Item = IndexEntry>) -> Self {
+        let mut latest: HashMap<Vec<u8>, (u64, Hit)> = HashMap::new();
+        let mut order: Vec<Vec<u8>> = Vec::new();
+        for entry in entries {
+            let hit = Hit {
+                value: entry.value,
+                bits: entry.bits,
+            };
+            if latest
+                .insert(entry.key.clone(), (entry.hash, hit))
+                .is_none()
+            {
+                order.push(entry.key);
+            }
+        }
+        if order.is_empty() {
             return Self::default();
         }
-        let slots = (entries.len() * 2).next_power_of_two();
-        let words = (entries.len() * FILTER_BITS_PER_KEY / 64).next_power_of_two();
+        let count = (order.len() * 2).next_power_of_two();
+        let words = (order.len() * FILTER_BITS_PER_KEY / 64).next_power_of_two();
         let mut index = Self {
             filter: vec![0; words],
-            slots: vec![
-                Slot {
-                    hash: 0,
-                    value: EMPTY
-                };
-                slots
-            ],
+            slots: vec![EMPTY; count],
+            records: Vec::new(),
         };
-        for &(hash, value) in entries {
+        for key in order {
+            let Some((hash, hit)) = latest.remove(&key) else {
+                continue;
+            };
             let (word, bit) = index.filter_place(hash);
             index.filter[word] |= bit;
-            let mut at = hash as usize & (slots - 1);
-            while index.slots[at].value != EMPTY {
-                at = (at + 1) & (slots - 1);
+            let mut at = hash as usize & (count - 1);
+            while index.slots[at] != EMPTY {
+                at = (at + 1) & (count - 1);
             }
-            index.slots[at] = Slot { hash, value };
+            index.slots[at] = (hash & TAG) | index.records.len() as u64;
+            index.records.extend(hit.value.to_le_bytes());
+            index.records.push(hit.bits);
+            index.records.extend((key.len() as u32).to_le_bytes());
+            index.records.extend(key);
         }
         index
     }
 
-    /// The value whose key has this hash and which `same` confirms.
+    /// What the key that has this hash, and that `same` recognises, leads to.
     #[inline]
-    pub(crate) fn find(&self, hash: u64, same: impl Fn(u32) -> bool) -> Option<u32> {
+    pub(crate) fn find(&self, hash: u64, same: impl Fn(&[u8]) -> bool) -> Option<Hit> {
         if self.slots.is_empty() {
             return None;
         }
@@ -99,11 +132,14 @@ impl Index {
         let mut at = hash as usize & mask;
         loop {
             let slot = self.slots[at];
-            if slot.value == EMPTY {
+            if slot == EMPTY {
                 return None;
             }
-            if slot.hash == hash && same(slot.value) {
-                return Some(slot.value);
+            if (slot ^ hash) & TAG == 0
+                && let Some((hit, key)) = self.record((slot & !TAG) as usize)
+                && same(key)
+            {
+                return Some(hit);
             }
             at = (at + 1) & mask;
         }
@@ -111,14 +147,31 @@ impl Index {
 
     #[inline]
     fn filter_place(&self, hash: u64) -> (usize, u64) {
-        // The table uses the low bits of the hash, the filter the high ones.
+        // Other bits than those that choose the slot.
         let word = (hash >> 24) as usize & (self.filter.len() - 1);
         (word, 1 << (hash >> 58))
     }
+
+    #[inline]
+    fn record(&self, start: usize) -> Option<(Hit, &[u8])> {
+        let record = self.records.get(start..)?;
+        let (value, rest) = record.split_first_chunk::<4>()?;
+        let (bits, rest) = rest.split_first()?;
+        let (length, rest) = rest.split_first_chunk::<4>()?;
+        let key = rest.get(..u32::from_le_bytes(*length) as usize)?;
+        let value = u32::from_le_bytes(*value);
+        Some((Hit { value, bits: *bits }, key))
+    }
 }
 
-/// Sixteen bits for a key let about one probe in sixteen through to the table.
+/// Sixteen bits for a key let about one needless probe in sixteen through.
 const FILTER_BITS_PER_KEY: usize = 16;
+
+/// The bits of a slot that hold a part of the hash; the others hold the place of the record.
+const TAG: u64 = 0xffff_ff00_0000_0000;
+
+/// No record begins there: the table would not fit into memory.
+const EMPTY: u64 = u64::MAX;
 
 /// The depths (or lengths) at which any key of a policy ends, so that others are not probed.
 #[derive(Debug, Clone, Copy, Default)]

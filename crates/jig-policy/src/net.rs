@@ -6,7 +6,7 @@ use percent_encoding::percent_decode_str;
 use url::{Host, Url};
 
 use crate::decision::{Decision, Reason, Rule};
-use crate::index::{Index, Levels, SEED, absorb};
+use crate::index::{Hit, Index, IndexEntry, Levels, SEED, absorb};
 use crate::policy::{Resource, RuleError, RuleErrorKind};
 use crate::rules::{NetRule, Origin};
 
@@ -95,11 +95,20 @@ impl CompiledNetRule {
             .fold(start, |state, segment| absorb(state, segment.as_bytes()))
     }
 
-    fn same_key(&self, other: &Self) -> bool {
-        self.host == other.host
-            && self.scheme == other.scheme
-            && self.declared.port == other.declared.port
-            && self.segments == other.segments
+    /// The rule's side of [`is_key_of`].
+    fn key(&self) -> Vec<u8> {
+        let head = key_head(
+            self.scheme.is_some(),
+            self.declared.port,
+            self.segments.len(),
+        );
+        let mut key = head.to_vec();
+        key.extend(self.host.as_bytes());
+        for part in self.scheme.iter().chain(&self.segments) {
+            key.push(0);
+            key.extend(part.as_bytes());
+        }
+        key
     }
 }
 
@@ -233,27 +242,28 @@ impl NetTable {
             }
         }
         let mut levels = [Levels::default(); 4];
-        let mut keys: Vec<(u64, u32)> = Vec::with_capacity(rules.len());
-        let mut hosts: Vec<(u64, u32)> = Vec::new();
-        for (number, rule) in (0_u32..).zip(&rules) {
+        let index = Index::build((0_u32..).zip(&rules).map(|(value, rule)| {
             levels[shape(rule.scheme.is_some(), rule.declared.port.is_some())]
                 .insert(rule.segments.len());
-            keys.push((rule.hash(), number));
-            if !rule.segments.is_empty() {
-                hosts.push((absorb(SEED, rule.host.as_bytes()), number));
+            IndexEntry {
+                hash: rule.hash(),
+                key: rule.key(),
+                value,
+                bits: u8::from(rule.declared.allow),
             }
-        }
-        last_of_each(&mut keys, |a, b| {
-            rules[a as usize].same_key(&rules[b as usize])
-        });
-        last_of_each(&mut hosts, |a, b| {
-            rules[a as usize].host == rules[b as usize].host
-        });
+        }));
+        let with_paths = rules.iter().filter(|rule| !rule.segments.is_empty());
+        let path_hosts = Index::build(with_paths.map(|rule| IndexEntry {
+            hash: absorb(SEED, rule.host.as_bytes()),
+            key: rule.host.as_bytes().to_vec(),
+            value: 0,
+            bits: 0,
+        }));
         Self {
-            index: Index::build(&keys),
-            path_hosts: Index::build(&hosts),
-            levels,
             rules,
+            index,
+            levels,
+            path_hosts,
         }
     }
 
@@ -268,36 +278,36 @@ impl NetTable {
         if target.ambiguous && self.looks_at_paths(target) {
             return Decision::deny(Reason::AmbiguousPath, None);
         }
-        match self.winner(target) {
-            None => Decision::uncovered(Reason::NoRule, None),
-            Some(rule) if rule.declared.allow => Decision::allow(Rule::Net(rule)),
-            Some(rule) => Decision::deny(Reason::Withheld, Some(Rule::Net(rule))),
+        let Some(hit) = self.winner(target) else {
+            return Decision::uncovered(Reason::NoRule, None);
+        };
+        let rule = self.rules.get(hit.value as usize).map(Rule::Net);
+        match rule {
+            Some(rule) if hit.bits != 0 => Decision::allow(rule),
+            rule => Decision::deny(Reason::Withheld, rule),
         }
     }
 
     fn looks_at_paths(&self, target: &NetTarget) -> bool {
         let hash = absorb(SEED, target.host.as_bytes());
-        self.path_hosts
-            .find(hash, |number| {
-                self.rules[number as usize].host == target.host
-            })
-            .is_some()
+        let found = self
+            .path_hosts
+            .find(hash, |key| key == target.host.as_bytes());
+        found.is_some()
     }
 
     /// The most specific rule; of several equally specific ones the last.
-    fn winner(&self, target: &NetTarget) -> Option<&CompiledNetRule> {
-        let mut best: Option<(usize, u32)> = None;
+    fn winner(&self, target: &NetTarget) -> Option<Hit> {
+        let mut best: Option<(usize, Hit)> = None;
         for (with_scheme, with_port) in [(false, false), (true, false), (false, true), (true, true)]
         {
             let levels = self.levels[shape(with_scheme, with_port)];
             if levels.is_empty() || (!with_port && !target.is_default_port(with_scheme)) {
                 continue;
             }
-            let mut state = key_start(
-                &target.host,
-                with_scheme.then_some(target.scheme.as_str()),
-                with_port.then_some(target.port),
-            );
+            let scheme = with_scheme.then_some(target.scheme.as_str());
+            let port = with_port.then_some(target.port);
+            let mut state = key_start(&target.host, scheme, port);
             for count in 0..=target.segments.len() {
                 if count > 0 {
                     state = absorb(state, target.segments[count - 1].as_bytes());
@@ -305,21 +315,53 @@ impl NetTable {
                 if !levels.may_hold(count) {
                     continue;
                 }
-                let found = self.index.find(state, |number| {
-                    let rule = &self.rules[number as usize];
-                    rule.segments.len() == count
-                        && rule.scheme.is_some() == with_scheme
-                        && rule.declared.port.is_some() == with_port
-                        && rule.matches(target)
-                });
-                if let Some(number) = found {
-                    let candidate = (self.rules[number as usize].specificity(), number);
-                    best = best.max(Some(candidate));
+                let hit = self
+                    .index
+                    .find(state, |key| is_key_of(key, target, scheme, port, count));
+                if let Some(hit) = hit {
+                    let specificity = usize::from(with_scheme) + usize::from(with_port) + count;
+                    let better = best.is_none_or(|(other, earlier)| {
+                        (other, earlier.value) < (specificity, hit.value)
+                    });
+                    if better {
+                        best = Some((specificity, hit));
+                    }
                 }
             }
         }
-        self.rules.get(best?.1 as usize)
+        best.map(|(_, hit)| hit)
     }
+}
+
+/// Whether a rule with this key speaks of the target's host and its first `count` segments.
+///
+/// The parts are separated by NUL, which a rule cannot hold; the count before them keeps a target
+/// that does hold one from passing for more segments than it has.
+fn is_key_of(
+    key: &[u8],
+    target: &NetTarget,
+    scheme: Option<&str>,
+    port: Option<u16>,
+    count: usize,
+) -> bool {
+    let head = key_head(scheme.is_some(), port, count);
+    let rest = key.strip_prefix(head.as_slice());
+    let mut rest = rest.and_then(|rest| rest.strip_prefix(target.host.as_bytes()));
+    let segments = target.segments[..count].iter().map(String::as_str);
+    for part in scheme.into_iter().chain(segments) {
+        rest = rest
+            .and_then(|rest| rest.strip_prefix(&[0]))
+            .and_then(|rest| rest.strip_prefix(part.as_bytes()));
+    }
+    rest.is_some_and(<[u8]>::is_empty)
+}
+
+fn key_head(with_scheme: bool, port: Option<u16>, count: usize) -> [u8; 12] {
+    let mut head = [0; 12];
+    head[0] = shape(with_scheme, port.is_some()) as u8;
+    head[1..3].copy_from_slice(&port.unwrap_or(0).to_le_bytes());
+    head[4..].copy_from_slice(&(count as u64).to_le_bytes());
+    head
 }
 
 fn shape(with_scheme: bool, with_port: bool) -> usize {
@@ -330,24 +372,6 @@ fn key_start(host: &str, scheme: Option<&str>, port: Option<u16>) -> u64 {
     let state = absorb(SEED, host.as_bytes());
     let state = absorb(state, scheme.unwrap_or("").as_bytes());
     absorb(state, &port.unwrap_or(0).to_le_bytes())
-}
-
-/// Keeps, of several entries for one key, the one that was declared last.
-pub(crate) fn last_of_each(keys: &mut Vec<(u64, u32)>, same: impl Fn(u32, u32) -> bool) {
-    keys.sort_unstable();
-    let mut kept: Vec<(u64, u32)> = Vec::with_capacity(keys.len());
-    for &(hash, number) in keys.iter() {
-        let mut run = kept
-            .iter_mut()
-            .rev()
-            .take_while(|(other, _)| *other == hash);
-        match run.find(|(_, other)| same(*other, number)) {
-            // Sorted by number within one hash, so this one was declared later.
-            Some(place) => place.1 = number,
-            None => kept.push((hash, number)),
-        }
-    }
-    *keys = kept;
 }
 
 /// Brings a host to the one form in which hosts are compared.

@@ -10,6 +10,9 @@ use jig_proto::ProjectPath;
 #[derive(Debug, Clone)]
 pub struct Sensitive {
     patterns: Vec<Pattern>,
+    /// Whether all patterns begin with a dot, as the built-in ones do: then a component that
+    /// doesn't is passed over at once.
+    all_dotted: bool,
 }
 
 impl Default for Sensitive {
@@ -19,6 +22,7 @@ impl Default for Sensitive {
                 .iter()
                 .map(|text| Pattern::built_in(text))
                 .collect(),
+            all_dotted: BUILT_IN.iter().all(|text| text.starts_with('.')),
         }
     }
 }
@@ -30,7 +34,12 @@ impl Sensitive {
     /// for any run of characters within one component; a leading `**/` may be written and changes
     /// nothing.
     pub fn add(&mut self, pattern: &str) -> Result<(), PatternError> {
-        self.patterns.push(Pattern::parse(pattern)?);
+        let pattern = Pattern::parse(pattern)?;
+        self.all_dotted &= pattern
+            .components
+            .first()
+            .is_some_and(|name| name.starts_with('.'));
+        self.patterns.push(pattern);
         Ok(())
     }
 
@@ -46,8 +55,11 @@ impl Sensitive {
         let mut depth = 0;
         while start < text.len() {
             let rest = &text[start..];
-            for pattern in self.candidates(rest, depth) {
-                if pattern.matches_start(rest) {
+            if rest.starts_with('.') || !self.all_dotted {
+                let matching = self.patterns.iter().find(|pattern| {
+                    (depth == 0 || !pattern.anchored) && pattern.matches_start(rest)
+                });
+                if let Some(pattern) = matching {
                     return Some(SensitiveMatch {
                         pattern: &pattern.text,
                         depth: depth + pattern.components.len(),
@@ -77,13 +89,6 @@ impl Sensitive {
         })?;
         Some(&pattern.text)
     }
-
-    fn candidates(&self, rest: &str, depth: usize) -> impl Iterator<Item = &Pattern> {
-        let dotted = rest.starts_with('.');
-        self.patterns
-            .iter()
-            .filter(move |pattern| (dotted || !pattern.dotted) && (depth == 0 || !pattern.anchored))
-    }
 }
 
 /// Where a path is sensitive.
@@ -101,8 +106,6 @@ struct Pattern {
     text: String,
     components: Vec<String>,
     anchored: bool,
-    /// Begins with a dot, as all built-in ones do: most components can be passed over at once.
-    dotted: bool,
 }
 
 impl Pattern {
@@ -112,7 +115,6 @@ impl Pattern {
             text: text.to_owned(),
             components,
             anchored: false,
-            dotted: text.starts_with('.'),
         }
     }
 
@@ -136,7 +138,6 @@ impl Pattern {
         }
         Ok(Self {
             text: text.to_owned(),
-            dotted: path.as_str().starts_with('.'),
             components,
             anchored,
         })
