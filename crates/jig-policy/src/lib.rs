@@ -9,6 +9,7 @@
 //! through [`Lookup`].
 
 mod capability;
+mod check;
 mod command;
 mod decision;
 mod default;
@@ -27,6 +28,7 @@ mod suggest;
 mod target;
 
 pub use capability::{Capabilities, Capability};
+pub use check::{CheckAccess, Checker, FsAccessError};
 pub use command::{CommandRuleError, CompiledCommandRule, Program, ProgramError};
 pub use decision::{Decision, Reason, Rule, Verdict};
 pub use default::DefaultAccess;

@@ -32,6 +32,11 @@ impl<L: Lookup> Workspace<L> {
         self.roots.first().map_or(Utf8Path::new(""), |root| root)
     }
 
+    /// The absolute path of the root with links resolved, where that is known; else as given.
+    pub fn canonical_root(&self) -> &Utf8Path {
+        self.roots.last().map_or(Utf8Path::new(""), |root| root)
+    }
+
     /// The tree behind it.
     pub fn lookup(&self) -> &L {
         &self.lookup

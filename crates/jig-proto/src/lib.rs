@@ -1,5 +1,66 @@
 //! The vocabulary of jig and its JSON.
+//!
+//! What a tool is told ([`Context`], [`Access`]), what it answers ([`ToolState`], [`Outcome`],
+//! [`Response`], made of [`Content`], [`Question`] and [`ToolError`]), what a caller asks
+//! ([`Invocation`], [`ToolCommand`]) and is told ([`HandleReport`]). No I/O happens here, and
+//! nothing is decided: bytes become values, values become bytes. Whatever a tool sends, reading it
+//! neither panics nor takes more memory than [`json::Limits`] allow.
+//!
+//! ```
+//! use jig_proto::json::Limits;
+//! use jig_proto::{Prompt, ToolState, read_printed};
+//!
+//! let stdout = br#"{"type": "needs_input", "question":
+//!     {"id": "overwrite", "text": "Overwrite it?", "answer_type": "Boolean"}}"#;
+//! let read = read_printed(stdout, &Limits::MESSAGE)?;
+//! let ToolState::Waiting { question, .. } = &read.value else {
+//!     panic!("the tool asks");
+//! };
+//! assert_eq!(question.prompt(), Prompt::YesNo);
+//! assert_eq!(
+//!     serde_json::to_string(&read.value)?,
+//!     r#"{"type":"waiting","question":{"id":"overwrite","text":"Overwrite it?","schema":{"type":"boolean"}}}"#,
+//! );
+//!
+//! // Everything else is plain text, and the reason is kept for the log.
+//! assert!(read_printed(b"3 files changed", &Limits::MESSAGE).is_err());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
+mod access;
+mod actions;
+mod command;
+mod content;
+mod context;
+mod fields;
+mod handle;
+pub mod json;
+mod outcome;
 mod path;
+mod printed;
+mod question;
+mod render;
+mod resource;
+mod response;
+mod schema;
+mod state;
+mod tool_error;
+mod warnings;
 
+pub use access::{Access, CommandRule, EnvRule, FsGrants, FsRule, NetRule};
+pub use actions::{Actions, ActionsError, ToolAction};
+pub use command::{CommandError, Invocation, ToolCommand};
+pub use content::{Block, Content, Text};
+pub use context::{Action, Context};
+pub use fields::FieldError;
+pub use handle::{HandleId, HandleIdError, HandleReport};
+pub use outcome::Outcome;
 pub use path::{PathSyntaxError, ProjectPath};
+pub use printed::{NotAState, read_printed};
+pub use question::{Prompt, Question};
+pub use resource::{Resource, ResourceData};
+pub use response::{ErrorDetails, Response};
+pub use schema::{SchemaError, stateful_schema};
+pub use state::{Status, ToolState};
+pub use tool_error::ToolError;
+pub use warnings::{Read, Warnings};

@@ -152,3 +152,6 @@ pub enum PathSyntaxError {
     #[error("the path leaves the workspace by `..`")]
     Escape,
 }
+
+#[cfg(test)]
+mod tests;

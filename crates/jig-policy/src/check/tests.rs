@@ -1,0 +1,197 @@
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the tests make real folders and links"
+)]
+
+use std::error::Error;
+use std::os::unix::fs::symlink;
+
+use camino::Utf8Path;
+
+use super::*;
+
+type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
+
+/// A workspace `ws` with `src/lib.rs`, a link out of it and one inside, next to a file outside.
+fn workspace(access: &str) -> Result<(tempfile::TempDir, Context)> {
+    let folder = tempfile::tempdir()?;
+    let root = Utf8Path::from_path(folder.path())
+        .ok_or("not UTF-8")?
+        .join("ws");
+    std::fs::create_dir_all(root.join("src"))?;
+    std::fs::write(root.join("src/lib.rs"), "")?;
+    std::fs::write(root.join(".env"), "SECRET=1")?;
+    std::fs::write(folder.path().join("outside.txt"), "")?;
+    symlink("../outside.txt", root.join("out"))?;
+    symlink("src", root.join("alias"))?;
+    symlink("/nowhere/new", root.join("dangling"))?;
+    let context = format!(r#"{{"root": "{root}", "action": "run", "access": {access}}}"#);
+    Ok((folder, serde_json::from_str(&context)?))
+}
+
+/// `ok:` and the path below the root, or the error's text.
+fn answer(context: &Context, capability: Capability, path: &str) -> Result<String> {
+    let canonical = context.root.canonicalize_utf8()?;
+    let checked = Checker::new(context)?.check(capability, Utf8Path::new(path));
+    Ok(match checked {
+        Ok(path) => format!("ok: {}", path.strip_prefix(canonical)?),
+        Err(error) => error.to_string(),
+    })
+}
+
+const RULES: &str = r#"{"fs": [{"path": ".", "read": true}, {"path": "src", "read": true, "write": true, "delete": false}]}"#;
+
+/// G-103, G-104 and X-12: what each check says.
+#[test]
+fn checks_resolve_and_judge() -> Result {
+    let (_folder, context) = workspace(RULES)?;
+    for (capability, path, expected) in [
+        (Capability::Read, "src/lib.rs", "ok: src/lib.rs"),
+        (Capability::Read, "alias/lib.rs", "ok: src/lib.rs"),
+        (Capability::Read, "src/../src/./lib.rs", "ok: src/lib.rs"),
+        (Capability::Update, "alias/lib.rs", "ok: src/lib.rs"),
+        (Capability::Create, "src/new/deep.rs", "ok: src/new/deep.rs"),
+        (
+            Capability::Delete,
+            "src/lib.rs",
+            "access denied: delete on src/lib.rs",
+        ),
+        (
+            Capability::Create,
+            "new.rs",
+            "access denied: create on new.rs",
+        ),
+        (
+            Capability::Execute,
+            "src/lib.rs",
+            "access denied: execute on src/lib.rs",
+        ),
+        (Capability::Read, ".env", "access denied: read on .env"),
+        (
+            Capability::Read,
+            "../outside.txt",
+            "path escapes the workspace: ../outside.txt",
+        ),
+        (Capability::Read, "out", "path escapes the workspace: out"),
+        (
+            Capability::Create,
+            "dangling",
+            "path escapes the workspace: dangling",
+        ),
+        (
+            Capability::Read,
+            "/etc/passwd",
+            "path is outside the workspace: /etc/passwd",
+        ),
+        (Capability::Read, "", "path is not valid: "),
+    ] {
+        assert_eq!(
+            answer(&context, capability, path)?,
+            expected,
+            "{capability} {path}"
+        );
+    }
+    Ok(())
+}
+
+/// G-053: an absolute path under the root is as good as a relative one.
+#[test]
+fn absolute_paths_under_the_root_are_accepted() -> Result {
+    let (_folder, context) = workspace(RULES)?;
+    let path = context.root.join("src/lib.rs");
+    assert_eq!(
+        answer(&context, Capability::Read, path.as_str())?,
+        "ok: src/lib.rs"
+    );
+    Ok(())
+}
+
+/// G-061: without rules only the borders of the workspace are checked.
+#[test]
+fn without_rules_the_borders_still_hold() -> Result {
+    let (_folder, context) = workspace("null")?;
+    assert_eq!(
+        answer(&context, Capability::Delete, "src/lib.rs")?,
+        "ok: src/lib.rs"
+    );
+    assert_eq!(
+        answer(&context, Capability::Read, "out")?,
+        "path escapes the workspace: out"
+    );
+    Ok(())
+}
+
+/// G-107: a denial lists the paths on which something is granted.
+#[test]
+fn a_denial_lists_the_grants() -> Result {
+    let (_folder, context) = workspace(RULES)?;
+    match context.check_delete(Utf8Path::new("src/lib.rs")) {
+        Err(FsAccessError::Denied { grants, .. }) => assert_eq!(grants, [".", "src"]),
+        other => panic!("expected a denial, not {other:?}"),
+    }
+    Ok(())
+}
+
+/// The five methods ask for five different capabilities.
+#[test]
+fn each_method_asks_for_its_own_capability() -> Result {
+    for capability in Capability::ALL {
+        let access = format!(r#"{{"fs": [{{"path": "src", "{capability}": true}}]}}"#);
+        let (_folder, context) = workspace(&access)?;
+        let path = Utf8Path::new("src/lib.rs");
+        let allowed = [
+            context.check_read(path).is_ok(),
+            context.check_create(path).is_ok(),
+            context.check_update(path).is_ok(),
+            context.check_delete(path).is_ok(),
+            context.check_execute(path).is_ok(),
+        ];
+        let expected = Capability::ALL.map(|other| other == capability);
+        assert_eq!(allowed, expected, "{capability}");
+    }
+    Ok(())
+}
+
+/// G-102: a policy sent over the wire comes back as the same policy, defaults included.
+#[test]
+fn a_policy_survives_the_wire() -> Result {
+    let (_folder, context) = workspace("null")?;
+    let workspace = Workspace::on_disk(context.root)?;
+    let access = Access {
+        fs: vec![FsRule {
+            path: "alias".to_owned(),
+            capabilities: Capabilities::just(Capability::Read),
+            origin: Origin::named("test"),
+        }],
+        net: vec![NetRule {
+            host: "MÜNCHEN.de".to_owned(),
+            scheme: Some("HTTPS".to_owned()),
+            port: None,
+            path_prefix: Some("/a".to_owned()),
+            allow: true,
+            origin: Origin::named("test"),
+        }],
+        ..Access::default()
+    };
+    let guards = Guards::default();
+    let policy = Policy::compile(&access, DefaultAccess::VFS, &guards, &workspace)?;
+    let wire = policy.to_wire();
+    assert_eq!(
+        wire.fs[0].path(),
+        "src",
+        "canonical, because alias is a link to src"
+    );
+    assert_eq!(wire.net[0].host, "xn--mnchen-3ya.de");
+    let back = Policy::compile(
+        &Access::from(&wire),
+        DefaultAccess::NOTHING,
+        &guards,
+        &workspace,
+    )?;
+    assert_eq!(back.to_wire(), wire);
+
+    let defaults = Policy::compile(&Access::default(), DefaultAccess::VFS, &guards, &workspace)?;
+    let wire = defaults.to_wire();
+    assert!(wire.fs[0].path() == "." && wire.fs[0].read() && !wire.fs[0].create());
+    Ok(())
+}
