@@ -42,7 +42,8 @@ impl FromValue for Access {
 ///
 /// Read with `path` or `lexical_path`, and with `write` as an alias for creating, updating and
 /// deleting, which each of those three overrides. Written with both names of the path and all five
-/// capabilities, so that every reader finds what it knows; the alias is never written.
+/// capabilities, so that every reader finds what it knows; the alias is never written. `external`
+/// and `approved_target` are ignored when read: here a rule never reaches out of the workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FsRule {
     path: Utf8PathBuf,

@@ -2,7 +2,7 @@
 //!
 //! Bytes are first scanned without any allocation for size, nesting and number of values, then
 //! handed to `serde_json`. This bounds memory before the first value exists: a JSON value takes two
-//! bytes on the wire (`0,`) and a few hundred in memory, so a limit on bytes alone is no limit.
+//! bytes on the wire (`0,`) and a hundred or more in memory, so a limit on bytes alone is no limit.
 //!
 //! What happens to odd input: a number that fits no 64-bit integer and no finite float (`1e999`, 400
 //! digits), a lone surrogate, invalid UTF-8, a raw control character in a string, a byte order
@@ -26,8 +26,8 @@ pub struct Limits {
     /// How deep arrays and objects may nest; never more than [`Limits::MAX_DEPTH`]. Without it,
     /// `[[[[…` overflows the stack of whatever walks the value.
     pub depth: usize,
-    /// How many values, counting every element and every member. Without it, `[0,0,0,…` takes more
-    /// than a hundred times its size.
+    /// How many values, counting every element and every member. Without it, `[[0],[0],…` takes
+    /// close to a hundred times its size.
     pub values: usize,
 }
 
@@ -35,14 +35,8 @@ impl Limits {
     /// The deepest nesting that any limits allow: what `serde_json` itself reads.
     pub const MAX_DEPTH: usize = 127;
 
-    /// For one message of a tool or a caller: 16 MiB, 64 levels, 500,000 values.
-    ///
-    /// At worst about ten times the bytes are held in memory while such a message is read.
-    pub const MESSAGE: Limits = Limits {
-        bytes: 16 * 1024 * 1024,
-        depth: 64,
-        values: 500_000,
-    };
+    /// For one message of a tool or a caller: 16 MiB, 64 levels, 524,288 values.
+    pub const MESSAGE: Limits = Limits::for_bytes(16 * 1024 * 1024);
 
     /// For a short text that holds JSON, such as an answer type: 64 KiB, 16 levels, 4,096 values.
     pub const SHORT: Limits = Limits {
@@ -51,7 +45,20 @@ impl Limits {
         values: 4_096,
     };
 
-    /// These limits with another number of bytes.
+    /// Limits for a message of so many bytes: 64 levels, and one value per 32 bytes.
+    ///
+    /// The worst message within the limits of 16 MiB took less than ten times that in memory.
+    pub const fn for_bytes(bytes: usize) -> Self {
+        let values = bytes / 32;
+        Self {
+            bytes,
+            depth: 64,
+            // A small message of many small values does no harm.
+            values: if values < 4_096 { 4_096 } else { values },
+        }
+    }
+
+    /// These limits with another number of bytes; the number of values stays.
     #[must_use]
     pub fn with_bytes(self, bytes: usize) -> Self {
         Self { bytes, ..self }

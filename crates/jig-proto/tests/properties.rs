@@ -230,7 +230,7 @@ fn context() -> impl Strategy<Value = Context> {
 
 /// A valid message of any kind, as bytes.
 fn message() -> impl Strategy<Value = Vec<u8>> {
-    let bytes = |message: Result<Vec<u8>, serde_json::Error>| message.unwrap();
+    let bytes = |message: Result<Vec<u8>, serde_json::Error>| message.expect("it can be written");
     prop_oneof![
         state().prop_map(move |state| bytes(serde_json::to_vec(&state))),
         outcome().prop_map(move |outcome| bytes(serde_json::to_vec(&outcome))),

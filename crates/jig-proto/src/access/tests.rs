@@ -58,6 +58,7 @@ fn x13_j009_a_rule_is_written_for_every_reader() {
     assert_eq!(written, expected.to_string());
     for text in [
         r#"{"lexical_path": "src", "read": true, "update": true}"#,
+        r#"{"path": "src", "read": true, "update": true, "external": true, "approved_target": "/x"}"#,
         written.as_str(),
     ] {
         assert_eq!(

@@ -149,15 +149,29 @@ fn many_small_values_are_refused_before_they_exist() {
     let error = value(many.as_bytes(), &Limits::MESSAGE).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the message exceeds the limit of 500000 values"
+        "the message exceeds the limit of 524288 values"
     );
     assert!(matches!(
         error,
         JsonError::Exceeds {
             limit: Limit::Values,
-            allowed: 500_000
+            allowed: 524_288
         }
     ));
+}
+
+#[test]
+fn limits_grow_with_the_bytes() {
+    let check = |bytes: usize, values: usize| {
+        let limits = Limits::for_bytes(bytes);
+        assert_eq!(
+            (limits.bytes, limits.depth, limits.values),
+            (bytes, 64, values)
+        );
+    };
+    check(0, 4_096);
+    check(1024 * 1024, 32_768);
+    check(16 * 1024 * 1024, 524_288);
 }
 
 #[test]
