@@ -1,2 +1,130 @@
-//! Chores.
-fn main() {}
+//! Chores of this repository, so that a checkout needs nothing but Rust and git.
+//!
+//! `cargo xtask test` and `cargo xtask check` are what a person and CI run; see `USAGE`.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stderr,
+    reason = "chores start programs, write generated files and talk to the person who runs them"
+)]
+
+mod bench;
+mod generate;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::time::Instant;
+
+const USAGE: &str = "\
+Usage: cargo xtask <CHORE>
+
+  test [FILTER…]   all tests, doctests included
+  check            what CI checks: fmt, clippy, tests, docs, generated files
+  generate         write the generated files again: the JSON Schema and the list of keys
+  bench [NAME…]    benchmarks: policy, startup (all by default)";
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let result = match words.as_slice() {
+        ["test", filters @ ..] => test(filters),
+        ["check"] => check(),
+        ["generate"] => generate::run(),
+        ["bench", names @ ..] => bench::run(names),
+        _ => Err(USAGE.to_owned()),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// With nextest where it is installed, because it is faster; else with cargo alone.
+fn test(filters: &[&str]) -> Result<(), String> {
+    let nextest = Command::new("cargo")
+        .args(["nextest", "--version"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success());
+    if !nextest {
+        return cargo(&[&["test", "--workspace", "--locked", "--"], filters].concat());
+    }
+    cargo(
+        &[
+            &[
+                "nextest",
+                "run",
+                "--workspace",
+                "--locked",
+                "--no-fail-fast",
+            ],
+            filters,
+        ]
+        .concat(),
+    )?;
+    if filters.is_empty() {
+        cargo(&["test", "--workspace", "--locked", "--doc"])?;
+    }
+    Ok(())
+}
+
+fn check() -> Result<(), String> {
+    cargo(&["fmt", "--all", "--check"])?;
+    cargo(&[
+        "clippy",
+        "--workspace",
+        "--locked",
+        "--all-targets",
+        "--",
+        "-D",
+        "warnings",
+    ])?;
+    test(&[])?;
+    let docs = [
+        "doc",
+        "--workspace",
+        "--locked",
+        "--no-deps",
+        "--document-private-items",
+    ];
+    run(cargo_command(&docs).env("RUSTDOCFLAGS", "-D warnings"))
+}
+
+fn cargo(args: &[&str]) -> Result<(), String> {
+    run(&mut cargo_command(args))
+}
+
+fn cargo_command(args: &[&str]) -> Command {
+    let mut command = Command::new("cargo");
+    command.args(args).current_dir(root());
+    command
+}
+
+/// Runs a command with its output shown, and says how long it took.
+fn run(command: &mut Command) -> Result<(), String> {
+    let words: Vec<String> = std::iter::once(command.get_program())
+        .chain(command.get_args())
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect();
+    let line = words.join(" ");
+    eprintln!("+ {line}");
+    let start = Instant::now();
+    let status = command
+        .status()
+        .map_err(|error| format!("cannot start `{line}`: {error}"))?;
+    eprintln!("  {:.1} s", start.elapsed().as_secs_f64());
+    if status.success() {
+        Ok(())
+    } else {
+        Err(format!("`{line}` failed: {status}"))
+    }
+}
+
+fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here).to_owned()
+}

@@ -1,1 +1,49 @@
-//! To be written.
+//! Layered TOML in which every value knows its file and line.
+//!
+//! [`load()`] takes [`Sources`], reads all layers, checks and merges them, and returns a [`Config`]
+//! whose [`Tool`]s have every setting resolved, or all [`Errors`] at once, each with its place, its
+//! reason and what to do about it.
+//!
+//! ```
+//! use jig_config::{Sources, load};
+//!
+//! let mut sources = Sources::new("/nowhere");
+//! sources.sets.push("tools.fs_read_file.run=ask".to_owned());
+//! let loaded = load(&sources).expect("the built-in layer loads");
+//! let tool = loaded.config.tool("fs_read_file").expect("a predefined tool");
+//! assert_eq!(tool.run.name(), "ask");
+//! assert_eq!(tool.origin("run").expect("it was set").to_string(), "--set");
+//! ```
+//!
+//! The crate reads no environment by itself, except in [`Sources::from_environment`], and no files
+//! but those of [`Sources`]. It runs nothing and decides nothing.
+
+mod check;
+mod file;
+mod hint;
+mod lint;
+mod load;
+mod merge;
+mod model;
+mod origin;
+mod overrides;
+mod parse;
+mod policy;
+mod problem;
+mod schema;
+mod shape;
+mod show;
+mod sources;
+mod value;
+
+pub use load::{Loaded, load};
+pub use model::{
+    AllowToggle, Command, CommandError, Config, ConfigFile, Enable, Enforce, FormatMode,
+    OnUncovered, Parameter, ParameterType, Question, QuestionTarget, ResultMode, RunMode, Runtime,
+    Sandbox, Source, SourceError, SystemPath, Tool, ToolName, ToolNameError,
+};
+pub use origin::{Layer, Origin};
+pub use problem::{Errors, Problem, Severity};
+pub use schema::json_schema;
+pub use show::{show, show_json};
+pub use sources::{Sources, WORKSPACE_FILES};

@@ -33,7 +33,7 @@ impl Program {
     }
 
     /// The key under which rules are found: a name, or a canonical path with `./` before it.
-    fn key(&self) -> String {
+    pub(crate) fn key(&self) -> String {
         match self {
             Program::Name(name) => name.clone(),
             Program::File(file) => format!("./{}", file.path()),

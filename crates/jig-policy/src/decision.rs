@@ -74,6 +74,17 @@ impl<'p> Decision<'p> {
         }
     }
 
+    /// The answer to two questions of which both must be allowed. A denial comes before what is
+    /// only uncovered: somebody may approve the latter, and must not approve the former with it.
+    pub(crate) fn and(self, other: Self) -> Self {
+        match (self.verdict, other.verdict) {
+            (Verdict::Deny, _) => self,
+            (_, Verdict::Deny) => other,
+            (Verdict::Uncovered, _) => self,
+            (Verdict::Allow, _) => other,
+        }
+    }
+
     /// Whether the answer is [`Verdict::Allow`].
     pub fn is_allowed(&self) -> bool {
         self.verdict == Verdict::Allow

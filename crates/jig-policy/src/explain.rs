@@ -62,7 +62,9 @@ impl Policy {
     /// The rules that name a program and did not decide: earlier ones for the same program.
     pub fn losers_command(&self, program: &Program) -> Vec<Loser<'_>> {
         let rules = self.command_rules().unwrap_or_default();
-        let matching = rules.iter().filter(|rule| rule.program() == program);
+        let matching = rules
+            .iter()
+            .filter(|rule| rule.program().key() == program.key());
         rank(matching.map(|rule| (0, Rule::Command(rule))))
     }
 

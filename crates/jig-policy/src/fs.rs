@@ -11,7 +11,7 @@ use crate::lookup::Lookup;
 use crate::policy::{Resource, RuleError, RuleErrorKind};
 use crate::resolve::Workspace;
 use crate::rules::{FsRule, Origin};
-use crate::sensitive::Sensitive;
+use crate::sensitive::{Sensitive, SensitiveBelow};
 use crate::{Capabilities, Capability, DefaultAccess};
 
 /// A rule with its path in canonical form.
@@ -196,6 +196,17 @@ impl FsTable {
     }
 
     pub(crate) fn decide(&self, capability: Capability, path: &ProjectPath) -> Decision<'_> {
+        let own = self.decide_alone(capability, path);
+        if capability == Capability::Delete
+            && let Some(pinned) = self.pinned(path, capability)
+        {
+            return own.and(pinned);
+        }
+        own
+    }
+
+    /// The answer for the path itself, whatever is declared below it.
+    pub(crate) fn decide_alone(&self, capability: Capability, path: &ProjectPath) -> Decision<'_> {
         let prefixes = Prefixes::of(path.as_str());
         let guard = if Capabilities::WRITE.has(capability) {
             self.guard(&prefixes)
@@ -223,11 +234,6 @@ impl FsTable {
         {
             return Decision::uncovered(Reason::NamedOnly(&guard.what), Some(Rule::Fs(rule)));
         }
-        if capability == Capability::Delete
-            && let Some(refusal) = self.pinned(path, Capability::Delete)
-        {
-            return refusal;
-        }
         Decision::allow(Rule::Fs(rule))
     }
 
@@ -253,11 +259,24 @@ impl FsTable {
                 ));
             }
         }
-        let pattern = self.sensitive.find_below(path)?;
-        let named = self
-            .winner(&prefixes)
-            .is_some_and(|(rule, _, at)| at >= depth && !rule.is_default);
-        (!named).then(|| Decision::uncovered(Reason::SensitiveBelow(pattern), None))
+        let open = self.unnamed_below(path).next()?;
+        Some(Decision::uncovered(
+            Reason::SensitiveBelow(open.pattern),
+            None,
+        ))
+    }
+
+    /// The sensitive paths below `path` that no rule names. A rule on `path` itself is not enough:
+    /// what it does not cover in place would be open after moving `path` away, or before moving it
+    /// back.
+    pub(crate) fn unnamed_below(
+        &self,
+        path: &ProjectPath,
+    ) -> impl Iterator<Item = SensitiveBelow<'_>> {
+        self.sensitive.find_below(path).filter(|below| {
+            let named = below.path.as_ref().and_then(|path| self.rule_at(path));
+            named.is_none()
+        })
     }
 
     /// The most specific rule, what it grants and its depth: the deepest one on the way.

@@ -46,9 +46,14 @@ impl Guards {
         guards
     }
 
-    /// Adds a protected path; one that is not inside the workspace needs no protection.
+    /// Adds a protected path, unless it has this protection already. One that is not inside the
+    /// workspace needs none.
     pub fn protect(&mut self, path: &str, level: ProtectionLevel, what: &str) {
-        if let Ok(path) = ProjectPath::normalize(path) {
+        let Ok(path) = ProjectPath::normalize(path) else {
+            return;
+        };
+        let known = |other: &Protected| other.path == path && other.level >= level;
+        if !self.protected.iter().any(known) {
             self.protected.push(Protected {
                 path,
                 level,

@@ -194,7 +194,7 @@ impl NetTarget {
     }
 
     /// Whether servers may disagree about which segments the path has: an encoded slash or dot
-    /// segment, or a backslash.
+    /// segment, a backslash, or bytes that are no text.
     pub fn is_ambiguous(&self) -> bool {
         self.ambiguous
     }
@@ -434,7 +434,10 @@ fn path_segments(path: &str) -> (Vec<String>, bool) {
     let mut ambiguous = false;
     let mut segments = Vec::new();
     for segment in path.split('/') {
-        let decoded = percent_decode_str(segment).decode_utf8_lossy();
+        let decoded = percent_decode_str(segment);
+        // Bytes that are no text all look alike once they are decoded.
+        ambiguous |= decoded.clone().decode_utf8().is_err();
+        let decoded = decoded.decode_utf8_lossy();
         if decoded.is_empty() {
             continue;
         }

@@ -1,7 +1,7 @@
 //! [`Policy`]: the rules of one tool, compiled for one workspace.
 
 use crate::command::{CommandRuleError, CommandTable, CompiledCommandRule, Program};
-use crate::decision::{Decision, Verdict};
+use crate::decision::Decision;
 use crate::env::{CompiledEnvRule, EnvNameError, EnvTable, EnvUse};
 use crate::fs::{CompiledFsRule, FsTable};
 use crate::guard::Guards;
@@ -94,21 +94,16 @@ impl Policy {
     /// nothing below either name may be restricted.
     pub fn decide_move(&self, from: &Resolved, to: &Resolved, directory: bool) -> Decision<'_> {
         let away = self.fs.decide(Capability::Delete, from.path());
-        if !away.is_allowed() {
-            return away;
-        }
         let wanted = if to.exists() {
             Capability::Update
         } else {
             Capability::Create
         };
-        let arrives = self.fs.decide(wanted, to.path());
-        if !arrives.is_allowed() || !directory {
-            return arrives;
+        let both = away.and(self.fs.decide(wanted, to.path()));
+        match self.fs.pinned(to.path(), Capability::Create) {
+            Some(pinned) if directory => both.and(pinned),
+            _ => both,
         }
-        self.fs
-            .pinned(to.path(), Capability::Create)
-            .unwrap_or(arrives)
     }
 
     /// Whether a URL may be requested.
@@ -124,16 +119,11 @@ impl Policy {
     /// Whether a program may be run with these arguments. A file of the workspace also needs the
     /// `execute` capability.
     pub fn decide_command(&self, program: &Program, args: &[String]) -> Decision<'_> {
-        if let Program::File(file) = program {
-            let execute = self.fs.decide(Capability::Execute, file.path());
-            let listed = self.commands.decide(program, args);
-            return if execute.verdict == Verdict::Allow {
-                listed
-            } else {
-                execute
-            };
+        let listed = self.commands.decide(program, args);
+        match program {
+            Program::Name(_) => listed,
+            Program::File(file) => self.fs.decide(Capability::Execute, file.path()).and(listed),
         }
-        self.commands.decide(program, args)
     }
 
     /// The rules on files, in the order of their declaration; the default if none is declared.

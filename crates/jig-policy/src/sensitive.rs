@@ -31,8 +31,8 @@ impl Sensitive {
     /// Adds a pattern.
     ///
     /// It matches at any depth, or only at the root when it begins with `/` or `./`. `*` stands
-    /// for any run of characters within one component; a leading `**/` may be written and changes
-    /// nothing.
+    /// for any run of characters within one component; a leading `**/` says "at any
+    /// depth" once more, also after `/`.
     pub fn add(&mut self, pattern: &str) -> Result<(), PatternError> {
         let pattern = Pattern::parse(pattern)?;
         self.all_dotted &= pattern
@@ -48,46 +48,53 @@ impl Sensitive {
         self.patterns.iter().map(|pattern| pattern.text.as_str())
     }
 
-    /// The sensitive path that `path` is or lies in.
+    /// The sensitive path that `path` is or lies in; of several, one in the other, the deepest.
     pub fn find(&self, path: &ProjectPath) -> Option<SensitiveMatch<'_>> {
         let text = path.as_str();
+        let mut deepest: Option<SensitiveMatch<'_>> = None;
         let mut start = 0;
         let mut depth = 0;
         while start < text.len() {
             let rest = &text[start..];
             if rest.starts_with('.') || !self.all_dotted {
-                let matching = self.patterns.iter().find(|pattern| {
-                    (depth == 0 || !pattern.anchored) && pattern.matches_start(rest)
-                });
-                if let Some(pattern) = matching {
-                    return Some(SensitiveMatch {
-                        pattern: &pattern.text,
-                        depth: depth + pattern.components.len(),
-                    });
+                for pattern in &self.patterns {
+                    let end = depth + pattern.components.len();
+                    let deeper = deepest.is_none_or(|found| found.depth < end);
+                    if deeper && (depth == 0 || !pattern.anchored) && pattern.matches_start(rest) {
+                        deepest = Some(SensitiveMatch {
+                            pattern: &pattern.text,
+                            depth: end,
+                        });
+                    }
                 }
             }
             start += rest.find('/').map_or(rest.len(), |slash| slash + 1);
             depth += 1;
         }
-        None
+        deepest
     }
 
-    /// The sensitive path that would lie below `path`: moving `.git` moves `.git/hooks`.
-    pub fn find_below(&self, path: &ProjectPath) -> Option<&str> {
+    /// The sensitive paths that would lie below `path`: moving `.git` moves `.git/hooks`.
+    pub(crate) fn find_below<'a>(
+        &'a self,
+        path: &ProjectPath,
+    ) -> impl Iterator<Item = SensitiveBelow<'a>> + use<'a> {
         let names: Vec<&str> = path.components().collect();
-        let pattern = self.patterns.iter().find(|pattern| {
-            (1..pattern.components.len()).any(|count| {
-                let Some(start) = names.len().checked_sub(count) else {
-                    return false;
-                };
-                (start == 0 || !pattern.anchored)
-                    && pattern.components[..count]
-                        .iter()
-                        .zip(&names[start..])
-                        .all(|(glob, name)| glob_matches(glob, name))
-            })
-        })?;
-        Some(&pattern.text)
+        let mut found = Vec::new();
+        for pattern in &self.patterns {
+            for count in 1..pattern.components.len().min(names.len() + 1) {
+                let (above, below) = pattern.components.split_at(count);
+                let tail = &names[names.len() - count..];
+                let matches = above
+                    .iter()
+                    .zip(tail)
+                    .all(|(glob, name)| glob_matches(glob, name));
+                if matches && (!pattern.anchored || count == names.len()) {
+                    found.push(SensitiveBelow::new(pattern, path, below));
+                }
+            }
+        }
+        found.into_iter()
     }
 }
 
@@ -99,6 +106,26 @@ pub struct SensitiveMatch<'a> {
     /// How many components of the path make up the sensitive part. A rule must be at least as
     /// deep to name it.
     pub depth: usize,
+}
+
+/// A sensitive path below another path.
+#[derive(Debug, Clone)]
+pub(crate) struct SensitiveBelow<'a> {
+    /// The pattern of the list.
+    pub(crate) pattern: &'a str,
+    /// The path; `None` if the pattern leaves its name open, so that no rule can name it.
+    pub(crate) path: Option<ProjectPath>,
+}
+
+impl<'a> SensitiveBelow<'a> {
+    fn new(pattern: &'a Pattern, above: &ProjectPath, below: &[String]) -> Self {
+        let literal = !below.iter().any(|name| name.contains('*'));
+        let below = ProjectPath::normalize(&below.join("/")).ok();
+        Self {
+            pattern: &pattern.text,
+            path: below.filter(|_| literal).map(|below| above.join(&below)),
+        }
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -122,9 +149,12 @@ impl Pattern {
         if text.starts_with('~') {
             return Err(PatternError::Home);
         }
-        let anchored = text.starts_with('/') || text.starts_with("./");
+        let at_root = text.starts_with('/') || text.starts_with("./");
         let body = text.trim_start_matches("./").trim_start_matches('/');
-        let body = body.strip_prefix("**/").unwrap_or(body);
+        let (anchored, body) = match body.strip_prefix("**/") {
+            Some(anywhere) => (false, anywhere),
+            None => (at_root, body),
+        };
         let path = ProjectPath::normalize(body).map_err(PatternError::Path)?;
         if path.is_root() {
             return Err(PatternError::Everything);

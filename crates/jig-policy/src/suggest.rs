@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use jig_proto::ProjectPath;
+
 use crate::command::Program;
 use crate::decision::{Reason, Rule};
 use crate::env::EnvUse;
@@ -119,12 +121,8 @@ impl Suggestion {
             Capability::Create
         };
         add_file_rules(policy, wanted, to, &mut rules)?;
-        if directory && let Some(pinned) = policy.fs.pinned(to.path(), Capability::Create) {
-            match pinned.reason {
-                Reason::RestrictedBelow => lift_below(policy, Capability::Create, to, &mut rules),
-                Reason::SensitiveBelow(_) => name_it(policy, wanted, to, &mut rules),
-                _ => return None,
-            }
+        if directory {
+            add_rules_below(policy, Capability::Create, to, &mut rules)?;
         }
         Self::of_fs(policy, rules)
     }
@@ -170,6 +168,8 @@ impl Suggestion {
         };
         match (decision.verdict, decision.rule) {
             (Verdict::Allow, _) | (Verdict::Deny, None) => return None,
+            // No prefix can be written for a path that can be read in two ways.
+            (Verdict::Deny, _) if target.is_ambiguous() => return None,
             // A rule denies on purpose: open this very path and be as specific in all else.
             (Verdict::Deny, Some(Rule::Net(denying))) => {
                 rule.path_prefix = Some(format!("/{}", encode(target.segments())));
@@ -216,26 +216,21 @@ impl Suggestion {
             }
         }
         let decision = policy.commands.decide(program, args);
-        // `**` as the last argument would mean any rest; nothing but "any arguments" covers it.
-        let exact = (args.last().map(String::as_str) != Some("**")).then(|| vec![args.to_vec()]);
+        // In a rule `**` means any rest, so from there on nothing narrower can be written.
+        let literal = args.iter().take_while(|arg| *arg != "**").count();
+        let exact: Vec<String> = args.iter().take(literal + 1).cloned().collect();
         match (decision.verdict, decision.rule) {
             (Verdict::Allow, _) => {}
             (_, Some(Rule::Command(listed))) => {
                 let mut rule = listed.declared.clone();
                 rule.origin = suggested();
-                rule.args = match (rule.args, exact) {
-                    (Some(mut lists), Some(exact)) => {
-                        lists.extend(exact);
-                        Some(lists)
-                    }
-                    _ => None,
-                };
+                rule.args.get_or_insert_default().push(exact);
                 rules.commands = Some(vec![rule]);
             }
             _ => {
                 rules.commands = Some(vec![CommandRule {
                     program: program.to_string(),
-                    args: exact,
+                    args: Some(vec![exact]),
                     envs: Vec::new(),
                     origin: suggested(),
                 }]);
@@ -252,38 +247,43 @@ fn add_file_rules(
     path: &Resolved,
     rules: &mut Vec<FsRule>,
 ) -> Option<()> {
-    let decision = policy.decide_fs(capability, path);
-    match decision.reason {
+    match policy.fs.decide_alone(capability, path.path()).reason {
         Reason::Granted => {}
-        Reason::Protected(_) | Reason::ProtectedBelow(_) => return None,
-        Reason::RestrictedBelow => lift_below(policy, capability, path, rules),
-        _ => {
-            name_it(policy, capability, path, rules);
-            // With the path itself granted, something below may still be in the way.
-            if capability == Capability::Delete {
-                match policy
-                    .fs
-                    .pinned(path.path(), capability)
-                    .map(|pinned| pinned.reason)
-                {
-                    Some(Reason::RestrictedBelow) => lift_below(policy, capability, path, rules),
-                    Some(Reason::ProtectedBelow(_)) => return None,
-                    _ => {}
-                }
-            }
-        }
+        Reason::Protected(_) => return None,
+        _ => name_it(policy, capability, path.path(), rules),
+    }
+    if capability == Capability::Delete {
+        add_rules_below(policy, capability, path, rules)?;
+    }
+    Some(())
+}
+
+/// Adds what it takes to remove, or to bring in, all that is below `path` at once.
+fn add_rules_below(
+    policy: &Policy,
+    capability: Capability,
+    path: &Resolved,
+    rules: &mut Vec<FsRule>,
+) -> Option<()> {
+    let pinned = policy.fs.pinned(path.path(), capability);
+    if let Some(Reason::ProtectedBelow(_)) = pinned.map(|pinned| pinned.reason) {
+        return None;
+    }
+    lift_below(policy, capability, path, rules);
+    for sensitive in policy.fs.unnamed_below(path.path()) {
+        name_it(policy, capability, &sensitive.path?, rules);
     }
     Some(())
 }
 
 /// A rule on the path itself: what is granted there now, and the capability.
-fn name_it(policy: &Policy, capability: Capability, path: &Resolved, rules: &mut Vec<FsRule>) {
+fn name_it(policy: &Policy, capability: Capability, path: &ProjectPath, rules: &mut Vec<FsRule>) {
+    // What is granted on the path alone is granted below it, too, and must stay so there.
     let granted: Capabilities = Capability::ALL
         .into_iter()
-        .filter(|one| policy.decide_fs(*one, path).is_allowed())
+        .filter(|one| policy.fs.decide_alone(*one, path).is_allowed())
         .collect();
-    let path = path.path().to_string();
-    rules.push(fs_rule(&path, granted.with(capability.into())));
+    rules.push(fs_rule(&path.to_string(), granted.with(capability.into())));
 }
 
 /// A rule for every path below that withholds the capability.

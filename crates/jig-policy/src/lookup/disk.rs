@@ -41,7 +41,15 @@ impl DiskLookup {
 
 impl Lookup for DiskLookup {
     fn entry(&self, path: &ProjectPath) -> io::Result<Entry> {
+        let name = path.file_name().unwrap_or_default();
         let path = path.under(&self.root);
+        let means_missing = |error: &io::Error| match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => true,
+            // A name that is too long cannot exist. A path that is too long can: directories are
+            // made one in the other, and links reach far down. Then it is not known what is there.
+            io::ErrorKind::InvalidFilename => name.len() > NAME_MAX,
+            _ => false,
+        };
         let metadata = match path.symlink_metadata() {
             Ok(metadata) => metadata,
             Err(error) if means_missing(&error) => return Ok(Entry::Missing),
@@ -70,9 +78,5 @@ impl Lookup for DiskLookup {
     }
 }
 
-fn means_missing(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::InvalidFilename
-    )
-}
+/// The longest name, in bytes, that a file has on any file system we know of.
+const NAME_MAX: usize = 255;

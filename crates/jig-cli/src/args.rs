@@ -1,0 +1,190 @@
+//! The command line.
+
+use camino::Utf8PathBuf;
+use clap::{Parser, Subcommand, ValueEnum};
+
+use crate::exit::EXIT_CODES;
+
+/// Run the tools that agents call under one declared policy, and explain every denial.
+#[derive(Debug, Parser)]
+#[command(
+    name = "jig",
+    version,
+    max_term_width = 100,
+    after_long_help = EXIT_CODES,
+    long_about = "Run the tools that agents call under one declared policy, and explain every \
+        denial.\n\nTools and their rules stand in `jig.toml` at the top of the workspace. Start \
+        with `jig tools` to see what there is, `jig policy explain TOOL read PATH` to ask what a \
+        tool may do, and `jig doctor` to see what this machine can enforce."
+)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Options of every command.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Global {
+    /// The workspace [default: the nearest folder upward with a jig.toml, else with .git]
+    #[arg(short = 'C', long, value_name = "DIR", global = true, help_heading = GLOBAL)]
+    pub(crate) workspace: Option<Utf8PathBuf>,
+    /// One more configuration file, above those of the workspace; may be repeated
+    #[arg(long, value_name = "FILE", global = true, help_heading = GLOBAL)]
+    pub(crate) config: Vec<Utf8PathBuf>,
+    /// One setting, above all files: tools.NAME.run=ask; may be repeated
+    #[arg(long, value_name = "KEY=VALUE", global = true, help_heading = GLOBAL)]
+    pub(crate) set: Vec<String>,
+    /// Print JSON for programs
+    #[arg(long, global = true, help_heading = GLOBAL)]
+    pub(crate) json: bool,
+    /// When to use colours
+    #[arg(long, value_name = "WHEN", default_value = "auto", global = true, help_heading = GLOBAL)]
+    pub(crate) color: Color,
+}
+
+const GLOBAL: &str = "Global options";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Check the configuration, or show what it comes to
+    #[command(subcommand)]
+    Config(ConfigCommand),
+    /// List the tools and what each may do, or show one in full
+    Tools {
+        /// The tool to show in full
+        name: Option<String>,
+    },
+    /// Show the rules of a tool, or ask what they say
+    #[command(subcommand)]
+    Policy(PolicyCommand),
+    /// Show what this machine can enforce, and what to do about each gap
+    Doctor,
+    /// Print a completion script for a shell
+    #[command(after_help = COMPLETIONS_HELP)]
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+const COMPLETIONS_HELP: &str = "\
+For example, for bash:
+  jig completions bash > ~/.local/share/bash-completion/completions/jig";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// Say whether the configuration is valid, and point out rules that do nothing
+    Check {
+        /// Fail on warnings too
+        #[arg(long)]
+        deny_warnings: bool,
+    },
+    /// Print the final configuration, all layers merged
+    Show {
+        /// Say for every value where it was written
+        #[arg(long)]
+        origin: bool,
+        /// Only this tool
+        tool: Option<String>,
+    },
+    /// Print the JSON Schema of configuration files, for editors
+    Schema,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PolicyCommand {
+    /// Print all rules of a tool as they are enforced, defaults included
+    Show {
+        /// The tool
+        tool: String,
+    },
+    /// Ask whether a tool may do something, and why
+    #[command(after_help = EXPLAIN_HELP)]
+    Explain {
+        /// The tool
+        tool: String,
+        /// Exit with 4 unless the answer is allow
+        #[arg(long)]
+        exit_code: bool,
+        #[command(subcommand)]
+        question: Question,
+    },
+}
+
+const EXPLAIN_HELP: &str = "\
+Examples:
+  jig policy explain fs_read_file read src/main.rs
+  jig policy explain fetcher net https://api.github.com/repos
+  jig policy explain build run cargo test --workspace
+
+Paths are relative to the workspace, as tools write them.";
+
+/// What a tool may be asked about.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Question {
+    /// Read a file, or list a directory
+    Read {
+        /// Relative to the workspace
+        path: String,
+    },
+    /// Create a file or directory
+    Create {
+        /// Relative to the workspace
+        path: String,
+    },
+    /// Change a file that exists
+    Update {
+        /// Relative to the workspace
+        path: String,
+    },
+    /// Delete a file or directory
+    Delete {
+        /// Relative to the workspace
+        path: String,
+    },
+    /// Run a file of the workspace
+    Execute {
+        /// Relative to the workspace
+        path: String,
+    },
+    /// Move a file or directory
+    Move {
+        /// Relative to the workspace
+        from: String,
+        /// Relative to the workspace
+        to: String,
+    },
+    /// Request a URL
+    Net {
+        /// The URL; https:// is assumed if there is no scheme
+        url: String,
+    },
+    /// Read a variable of the host's environment
+    Env {
+        /// The name of the variable
+        name: String,
+        /// Ask whether it may be used in request headers, without the tool seeing it
+        #[arg(long)]
+        header: bool,
+    },
+    /// Run a program
+    Run {
+        /// A name on the search path, or a file of the workspace
+        program: String,
+        /// Its arguments; options of jig's own go before the program
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<String>,
+    },
+}

@@ -1,0 +1,95 @@
+//! `jig config`.
+
+use serde_json::{Value as Json, json};
+
+use crate::args::{ConfigCommand, Global};
+use crate::exit::Done;
+use crate::output::{GREEN, Output, YELLOW};
+use crate::workspace::Project;
+
+pub(crate) fn run(
+    command: &ConfigCommand,
+    global: &Global,
+    out: &mut Output,
+) -> anyhow::Result<Done> {
+    match command {
+        ConfigCommand::Check { deny_warnings } => check(*deny_warnings, global, out),
+        ConfigCommand::Show { origin, tool } => show(*origin, tool.as_deref(), global, out),
+        ConfigCommand::Schema => {
+            out.json(&jig_config::json_schema())?;
+            Ok(Done::Ok)
+        }
+    }
+}
+
+fn check(deny_warnings: bool, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
+    let project = Project::load(global)?;
+    let warnings = &project.loaded.warnings;
+    let config = project.config();
+    let found = config.files.iter().filter(|file| file.found);
+    let files: Vec<&str> = found
+        .map(|file| {
+            file.path
+                .strip_prefix(&project.root)
+                .unwrap_or(&file.path)
+                .as_str()
+        })
+        .collect();
+    if out.is_json() {
+        let problems: Vec<Json> = warnings.iter().map(jig_config::Problem::to_json).collect();
+        out.json(&json!({
+            "valid": true,
+            "workspace": project.root,
+            "files": files,
+            "tools": config.tools.len(),
+            "problems": problems,
+        }))?;
+    } else {
+        out.warnings(warnings);
+        let files = match files.as_slice() {
+            [] => "no configuration file".to_owned(),
+            files => files.join(", "),
+        };
+        let tools = config.tools.len();
+        let mut text = format!("{GREEN}valid{GREEN:#}: {files}; {tools} tools\n");
+        if !warnings.is_empty() {
+            text = format!(
+                "{text}{YELLOW}{} to look at{YELLOW:#}\n",
+                counted(warnings.len())
+            );
+        }
+        out.text(&text)?;
+    }
+    let bad = deny_warnings && !warnings.is_empty();
+    Ok(if bad { Done::BadConfig } else { Done::Ok })
+}
+
+fn counted(warnings: usize) -> String {
+    match warnings {
+        1 => "1 warning".to_owned(),
+        more => format!("{more} warnings"),
+    }
+}
+
+fn show(
+    origin: bool,
+    tool: Option<&str>,
+    global: &Global,
+    out: &mut Output,
+) -> anyhow::Result<Done> {
+    let mut project = Project::load(global)?;
+    if let Some(name) = tool {
+        let name = project.tool(name)?.name.clone();
+        project
+            .loaded
+            .config
+            .tools
+            .retain(|other, _| *other == name);
+    }
+    if out.is_json() {
+        out.json(&jig_config::show_json(project.config(), origin))?;
+    } else {
+        out.text(&jig_config::show(project.config(), origin))?;
+    }
+    Ok(Done::Ok)
+}

@@ -1,0 +1,240 @@
+//! `jig policy explain`: one question, answered with the rule that decided.
+
+use anyhow::anyhow;
+use jig_policy::{
+    Capability, CommandTarget, DiskLookup, EnvTarget, EnvUse, FileTarget, Loser, MoveTarget,
+    NetTarget, Policy, Program, ProgramError, ResolveError, Resolved, Target, Verdict, Workspace,
+};
+use serde_json::{Value as Json, json};
+
+use crate::args::Question;
+use crate::output::{BOLD, CYAN, DIM, GREEN, RED, YELLOW, field, indented};
+
+/// The answer to a question about a tool, ready to be shown.
+pub(crate) struct Answer {
+    tool: String,
+    operation: String,
+    target: String,
+    pub(crate) verdict: Verdict,
+    why: String,
+    rule: Option<(String, String)>,
+    lost: Vec<(String, String, &'static str)>,
+    grants: Vec<String>,
+    suggestion: Option<String>,
+    asks: bool,
+}
+
+/// Asks the policy of `tool`. `asks` says whether somebody would be asked where no rule speaks.
+pub(crate) fn answer(
+    tool: &str,
+    policy: &Policy,
+    workspace: &Workspace<DiskLookup>,
+    question: &Question,
+    asks: bool,
+) -> anyhow::Result<Answer> {
+    let answer = |target: Judged<'_>| target.answer(tool, asks);
+    let file = |capability: Capability, path: &str| match workspace.resolve(path) {
+        Ok(path) => {
+            let losers = policy.losers_fs(&path);
+            answer(Judged::new(
+                policy,
+                &FileTarget { capability, path },
+                losers,
+            ))
+        }
+        Err(error) => unresolved(tool, capability.name(), &error),
+    };
+    Ok(match question {
+        Question::Read { path } => file(Capability::Read, path),
+        Question::Create { path } => file(Capability::Create, path),
+        Question::Update { path } => file(Capability::Update, path),
+        Question::Delete { path } => file(Capability::Delete, path),
+        Question::Execute { path } => file(Capability::Execute, path),
+        Question::Move { from, to } => match (workspace.resolve(from), workspace.resolve(to)) {
+            (Ok(from), Ok(to)) => {
+                let losers = policy.losers_fs(&from);
+                let directory = is_directory(workspace, &from);
+                let target = MoveTarget {
+                    from,
+                    to,
+                    directory,
+                };
+                answer(Judged::new(policy, &target, losers))
+            }
+            (Err(error), _) | (_, Err(error)) => unresolved(tool, "move", &error),
+        },
+        Question::Net { url } => {
+            let url = match url.contains("://") {
+                true => url.clone(),
+                false => format!("https://{url}"),
+            };
+            let target = NetTarget::parse(&url)
+                .map_err(|error| anyhow!(error).context(format!("`{url}` cannot be requested")))?;
+            answer(Judged::new(policy, &target, policy.losers_net(&target)))
+        }
+        Question::Env { name, header } => {
+            let wanted = if *header {
+                EnvUse::Header
+            } else {
+                EnvUse::Read
+            };
+            let target = EnvTarget {
+                wanted,
+                name: name.clone(),
+            };
+            answer(Judged::new(policy, &target, policy.losers_env(name)))
+        }
+        Question::Run { program, args } => match Program::parse(program, workspace) {
+            Ok(program) => {
+                let losers = policy.losers_command(&program);
+                let target = CommandTarget {
+                    program,
+                    args: args.clone(),
+                };
+                answer(Judged::new(policy, &target, losers))
+            }
+            Err(ProgramError::Path(error)) => unresolved(tool, "run", &error),
+            Err(error) => return Err(error.into()),
+        },
+    })
+}
+
+fn is_directory(workspace: &Workspace<DiskLookup>, path: &Resolved) -> bool {
+    use jig_policy::{Entry, Lookup};
+    matches!(workspace.lookup().entry(path.path()), Ok(Entry::Directory))
+}
+
+/// A target with the policy's answer and what else is to be said.
+struct Judged<'p> {
+    operation: &'static str,
+    target: String,
+    decision: jig_policy::Decision<'p>,
+    losers: Vec<Loser<'p>>,
+    grants: Vec<String>,
+    suggestion: Option<jig_policy::Suggestion>,
+}
+
+impl<'p> Judged<'p> {
+    fn new<T: Target>(policy: &'p Policy, target: &T, losers: Vec<Loser<'p>>) -> Self {
+        let decision = target.decide(policy);
+        Self {
+            operation: target.operation(),
+            target: target.to_string(),
+            decision,
+            losers,
+            grants: policy.grants(target.resource()),
+            suggestion: target.suggestion(policy).filter(|_| !decision.is_allowed()),
+        }
+    }
+
+    fn answer(self, tool: &str, asks: bool) -> Answer {
+        let deciding = self.decision.rule.map(|rule| rule.origin());
+        let losers = self.losers.iter().filter(|loser| {
+            // What decided in another way, as a rule on something below does, has not lost.
+            deciding.is_none_or(|origin| !std::ptr::eq(origin, loser.rule.origin()))
+        });
+        Answer {
+            tool: tool.to_owned(),
+            operation: self.operation.to_owned(),
+            verdict: self.decision.verdict,
+            why: self.decision.why(self.operation),
+            rule: self
+                .decision
+                .rule
+                .map(|rule| (rule.to_string(), rule.origin().to_string())),
+            lost: losers
+                .map(|loser| {
+                    let origin = loser.rule.origin().to_string();
+                    (loser.rule.to_string(), origin, loser.why.words())
+                })
+                .collect(),
+            grants: self.grants,
+            suggestion: self.suggestion.map(|rules| rules.to_toml(tool)),
+            target: self.target,
+            asks,
+        }
+    }
+}
+
+/// A path that cannot be in the workspace: no rule is needed to refuse it, and none can allow it.
+fn unresolved(tool: &str, operation: &str, error: &ResolveError) -> Answer {
+    Answer {
+        tool: tool.to_owned(),
+        operation: operation.to_owned(),
+        target: error.path.clone(),
+        verdict: Verdict::Deny,
+        why: format!(
+            "{}: {}",
+            error
+                .to_string()
+                .trim_end_matches(&format!(": {}", error.path)),
+            error.reason
+        ),
+        rule: None,
+        lost: Vec::new(),
+        grants: Vec::new(),
+        suggestion: None,
+        asks: false,
+    }
+}
+
+impl Answer {
+    pub(crate) fn json(&self) -> Json {
+        let lost: Vec<Json> = self
+            .lost
+            .iter()
+            .map(|(rule, origin, why)| json!({ "rule": rule, "origin": origin, "why": why }))
+            .collect();
+        json!({
+            "decision": self.verdict.name(),
+            "rule": self.rule.as_ref().map(|(text, _)| text),
+            "origin": self.rule.as_ref().map(|(_, origin)| origin),
+            "suggestion": self.suggestion,
+            "tool": self.tool,
+            "operation": self.operation,
+            "target": self.target,
+            "why": self.why,
+            "lost": lost,
+            "grants": self.grants,
+        })
+    }
+
+    pub(crate) fn text(&self) -> String {
+        let style = match self.verdict {
+            Verdict::Allow => GREEN,
+            Verdict::Deny => RED,
+            Verdict::Uncovered => YELLOW,
+        };
+        let mut text = format!(
+            "{style}{}{style:#}  {} {BOLD}{}{BOLD:#} {DIM}for{DIM:#} {}\n",
+            self.verdict, self.operation, self.target, self.tool
+        );
+        if let Some((rule, origin)) = &self.rule {
+            text.push_str(&field("rule", format!("{rule} {CYAN}({origin}){CYAN:#}")));
+        }
+        text.push_str(&field("why", &self.why));
+        if self.verdict == Verdict::Uncovered {
+            let next = match self.asks {
+                true => "somebody is asked, or it is denied where nobody can answer",
+                false => "it is denied: nobody is asked for this tool",
+            };
+            text.push_str(&field("so", next));
+        }
+        for (rule, origin, why) in &self.lost {
+            text.push_str(&field(
+                "lost",
+                format!("{rule} {CYAN}({origin}){CYAN:#}: {why}"),
+            ));
+        }
+        if self.verdict == Verdict::Uncovered && self.rule.is_none() {
+            for grant in &self.grants {
+                text.push_str(&field("granted", grant));
+            }
+        }
+        if let Some(suggestion) = &self.suggestion {
+            text.push_str("\nThe smallest addition that allows it:\n\n");
+            text.push_str(&indented(suggestion, 4));
+        }
+        text
+    }
+}

@@ -1,0 +1,211 @@
+//! `jig tools`.
+
+use jig_config::{Parameter, Tool};
+use jig_policy::{EnvUse, Policy};
+use serde_json::{Value as Json, json};
+
+use super::policy;
+use crate::args::Global;
+use crate::exit::Done;
+use crate::output::{BOLD, DIM, Output, field, indented, table};
+use crate::workspace::Project;
+
+pub(crate) fn run(name: Option<&str>, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
+    let project = Project::load(global)?;
+    match name {
+        Some(name) => one(&project, name, out)?,
+        None => all(&project, out)?,
+    }
+    Ok(Done::Ok)
+}
+
+fn all(project: &Project, out: &mut Output) -> anyhow::Result<()> {
+    let workspace = project.workspace()?;
+    let mut rows = Vec::new();
+    let mut objects = Vec::new();
+    for tool in project.config().tools.values() {
+        let may = summary(&project.policy(tool, &workspace)?);
+        objects.push(json!({
+            "name": tool.name.as_str(),
+            "source": tool.source.to_string(),
+            "runtime": tool.runtime.name(),
+            "enabled": tool.enable.on,
+            "run": tool.run.name(),
+            "summary": tool.summary,
+            "may": may,
+            "origin": tool.declared_at().to_string(),
+        }));
+        let run = if tool.enable.on {
+            tool.run.name()
+        } else {
+            "off"
+        };
+        rows.push(vec![
+            tool.name.to_string(),
+            tool.runtime.name().to_owned(),
+            run.to_owned(),
+            may,
+        ]);
+    }
+    if out.is_json() {
+        return out.json(&Json::Array(objects));
+    }
+    out.text(&table(&["TOOL", "RUNTIME", "RUN", "MAY"], &rows))
+}
+
+fn one(project: &Project, name: &str, out: &mut Output) -> anyhow::Result<()> {
+    let tool = project.tool(name)?;
+    let policy = project.policy(tool, &project.workspace()?)?;
+    let guards = project.config().guards(tool, &project.root);
+    if out.is_json() {
+        return out.json(&json!({
+            "name": tool.name.as_str(),
+            "source": tool.source.to_string(),
+            "runtime": tool.runtime.name(),
+            "enabled": tool.enable.on,
+            "run": tool.run.name(),
+            "result": tool.result.name(),
+            "format": tool.format.name(),
+            "summary": tool.summary,
+            "description": tool.description,
+            "input_schema": tool.input_schema(),
+            "options": tool.options,
+            "origin": tool.declared_at().to_string(),
+            "policy": policy::shown_json(tool, &policy, &guards),
+        }));
+    }
+    let mut text = format!("{BOLD}{}{BOLD:#}", tool.name);
+    if let Some(summary) = &tool.summary {
+        text.push_str(&format!("  {summary}"));
+    }
+    text.push('\n');
+    text.push_str(&field("source", &tool.source));
+    text.push_str(&field("runtime", tool.runtime.name()));
+    if let Some(command) = &tool.command {
+        text.push_str(&field("command", command_line(command)));
+    }
+    if let Some(wasm) = &tool.wasm {
+        text.push_str(&field("wasm", wasm));
+    }
+    let enabled = if tool.enable.on { "yes" } else { "no" };
+    text.push_str(&field("enabled", enabled));
+    text.push_str(&field("run", tool.run.name()));
+    text.push_str(&field("result", tool.result.name()));
+    text.push_str(&field("declared", tool.declared_at()));
+    if let Some(description) = &tool.description {
+        text.push_str(&format!("\n{}\n", description.trim_end()));
+    }
+    text.push_str(&parameters(tool));
+    text.push_str("\nWhat it may do:\n");
+    text.push_str(&indented(&policy::shown(tool, &policy, &guards), 2));
+    out.text(&text)
+}
+
+fn parameters(tool: &Tool) -> String {
+    if tool.parameters.is_empty() {
+        return String::new();
+    }
+    let rows: Vec<Vec<String>> = tool
+        .parameters
+        .iter()
+        .map(|(name, parameter)| {
+            let needed = if parameter.required { "required" } else { "" };
+            vec![
+                name.clone(),
+                types(parameter),
+                needed.to_owned(),
+                about(parameter),
+            ]
+        })
+        .collect();
+    let table = table(&["PARAMETER", "TYPE", "", "ABOUT"], &rows);
+    format!("\n{table}")
+}
+
+fn types(parameter: &Parameter) -> String {
+    let names: Vec<&str> = parameter.types.iter().map(|one| one.name()).collect();
+    match names.as_slice() {
+        [] => "any".to_owned(),
+        names => names.join(" or "),
+    }
+}
+
+fn about(parameter: &Parameter) -> String {
+    let about = parameter
+        .summary
+        .as_ref()
+        .or(parameter.description.as_ref());
+    let mut text = about.cloned().unwrap_or_default();
+    if let Some(default) = &parameter.default {
+        text.push_str(&format!(" {DIM}[default: {default}]{DIM:#}"));
+    }
+    text
+}
+
+/// What a policy allows, in a few words.
+fn summary(policy: &Policy) -> String {
+    let mut parts = Vec::new();
+    let granting = policy
+        .fs_rules()
+        .iter()
+        .filter(|rule| !rule.capabilities().is_empty());
+    let files: Vec<String> = granting
+        .map(|rule| format!("{} {}", rule.capabilities(), rule.path()))
+        .collect();
+    parts.push(match files.as_slice() {
+        [] => "no files".to_owned(),
+        files => few(files),
+    });
+    let hosts: Vec<String> = policy
+        .net_rules()
+        .iter()
+        .filter(|rule| rule.allow())
+        .map(|rule| rule.host().to_owned())
+        .collect();
+    if !hosts.is_empty() {
+        parts.push(format!("reach {}", few(&hosts)));
+    }
+    let variables: Vec<String> = policy
+        .env_rules()
+        .iter()
+        .filter(|rule| rule.grants(EnvUse::Header))
+        .map(|rule| format!("${}", rule.declared().name))
+        .collect();
+    if !variables.is_empty() {
+        parts.push(few(&variables));
+    }
+    if policy.any_command() {
+        parts.push("run any program".to_owned());
+    }
+    let programs: Vec<String> = policy
+        .command_rules()
+        .unwrap_or_default()
+        .iter()
+        .map(|rule| rule.declared().program.clone())
+        .collect();
+    if !programs.is_empty() {
+        parts.push(format!("run {}", few(&programs)));
+    }
+    parts.join("; ")
+}
+
+/// The first three, and how many more.
+fn few(items: &[String]) -> String {
+    let mut text = items.iter().take(3).cloned().collect::<Vec<_>>().join(", ");
+    if let Some(more) = items.len().checked_sub(3).filter(|more| *more > 0) {
+        text.push_str(&format!(", {more} more"));
+    }
+    text
+}
+
+/// The command as one line; words with spaces in quotes.
+fn command_line(command: &jig_config::Command) -> String {
+    let words = std::iter::once(&command.program).chain(&command.args);
+    let words: Vec<String> = words
+        .map(|word| match word.contains(char::is_whitespace) {
+            true => format!("'{word}'"),
+            false => word.clone(),
+        })
+        .collect();
+    words.join(" ")
+}

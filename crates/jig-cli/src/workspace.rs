@@ -1,0 +1,120 @@
+//! Finding the workspace and loading its configuration.
+
+use anyhow::{Context, anyhow, bail};
+use camino::{Utf8Path, Utf8PathBuf};
+use jig_config::{Config, Loaded, Sources, Tool, WORKSPACE_FILES};
+use jig_policy::{DiskLookup, Policy, Workspace};
+
+use crate::args::Global;
+
+/// A workspace with its configuration.
+pub(crate) struct Project {
+    pub(crate) root: Utf8PathBuf,
+    pub(crate) loaded: Loaded,
+}
+
+impl Project {
+    /// Finds the workspace, and loads everything that configures it.
+    pub(crate) fn load(global: &Global) -> anyhow::Result<Self> {
+        let root = root(global.workspace.as_deref())?;
+        let sources = Sources {
+            files: global.config.clone(),
+            sets: global.set.clone(),
+            ..Sources::from_environment(root.clone())
+        };
+        let loaded = jig_config::load(&sources)?;
+        Ok(Self { root, loaded })
+    }
+
+    pub(crate) fn config(&self) -> &Config {
+        &self.loaded.config
+    }
+
+    /// The tool of this name, or an error that suggests another.
+    pub(crate) fn tool(&self, name: &str) -> anyhow::Result<&Tool> {
+        if let Some(tool) = self.config().tool(name) {
+            return Ok(tool);
+        }
+        let names = self.config().tools.keys().map(|other| other.as_str());
+        let closest = names
+            .map(|other| (strsim::damerau_levenshtein(name, other), other))
+            .min()
+            .filter(|(distance, other)| *distance <= other.len() / 2);
+        let hint = match closest {
+            Some((_, other)) => format!("hint: did you mean `{other}`? `jig tools` lists all"),
+            None => "hint: `jig tools` lists all".to_owned(),
+        };
+        Err(anyhow!(hint).context(format!("there is no tool `{name}`")))
+    }
+
+    /// The workspace as paths are resolved in it.
+    pub(crate) fn workspace(&self) -> anyhow::Result<Workspace<DiskLookup>> {
+        Workspace::on_disk(self.root.clone())
+            .with_context(|| format!("cannot look at the workspace `{}`", self.root))
+    }
+
+    /// The policy of a tool.
+    pub(crate) fn policy(
+        &self,
+        tool: &Tool,
+        workspace: &Workspace<DiskLookup>,
+    ) -> anyhow::Result<Policy> {
+        Ok(self.config().policy(tool, workspace)?)
+    }
+}
+
+fn root(given: Option<&Utf8Path>) -> anyhow::Result<Utf8PathBuf> {
+    let current = std::env::current_dir().context("cannot tell the current folder")?;
+    let current = Utf8PathBuf::from_path_buf(current).map_err(|path| {
+        anyhow!(
+            "the path of the current folder is not UTF-8: {}",
+            path.display()
+        )
+    })?;
+    let Some(given) = given else {
+        return Ok(discover(&current));
+    };
+    let root = current.join(given);
+    match is_folder(&root) {
+        true => Ok(root),
+        false => bail!("the workspace `{given}` is not a folder"),
+    }
+}
+
+/// The nearest folder upward that holds configuration, else the nearest that holds a git
+/// repository, else the folder itself. The search ends at the home folder.
+fn discover(start: &Utf8Path) -> Utf8PathBuf {
+    let home = std::env::var("HOME").ok();
+    let mut repository = None;
+    for folder in start.ancestors() {
+        if WORKSPACE_FILES
+            .iter()
+            .any(|file| exists(&folder.join(file)))
+        {
+            return folder.to_owned();
+        }
+        if repository.is_none() && exists(&folder.join(".git")) {
+            repository = Some(folder);
+        }
+        if Some(folder.as_str()) == home.as_deref() {
+            break;
+        }
+    }
+    repository.unwrap_or(start).to_owned()
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the workspace is found before there is anything that owns its files"
+)]
+fn exists(path: &Utf8Path) -> bool {
+    path.symlink_metadata().is_ok()
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the workspace is found before there is anything that owns its files"
+)]
+fn is_folder(path: &Utf8Path) -> bool {
+    path.is_dir()
+}

@@ -1,0 +1,92 @@
+//! The real `jig`, started in fresh workspaces.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the tests make real workspaces and start the real program"
+)]
+
+mod config;
+mod doctor;
+mod explain;
+mod tools;
+mod usage;
+
+use std::process::{Command, Output};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use serde_json::Value as Json;
+
+/// A fresh workspace in a folder of its own, with a home of its own.
+struct Workspace {
+    _folder: tempfile::TempDir,
+    root: Utf8PathBuf,
+    home: Utf8PathBuf,
+}
+
+impl Workspace {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = Utf8Path::from_path(folder.path()).unwrap();
+        let (root, home) = (path.join("ws"), path.join("home"));
+        std::fs::create_dir(&root).unwrap();
+        std::fs::create_dir(&home).unwrap();
+        Self {
+            _folder: folder,
+            root,
+            home,
+        }
+    }
+
+    /// A workspace with this `jig.toml`.
+    fn with(config: &str) -> Self {
+        let workspace = Self::new();
+        workspace.write("jig.toml", config);
+        workspace
+    }
+
+    fn write(&self, path: &str, content: impl AsRef<[u8]>) {
+        let path = self.root.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, content).unwrap();
+    }
+
+    /// The program, about to start in the workspace with nothing of our own environment.
+    fn jig(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_jig"));
+        command
+            .args(args)
+            .current_dir(&self.root)
+            .env_clear()
+            .env("HOME", &self.home);
+        command
+    }
+
+    /// What the program prints on both streams and how it ends, paths made stable.
+    fn run(&self, args: &[&str]) -> String {
+        let output = self.jig(args).output().unwrap();
+        let text = format!(
+            "{}{}[exit {}]",
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr),
+            output.status.code().unwrap(),
+        );
+        text.replace(self.root.as_str(), "[workspace]")
+            .replace(self.home.as_str(), "[home]")
+    }
+
+    /// What the program prints as JSON.
+    fn json(&self, args: &[&str]) -> Json {
+        let output = self.jig(args).arg("--json").output().unwrap();
+        parsed(&output)
+    }
+}
+
+fn parsed(output: &Output) -> Json {
+    let text = String::from_utf8_lossy(&output.stdout);
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
+        panic!(
+            "{error} in {text}{}",
+            String::from_utf8_lossy(&output.stderr)
+        )
+    })
+}

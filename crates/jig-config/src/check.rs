@@ -1,0 +1,313 @@
+//! Checking a tree against its [`Shape`]: names, types, words, required keys.
+//!
+//! Everything that is wrong with a tree is collected. A tree without problems can be read without
+//! further checks of its shape.
+
+use crate::hint::{clean, closest, dotted, quote};
+use crate::problem::Problem;
+use crate::shape::{Key, List, ListMerge, Map, Shape, Table, WRAPPED, Word, either};
+use crate::value::{Kind, Node, Value};
+
+/// Checks `node`, which is found at `path`.
+pub(crate) fn check(
+    shape: &Shape,
+    node: &Node,
+    path: &mut Vec<String>,
+    problems: &mut Vec<Problem>,
+) {
+    let Some(shape) = shape.for_kind(node.kind()) else {
+        problems.push(wrong_kind(shape, node, path));
+        return;
+    };
+    match (shape, &node.value) {
+        (Shape::Int { min, max }, Value::Int(value)) if !(min..=max).contains(&value) => {
+            problems.push(
+                Problem::error(
+                    format!("{} is {value}, out of range", quote(last(path))),
+                    format!("write a number between {min} and {max}"),
+                )
+                .at(&node.origin, "")
+                .key(dotted(path)),
+            );
+        }
+        (Shape::Text(rule), Value::Text(text)) => {
+            if let Err(complaint) = (rule.check)(text) {
+                problems.push(
+                    Problem::error(
+                        format!(
+                            "{} is no valid {}: {}",
+                            quote(text),
+                            quote_key(path),
+                            complaint.reason
+                        ),
+                        complaint.help,
+                    )
+                    .at(&node.origin, "")
+                    .key(dotted(path)),
+                );
+            }
+        }
+        (Shape::Word(words), Value::Text(text)) => check_word(words, text, node, path, problems),
+        (Shape::List(list), Value::List(items)) => check_items(list, items, path, problems),
+        (Shape::List(list), Value::Table(_)) => check_wrapped(list, node, path, problems),
+        (Shape::Table(table), Value::Table(_)) => check_table(table, node, path, problems),
+        (Shape::Map(map), Value::Table(_)) => check_map(map, node, path, problems),
+        _ => {}
+    }
+}
+
+fn check_table(table: &Table, node: &Node, path: &mut Vec<String>, problems: &mut Vec<Problem>) {
+    let entries = node.table().into_iter().flatten();
+    for (name, entry) in entries {
+        path.push(name.clone());
+        match table.key(name) {
+            Some(key) => check(&key.shape, &entry.node, path, problems),
+            None => problems.push(
+                Problem::error(
+                    format!("{} is no key of {}", quote(name), table.what),
+                    instead_of(table, name),
+                )
+                .at(&entry.key, "unknown key")
+                .key(dotted(path)),
+            ),
+        }
+        path.pop();
+    }
+    for key in table.keys.iter().filter(|key| key.required) {
+        if node.get(key.name).is_none() {
+            problems.push(missing(table, key, node, path));
+        }
+    }
+}
+
+fn missing(table: &Table, key: &Key, node: &Node, path: &[String]) -> Problem {
+    let example = match key.shape {
+        Shape::List(_) | Shape::Free => "[…]",
+        _ => "\"…\"",
+    };
+    Problem::error(
+        format!("{} has no `{}`", table.what, key.name),
+        format!("add `{} = {example}`: {}", key.name, lower_first(key.doc)),
+    )
+    .at(&node.origin, format!("`{}` is missing here", key.name))
+    .key(dotted(path))
+}
+
+/// What to write for a key that does not exist.
+fn instead_of(table: &Table, name: &str) -> String {
+    let foreign = table.foreign.iter().find(|(spelling, _)| *spelling == name);
+    if let Some((_, instead)) = foreign {
+        return (*instead).to_owned();
+    }
+    if let Some(key) = closest(name, table.keys.iter().map(|key| key.name)) {
+        return format!("did you mean `{key}`?");
+    }
+    let close = closest(name, table.foreign.iter().map(|(spelling, _)| *spelling));
+    if let Some((_, instead)) = table
+        .foreign
+        .iter()
+        .find(|(spelling, _)| Some(*spelling) == close)
+    {
+        return (*instead).to_owned();
+    }
+    let keys: Vec<String> = table
+        .keys
+        .iter()
+        .map(|key| format!("`{}`", key.name))
+        .collect();
+    format!("remove it; {} can have {}", table.what, either(&keys))
+}
+
+fn check_map(map: &Map, node: &Node, path: &mut Vec<String>, problems: &mut Vec<Problem>) {
+    let entries = node.table().into_iter().flatten();
+    for (name, entry) in entries {
+        path.push(name.clone());
+        match (map.name.check)(name) {
+            Ok(()) => check(map.shape_of(name), &entry.node, path, problems),
+            Err(complaint) => problems.push(
+                Problem::error(
+                    format!(
+                        "{} is no valid name of {}: {}",
+                        quote(name),
+                        map.what,
+                        complaint.reason
+                    ),
+                    complaint.help,
+                )
+                .at(&entry.key, "")
+                .key(dotted(path)),
+            ),
+        }
+        path.pop();
+    }
+}
+
+fn check_items(list: &List, items: &[Node], path: &mut Vec<String>, problems: &mut Vec<Problem>) {
+    for (index, item) in items.iter().enumerate() {
+        path.push(format!("[{index}]"));
+        check(&list.item, item, path, problems);
+        path.pop();
+    }
+}
+
+fn check_wrapped(list: &List, node: &Node, path: &mut Vec<String>, problems: &mut Vec<Problem>) {
+    let known = |name: &String| WRAPPED.key(name).is_some();
+    // `[access.fs]` for `[[access.fs]]` is the most likely slip of all.
+    if !node.table().is_some_and(|table| table.keys().any(known)) {
+        let name = quote_key(path);
+        let help = match list.item.for_kind(Kind::Table) {
+            Some(_) => format!(
+                "use two brackets for each rule, `[[{}]]`, or the form `{{ strategy = \"replace\", \
+                 value = [{{ … }}] }}`",
+                dotted(path)
+            ),
+            None => format!("write `{} = [\"…\"]`", last(path)),
+        };
+        problems.push(
+            Problem::error(format!("{name} is a list, and this is a table"), help)
+                .at(&node.origin, "")
+                .key(dotted(path)),
+        );
+        return;
+    }
+    check_table(&WRAPPED, node, path, problems);
+    if let Some(value) = node.get("value") {
+        path.push("value".to_owned());
+        match value.list() {
+            Some(items) => check_items(list, items, path, problems),
+            None => problems.push(wrong_kind(&Shape::List(&PLAIN), value, path)),
+        }
+        path.pop();
+    }
+}
+
+/// Stands for any list in messages about the `value` of a wrapped one.
+static PLAIN: List = List {
+    item: Shape::Free,
+    merge: ListMerge::Replace,
+};
+
+fn check_word(
+    words: &[Word],
+    text: &str,
+    node: &Node,
+    path: &[String],
+    problems: &mut Vec<Problem>,
+) {
+    if words.iter().any(|word| word.name == text) {
+        return;
+    }
+    let names: Vec<String> = words
+        .iter()
+        .map(|word| format!("`\"{}\"`", word.name))
+        .collect();
+    let help = match closest(text, words.iter().map(|word| word.name)) {
+        Some(word) => format!(
+            "did you mean `\"{word}\"`? the choices are {}",
+            either(&names)
+        ),
+        None => format!("write {}", either(&names)),
+    };
+    problems.push(
+        Problem::error(
+            format!("{} is no choice for {}", quote(text), quote_key(path)),
+            help,
+        )
+        .at(&node.origin, "")
+        .key(dotted(path)),
+    );
+}
+
+fn wrong_kind(shape: &Shape, node: &Node, path: &[String]) -> Problem {
+    let fits = |kind| shape.for_kind(kind).is_some();
+    let free_text = matches!(shape.for_kind(Kind::Text), Some(Shape::Text(_)));
+    let name = last(path);
+    let help = match &node.value {
+        Value::Text(text) if fits(Kind::Bool) && (text == "true" || text == "false") => {
+            format!("remove the quotes: `{name} = {text}`")
+        }
+        Value::Text(text) if fits(Kind::Int) && text.parse::<i64>().is_ok() => {
+            format!("remove the quotes: `{name} = {text}`")
+        }
+        Value::Text(text) if fits(Kind::List) => {
+            format!("put it in brackets: `{}`", as_list(shape, &clean(text)))
+        }
+        Value::Int(value) if free_text => format!("put it in quotes: `\"{value}\"`"),
+        Value::Bool(value) if free_text => format!("put it in quotes: `\"{value}\"`"),
+        _ if matches!(shape, Shape::Bool) => {
+            format!("write `{name} = true` or `{name} = false`")
+        }
+        _ => format!("write {}", shape.noun()),
+    };
+    Problem::error(
+        format!(
+            "{} is {}, not {}",
+            quote_key(path),
+            node.kind().noun(),
+            kinds(shape)
+        ),
+        help,
+    )
+    .at(&node.origin, "")
+    .key(dotted(path))
+}
+
+/// `text` as the only item of the list that was expected.
+fn as_list(shape: &Shape, text: &str) -> String {
+    let item = match shape.for_kind(Kind::List) {
+        Some(Shape::List(list)) => list
+            .item
+            .for_kind(Kind::Text)
+            .is_none()
+            .then_some(&list.item),
+        _ => None,
+    };
+    match item {
+        Some(Shape::Table(table)) => {
+            let key = table.keys.iter().find(|key| key.required);
+            format!("[{{ {} = \"{text}\" }}]", key.map_or("…", |key| key.name))
+        }
+        _ => format!("[\"{text}\"]"),
+    }
+}
+
+/// The kinds that fit: "a string or a table".
+fn kinds(shape: &Shape) -> String {
+    let all = [
+        Kind::Bool,
+        Kind::Int,
+        Kind::Float,
+        Kind::Text,
+        Kind::Date,
+        Kind::List,
+        Kind::Table,
+    ];
+    let is_list = matches!(shape, Shape::List(_));
+    let fitting: Vec<String> = all
+        .into_iter()
+        .filter(|kind| shape.for_kind(*kind).is_some() && !(is_list && *kind == Kind::Table))
+        .map(|kind| kind.noun().to_owned())
+        .collect();
+    either(&fitting)
+}
+
+/// The last key of a path, without list indexes.
+fn last(path: &[String]) -> &str {
+    let key = path.iter().rev().find(|step| !step.starts_with('['));
+    key.map_or("the configuration", String::as_str)
+}
+
+/// The last key, in backticks; an item of a list is named as such.
+fn quote_key(path: &[String]) -> String {
+    let item = path.last().is_some_and(|step| step.starts_with('['));
+    let key = quote(last(path));
+    if item { format!("item of {key}") } else { key }
+}
+
+fn lower_first(text: &str) -> String {
+    let mut chars = text.trim_end_matches('.').chars();
+    match chars.next() {
+        Some(first) => first.to_lowercase().chain(chars).collect(),
+        None => String::new(),
+    }
+}

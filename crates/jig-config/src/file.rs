@@ -1,0 +1,155 @@
+//! Reading a file of configuration: the one place in which this crate touches the disk.
+//!
+//! A file is opened once, without waiting for a FIFO's writer, and everything is asked of that
+//! descriptor, so that it can't be swapped between the check and the read.
+
+use camino::{Utf8Path, Utf8PathBuf};
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::{FileType, Mode, OFlags};
+use rustix::io::Errno;
+
+use crate::hint::{clean, quote};
+use crate::problem::Problem;
+
+/// How large a file may be. A configuration is a few kilobytes; without a limit a file of a
+/// cloned repository could fill the memory of every program that only wanted to list tools.
+pub(crate) const MAX_FILE_BYTES: usize = 4 * 1024 * 1024;
+
+/// The text of the file at `path`; `None` if there is none. `shown` is its name in messages.
+pub(crate) fn read(path: &Utf8Path, shown: &str) -> Result<Option<String>, Box<Problem>> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
+    let file = match rustix::fs::open(path.as_std_path(), flags, Mode::empty()) {
+        Ok(file) => file,
+        Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
+        Err(error) => return Err(cannot_open(shown, error)),
+    };
+    let bytes = read_regular(&file, shown)?;
+    String::from_utf8(bytes).map(Some).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        let before = &error.as_bytes()[..at];
+        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+        let reason =
+            format!("is not valid UTF-8: the first bad byte is at offset {at}, in line {line}");
+        let help = format!("save the file as UTF-8, or remove the byte in line {line}");
+        unusable(shown, &reason, help)
+    })
+}
+
+fn read_regular(file: &OwnedFd, shown: &str) -> Result<Vec<u8>, Box<Problem>> {
+    let stat = rustix::fs::fstat(file).map_err(|error| cannot_open(shown, error))?;
+    let kind = FileType::from_raw_mode(stat.st_mode);
+    if kind != FileType::RegularFile {
+        return Err(not_regular(shown, kind));
+    }
+    let size = usize::try_from(stat.st_size).unwrap_or(usize::MAX);
+    if size > MAX_FILE_BYTES {
+        return Err(too_large(shown));
+    }
+    // The size may have grown since, so the read itself is bounded too.
+    let mut bytes = Vec::with_capacity(size + 1);
+    let mut chunk = [0; 16 * 1024];
+    loop {
+        match rustix::io::read(file.as_fd(), &mut chunk) {
+            Ok(0) => return Ok(bytes),
+            Ok(count) => bytes.extend_from_slice(&chunk[..count]),
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(cannot_open(shown, error)),
+        }
+        if bytes.len() > MAX_FILE_BYTES {
+            return Err(too_large(shown));
+        }
+    }
+}
+
+/// The names in a directory, for "did you mean"; none if it can't be read.
+pub(crate) fn names_in(path: &Utf8Path) -> Vec<String> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    let Ok(directory) = rustix::fs::open(path.as_std_path(), flags, Mode::empty()) else {
+        return Vec::new();
+    };
+    let Ok(entries) = rustix::fs::Dir::read_from(&directory) else {
+        return Vec::new();
+    };
+    let names = entries.filter_map(|entry| {
+        let entry = entry.ok()?;
+        let name = entry.file_name().to_str().ok()?;
+        (name != "." && name != "..").then(|| name.to_owned())
+    });
+    names.take(MAX_NAMES).collect()
+}
+
+/// Whether something of that name exists; a symbolic link counts, wherever it points.
+pub(crate) fn exists(path: &Utf8Path) -> bool {
+    let flags = rustix::fs::AtFlags::SYMLINK_NOFOLLOW;
+    rustix::fs::statat(rustix::fs::CWD, path.as_std_path(), flags).is_ok()
+}
+
+/// The path without symbolic links, as the kernel knows it; of a missing file that of its folder
+/// with its name. `None` where the kernel can't be asked.
+pub(crate) fn real_path(path: &Utf8Path) -> Option<Utf8PathBuf> {
+    if let Some(real) = kernel_path(path) {
+        return Some(real);
+    }
+    Some(kernel_path(path.parent()?)?.join(path.file_name()?))
+}
+
+#[cfg(target_os = "linux")]
+fn kernel_path(path: &Utf8Path) -> Option<Utf8PathBuf> {
+    use rustix::fd::AsRawFd as _;
+
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    let handle = rustix::fs::open(path.as_std_path(), flags, Mode::empty()).ok()?;
+    let link = format!("/proc/self/fd/{}", handle.as_raw_fd());
+    let real = rustix::fs::readlink(link, Vec::new()).ok()?;
+    real.into_string().ok().map(Utf8PathBuf::from)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn kernel_path(_: &Utf8Path) -> Option<Utf8PathBuf> {
+    None
+}
+
+/// How many names of a directory are compared for "did you mean"; a directory with millions of
+/// files must not make a hint expensive.
+const MAX_NAMES: usize = 1000;
+
+fn cannot_open(shown: &str, error: Errno) -> Box<Problem> {
+    let help = match error {
+        Errno::LOOP => "remove one of the links, or put a regular file in its place".to_owned(),
+        Errno::ACCESS | Errno::PERM => {
+            format!("make it readable for you, `chmod u+r {shown}`, or remove it")
+        }
+        Errno::NAMETOOLONG => "give the file a shorter path".to_owned(),
+        _ => "make the file readable, or remove it".to_owned(),
+    };
+    let reason = match error {
+        Errno::LOOP => "its symbolic links go in a circle".to_owned(),
+        Errno::ACCESS | Errno::PERM => "you may not read it".to_owned(),
+        error => std::io::Error::from(error).to_string(),
+    };
+    unusable(shown, &format!("can't be opened: {reason}"), help)
+}
+
+fn not_regular(shown: &str, kind: FileType) -> Box<Problem> {
+    let what = match kind {
+        FileType::Directory => "a directory",
+        FileType::Fifo => "a named pipe",
+        FileType::Socket => "a socket",
+        FileType::CharacterDevice | FileType::BlockDevice => "a device",
+        _ => "not a regular file",
+    };
+    let reason = format!("is {what}, and configuration is read from regular files only");
+    unusable(shown, &reason, "put a TOML file in its place, or remove it")
+}
+
+fn too_large(shown: &str) -> Box<Problem> {
+    let limit = MAX_FILE_BYTES / (1024 * 1024);
+    let reason = format!("is larger than {limit} MiB, the limit for a file of configuration");
+    let help =
+        "remove what does not belong there, or split it into several files given by `--config`";
+    unusable(shown, &reason, help)
+}
+
+fn unusable(shown: &str, reason: &str, help: impl Into<String>) -> Box<Problem> {
+    Box::new(Problem::error(format!("{} {reason}", quote(shown)), help).in_file(clean(shown)))
+}

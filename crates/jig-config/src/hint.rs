@@ -1,0 +1,103 @@
+//! Names in messages: quoting what the user wrote, and guessing what was meant.
+
+/// `text` in backticks, on one line, at most [`MAX_QUOTED`] characters long.
+///
+/// What is quoted comes from files that anybody may have written: control characters would let
+/// them paint over the terminal.
+pub(crate) fn quote(text: &str) -> String {
+    format!("`{}`", clean(text))
+}
+
+/// `text` without control characters, shortened.
+pub(crate) fn clean(text: &str) -> String {
+    let mut clean = String::with_capacity(text.len().min(MAX_QUOTED));
+    for (count, one) in text.chars().enumerate() {
+        if count == MAX_QUOTED {
+            clean.push('…');
+            break;
+        }
+        if one.is_control() || is_invisible(one) {
+            clean.extend(one.escape_unicode());
+        } else {
+            clean.push(one);
+        }
+    }
+    clean
+}
+
+/// Characters that reorder or hide text.
+fn is_invisible(one: char) -> bool {
+    matches!(one, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
+/// The candidate that was probably meant by `name`.
+pub(crate) fn closest<'a>(
+    name: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    // The distance is quadratic in the length, and no key is that long.
+    if name.len() > MAX_QUOTED {
+        return None;
+    }
+    let wanted = fold(name);
+    let mut best: Option<(usize, &str)> = None;
+    for candidate in candidates {
+        if candidate.len() > MAX_QUOTED {
+            continue;
+        }
+        let other = fold(candidate);
+        // `str` for `string` is far by letters, but an abbreviation is no accident.
+        let distance = if wanted.len() >= 3 && other.starts_with(&wanted) {
+            1
+        } else {
+            strsim::damerau_levenshtein(&wanted, &other)
+        };
+        let limit = (wanted.chars().count().max(other.chars().count()) / 3).max(1);
+        let shares = wanted.chars().any(|one| other.contains(one));
+        if distance <= limit && shares && best.is_none_or(|(least, _)| distance < least) {
+            best = Some((distance, candidate));
+        }
+    }
+    best.map(|(_, candidate)| candidate)
+}
+
+fn fold(name: &str) -> String {
+    name.to_lowercase().replace('-', "_")
+}
+
+/// A dotted key as it is written in TOML: quoted where it must be.
+pub(crate) fn dotted(path: &[String]) -> String {
+    let mut text = String::new();
+    for step in path {
+        if step.starts_with('[') {
+            text.push_str(step);
+            continue;
+        }
+        if !text.is_empty() {
+            text.push('.');
+        }
+        text.push_str(&key(step));
+    }
+    text
+}
+
+/// One key as it is written in TOML.
+pub(crate) fn key(name: &str) -> String {
+    let bare = !name.is_empty()
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-');
+    if bare {
+        name.to_owned()
+    } else if name.contains('\'') || name.chars().any(char::is_control) {
+        crate::show::basic_string(name)
+    } else {
+        format!("'{name}'")
+    }
+}
+
+/// How much of a text is repeated in a message.
+const MAX_QUOTED: usize = 80;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,84 @@
+//! Rules that work, but probably not as they were meant.
+//!
+//! Every warning goes away when its help is followed. Nothing here changes what is loaded.
+
+mod files;
+mod hosts;
+
+use crate::hint::{clean, quote};
+use crate::model::{Config, Tool};
+use crate::problem::Problem;
+use crate::show::basic_string;
+use crate::sources::Sources;
+
+/// Looks at the rules of every tool.
+pub(crate) fn lint(sources: &Sources, config: &Config, warnings: &mut Vec<Problem>) {
+    for tool in config.tools.values() {
+        files::lint(sources, config, tool, warnings);
+        hosts::lint(tool, warnings);
+        empty_lists(tool, warnings);
+        programs(tool, warnings);
+    }
+}
+
+/// A list without rules declares nothing (G-005), which may surprise whoever meant "nothing".
+fn empty_lists(tool: &Tool, warnings: &mut Vec<Problem>) {
+    let deny_all = [
+        ("fs", "[{ path = \".\" }]"),
+        ("net", ""),
+        ("env", "[{ name = \"*\" }]"),
+    ];
+    for (list, deny) in deny_all {
+        let Some(node) = tool.values.find(&["access", list]) else {
+            continue;
+        };
+        if node.list().is_none_or(|items| !items.is_empty()) {
+            continue;
+        }
+        let help = if deny.is_empty() {
+            format!("remove `{list}`: nothing is reachable by default")
+        } else {
+            format!("to allow nothing write `{list} = {deny}`, else remove `{list}`")
+        };
+        let message = format!(
+            "`access.{list}` of `{}` is empty, so the default of the runtime `{}` holds",
+            tool.name, tool.runtime
+        );
+        warnings.push(
+            Problem::warning(message, help)
+                .at(&node.origin, "")
+                .key(format!("tools.{}.access.{list}", tool.name)),
+        );
+    }
+}
+
+/// A program with a space in its name is nearly always a program with its arguments.
+fn programs(tool: &Tool, warnings: &mut Vec<Problem>) {
+    let rules = tool
+        .access
+        .commands
+        .iter()
+        .flatten()
+        .zip(&tool.places.commands);
+    for (rule, place) in rules.filter(|(rule, _)| rule.program.contains(' ')) {
+        let mut words = rule.program.split_whitespace().map(basic_string);
+        let program = words.next().unwrap_or_default();
+        let mut args: Vec<String> = words.collect();
+        args.push("\"**\"".to_owned());
+        let help = format!(
+            "for a program with arguments write `commands.{program}.args = [[{}]]`",
+            args.join(", ")
+        );
+        warnings.push(
+            Problem::warning(
+                format!(
+                    "{} is taken as the name of one program, with the space",
+                    quote(&rule.program)
+                ),
+                clean(&help),
+            )
+            .at(&place.origin, "")
+            .key(place.key.clone()),
+        );
+    }
+}

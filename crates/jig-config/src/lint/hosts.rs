@@ -1,0 +1,96 @@
+//! Rules on hosts and variables: repeated or redundant.
+
+use jig_policy::{EnvRule, NetRule};
+
+use crate::hint::quote;
+use crate::model::{RulePlace, Tool};
+use crate::problem::Problem;
+
+pub(super) fn lint(tool: &Tool, warnings: &mut Vec<Problem>) {
+    hosts(tool, warnings);
+    variables(tool, warnings);
+}
+
+fn hosts(tool: &Tool, warnings: &mut Vec<Problem>) {
+    let rules: Vec<(&NetRule, &RulePlace)> = tool.access.net.iter().zip(&tool.places.net).collect();
+    for (index, (rule, place)) in rules.iter().enumerate() {
+        let later = rules[index + 1..]
+            .iter()
+            .find(|(later, _)| same_target(rule, later) && rule.path_prefix == later.path_prefix);
+        if let Some((_, other)) = later {
+            warnings.push(never_applies("host", &rule.host, place, other));
+            continue;
+        }
+        let broader = rules.iter().find(|(broader, _)| {
+            same_target(rule, broader)
+                && broader.path_prefix.is_none()
+                && rule.path_prefix.is_some()
+        });
+        // Only a rule between the two could make this one matter.
+        let between = rules.iter().any(|(other, _)| {
+            same_target(rule, other) && other.path_prefix.is_some() && other.allow != rule.allow
+        });
+        if let Some((_, other)) =
+            broader.filter(|(broader, _)| broader.allow == rule.allow && !between)
+        {
+            warnings.push(changes_nothing("host", &rule.host, place, other));
+        }
+    }
+}
+
+fn same_target(one: &NetRule, other: &NetRule) -> bool {
+    one.host.eq_ignore_ascii_case(&other.host)
+        && one.scheme == other.scheme
+        && one.port == other.port
+}
+
+fn variables(tool: &Tool, warnings: &mut Vec<Problem>) {
+    let rules: Vec<(&EnvRule, &RulePlace)> = tool.access.env.iter().zip(&tool.places.env).collect();
+    for (index, (rule, place)) in rules.iter().enumerate() {
+        let later = rules[index + 1..]
+            .iter()
+            .find(|(later, _)| later.name == rule.name);
+        if let Some((_, other)) = later {
+            warnings.push(never_applies("variable", &rule.name, place, other));
+            continue;
+        }
+        let literal = rule.name.trim_end_matches('*');
+        let broader = rules
+            .iter()
+            .filter(|(broader, _)| broader.name != rule.name)
+            .filter_map(|(broader, place)| Some((broader.name.strip_suffix('*')?, broader, place)))
+            .filter(|(prefix, ..)| literal.starts_with(prefix))
+            .max_by_key(|(prefix, ..)| prefix.len());
+        if let Some((_, broader, other)) = broader
+            && (broader.read, broader.header) == (rule.read, rule.header)
+        {
+            warnings.push(changes_nothing("variable", &rule.name, place, other));
+        }
+    }
+}
+
+fn never_applies(what: &str, name: &str, place: &RulePlace, other: &RulePlace) -> Problem {
+    Problem::warning(
+        format!(
+            "this rule on {} never applies: a later one is on the same {what}",
+            quote(name)
+        ),
+        "remove it, or put what both grant into one rule",
+    )
+    .at(&place.origin, "")
+    .and(&other.origin, "this one decides")
+    .key(place.key.clone())
+}
+
+fn changes_nothing(what: &str, name: &str, place: &RulePlace, other: &RulePlace) -> Problem {
+    Problem::warning(
+        format!(
+            "this rule on {} changes nothing: a broader one on the same {what} says the same",
+            quote(name)
+        ),
+        "remove it, or change what it grants",
+    )
+    .at(&place.origin, "")
+    .and(&other.origin, "the broader rule")
+    .key(place.key.clone())
+}

@@ -1,0 +1,261 @@
+//! [`load`]: from files, variables and assignments to one [`Config`].
+
+use std::sync::Arc;
+
+use camino::Utf8Path;
+use indexmap::IndexMap;
+use jig_proto::ProjectPath;
+
+use crate::check::check;
+use crate::file;
+use crate::hint::{dotted, quote};
+use crate::merge::merge;
+use crate::model::{Config, ConfigFile, build, declared_in_sandbox, shown_path};
+use crate::origin::{Layer, Origin, Text};
+use crate::overrides::{from_set, from_variable, ours};
+use crate::parse::parse;
+use crate::problem::{Errors, Problem};
+use crate::shape::{ROOT, Shape, keys};
+use crate::sources::Sources;
+use crate::value::{Node, Value};
+
+/// A configuration that was loaded in full.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    /// The configuration.
+    pub config: Config,
+    /// What works, but probably not as it was meant.
+    pub warnings: Vec<Problem>,
+}
+
+/// Reads all layers, checks and merges them.
+///
+/// Nothing is loaded by halves: with one error there is no configuration. All errors that can be
+/// found are reported at once; what a mistake makes unclear is not.
+pub fn load(sources: &Sources) -> Result<Loaded, Errors> {
+    let mut problems = Vec::new();
+    let mut files = Vec::new();
+    let mut layers = vec![built_in(&mut problems)];
+    let real_workspace = file::real_path(&sources.workspace);
+    for (layer, path) in sources.all_files() {
+        let shown = shown_path(&path, &sources.workspace).to_string();
+        let content = match file::read(&path, &shown) {
+            Ok(content) => content,
+            Err(problem) => {
+                problems.push(*problem);
+                continue;
+            }
+        };
+        files.push(ConfigFile {
+            path: path.clone(),
+            layer,
+            found: content.is_some(),
+            inside: inside(&path, real_workspace.as_deref()),
+        });
+        match content {
+            Some(content) => {
+                let jp = sources.belongs_to_jp(&path);
+                let text = Text::new(layer, shown, Some(path), content);
+                layers.extend(read_text(&text, jp, &mut problems));
+            }
+            None if layer == Layer::File => problems.push(missing_file(&shown)),
+            None => {}
+        }
+    }
+    for (name, value) in ours(&sources.environment) {
+        let node = from_variable(name, value, &mut problems);
+        layers.extend(node.and_then(|node| checked(node, &mut problems)));
+    }
+    for assignment in &sources.sets {
+        let node = from_set(assignment, &mut problems);
+        layers.extend(node.and_then(|node| checked(node, &mut problems)));
+    }
+    finish(sources, layers, files, problems)
+}
+
+/// The place of a file in the workspace, by what the kernel calls both.
+fn inside(path: &Utf8Path, real_workspace: Option<&Utf8Path>) -> Option<ProjectPath> {
+    let real = file::real_path(path)?;
+    let relative = real.strip_prefix(real_workspace?).ok()?;
+    ProjectPath::normalize(relative.as_str()).ok()
+}
+
+/// The embedded layer. It goes through the same checks as every other text.
+fn built_in(problems: &mut Vec<Problem>) -> Node {
+    let text = Text::new(Layer::BuiltIn, "built-in", None, BUILT_IN.to_owned());
+    let empty = Node {
+        value: Value::Table(IndexMap::new()),
+        origin: Origin::new(&text, 0..0),
+    };
+    read_text(&text, false, problems).unwrap_or(empty)
+}
+
+/// The tree of a text, without the keys that are JP's.
+fn read_text(text: &Arc<Text>, jp: bool, problems: &mut Vec<Problem>) -> Option<Node> {
+    match parse(text) {
+        Ok(mut node) => {
+            if jp {
+                forget_foreign_keys(&ROOT, &mut node);
+            }
+            checked(node, problems)
+        }
+        Err(errors) => {
+            problems.extend(errors);
+            None
+        }
+    }
+}
+
+/// Drops what stands outside the tools and is not ours, down to `conversation`.
+fn forget_foreign_keys(shape: &Shape, node: &mut Node) {
+    let (Shape::Table(table), Value::Table(entries)) = (shape, &mut node.value) else {
+        return;
+    };
+    entries.retain(|name, _| table.key(name).is_some());
+    for (name, entry) in entries {
+        if let Some(key) = table.key(name) {
+            forget_foreign_keys(&key.shape, &mut entry.node);
+        }
+    }
+}
+
+/// `node`, with its problems reported. A tree with problems is kept, so that the tools without
+/// any can still be looked at; it is never loaded.
+fn checked(node: Node, problems: &mut Vec<Problem>) -> Option<Node> {
+    check(&ROOT, &node, &mut Vec::new(), problems);
+    Some(node)
+}
+
+fn finish(
+    sources: &Sources,
+    layers: Vec<Node>,
+    files: Vec<ConfigFile>,
+    mut problems: Vec<Problem>,
+) -> Result<Loaded, Errors> {
+    // A text without a tree, or without a key to blame, leaves everything unclear.
+    let unclear = problems.iter().any(|problem| {
+        let key = problem.key_path();
+        key.is_empty() || key.starts_with("tools.'*'") || key.starts_with("conversation.tools.'*'")
+    });
+    if unclear {
+        return Err(Errors::of(problems));
+    }
+    let blamed = |name: &str| {
+        let own = dotted(&["tools".to_owned(), name.to_owned()]);
+        let hit = |key: &str| {
+            let key = key.strip_prefix("conversation.").unwrap_or(key);
+            key.strip_prefix(own.as_str())
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        problems.iter().any(|problem| hit(problem.key_path()))
+    };
+    let merged = merge_tools(layers, blamed);
+    let built = build(sources, merged, files);
+    problems.extend(built.errors);
+    match Errors::new(problems) {
+        Some(errors) => Err(errors),
+        None => Ok(Loaded {
+            config: built.config,
+            warnings: built.warnings,
+        }),
+    }
+}
+
+/// The merged tree of every tool that nothing is wrong with.
+///
+/// From below: what jig declares for the tool, then `'*'` of all layers, then the tool's own
+/// entries of all layers. So a tool's own value wins over `'*'`, wherever the two were written,
+/// and `'*'` wins over jig's own defaults.
+fn merge_tools(layers: Vec<Node>, blamed: impl Fn(&str) -> bool) -> IndexMap<String, MergedTool> {
+    let mut defaults: Vec<Node> = Vec::new();
+    let mut parts: IndexMap<String, (Vec<Node>, Vec<Node>)> = IndexMap::new();
+    for (index, layer) in layers.into_iter().enumerate() {
+        for tools in both_roots(layer) {
+            let Value::Table(entries) = tools.value else {
+                continue;
+            };
+            for (name, entry) in entries {
+                if name == "*" {
+                    defaults.push(entry.node);
+                    continue;
+                }
+                let (built_in, own) = parts.entry(name).or_default();
+                if index == 0 {
+                    built_in.push(entry.node);
+                } else {
+                    own.push(entry.node);
+                }
+            }
+        }
+    }
+    let shape = Shape::Table(&keys::TOOL);
+    let mut merged = IndexMap::new();
+    for (name, (built_in, own)) in parts {
+        if blamed(&name) {
+            continue;
+        }
+        let declared = built_in
+            .first()
+            .or(own.first())
+            .map(|node| node.origin.clone());
+        let own_rules = built_in.iter().chain(&own).find_map(rules_key);
+        let below = built_in
+            .into_iter()
+            .chain(defaults.iter().cloned())
+            .chain(own);
+        let node = below.fold(None, |below, above| Some(merge(&shape, below, above)));
+        if let (Some(node), Some(declared)) = (node, declared) {
+            let node = Arc::new(Node {
+                origin: declared,
+                ..node
+            });
+            merged.insert(name, MergedTool { node, own_rules });
+        }
+    }
+    merged
+}
+
+/// One tool after all layers were merged.
+#[derive(Debug)]
+pub(crate) struct MergedTool {
+    pub(crate) node: Arc<Node>,
+    /// Where the tool's own entries, not `'*'`, declare rules.
+    pub(crate) own_rules: Option<Origin>,
+}
+
+/// Where an entry of a tool declares rules, in either spelling.
+fn rules_key(tool: &Node) -> Option<Origin> {
+    let access = tool.entry("access");
+    let entry = access.or_else(|| declared_in_sandbox(tool))?;
+    Some(entry.key.clone())
+}
+
+/// `conversation.tools`, then `tools`.
+fn both_roots(layer: Node) -> Vec<Node> {
+    let Value::Table(mut table) = layer.value else {
+        return Vec::new();
+    };
+    let conversation = table
+        .swap_remove("conversation")
+        .and_then(|entry| match entry.node.value {
+            Value::Table(mut table) => table.swap_remove("tools"),
+            _ => None,
+        });
+    let roots = [conversation, table.swap_remove("tools")];
+    roots
+        .into_iter()
+        .flatten()
+        .map(|entry| entry.node)
+        .collect()
+}
+
+fn missing_file(shown: &str) -> Problem {
+    Problem::error(
+        format!("there is no file {}", quote(shown)),
+        "correct the path given by `--config`, or create the file",
+    )
+    .in_file(shown)
+}
+
+/// jig's own layer.
+const BUILT_IN: &str = include_str!("built-in.toml");

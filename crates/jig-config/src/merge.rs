@@ -1,0 +1,120 @@
+//! Laying one layer over another, as the [`Shape`] of a value says.
+//!
+//! Both trees have been checked. The result holds plain lists only: the wrapped form says how to
+//! combine, and has then done its work.
+
+use crate::shape::{ListMerge, Shape};
+use crate::value::{Entry, Kind, Node, Table, Value, same};
+
+/// `above` laid over `below`.
+pub(crate) fn merge(shape: &Shape, below: Option<Node>, above: Node) -> Node {
+    match shape.for_kind(above.kind()) {
+        Some(Shape::List(list)) if list.merge == ListMerge::Append => merge_lists(below, above),
+        Some(fitting @ (Shape::Table(_) | Shape::Map(_) | Shape::FreeTable)) => {
+            merge_tables(fitting, below, above)
+        }
+        _ => above,
+    }
+}
+
+fn merge_tables(shape: &Shape, below: Option<Node>, above: Node) -> Node {
+    let (mut merged, origin) = match below {
+        Some(Node {
+            value: Value::Table(table),
+            origin,
+        }) => (table, origin),
+        // A scalar below is replaced as a whole.
+        _ => (Table::new(), above.origin.clone()),
+    };
+    let Value::Table(entries) = above.value else {
+        return above;
+    };
+    for (name, entry) in entries {
+        let child = match (shape, entry.node.kind()) {
+            (Shape::FreeTable, Kind::Table) => Some(&Shape::FreeTable),
+            _ => shape.child(&name),
+        };
+        let Some(child) = child else { continue };
+        let Some(place) = merged.get_mut(&name) else {
+            let node = merge(child, None, entry.node);
+            merged.insert(name, Entry { node, ..entry });
+            continue;
+        };
+        let below = std::mem::replace(&mut place.node.value, Value::Bool(false));
+        let origin = place.node.origin.clone();
+        let below = Node {
+            value: below,
+            origin,
+        };
+        place.node = merge(child, Some(below), entry.node);
+        // A table goes on under its first key; any other value is now the later layer's.
+        if place.node.kind() != Kind::Table {
+            place.key = entry.key;
+        }
+    }
+    Node {
+        value: Value::Table(merged),
+        origin,
+    }
+}
+
+/// The ways to combine two lists.
+enum Strategy {
+    Append,
+    Prepend,
+    Replace,
+}
+
+fn merge_lists(below: Option<Node>, above: Node) -> Node {
+    let origin = above.origin.clone();
+    let (strategy, dedup, above) = unwrap(above);
+    let below = match below.map(|node| node.value) {
+        Some(Value::List(items)) => items,
+        _ => Vec::new(),
+    };
+    let mut items = match strategy {
+        Strategy::Append => [below, above].concat(),
+        Strategy::Prepend => [above, below].concat(),
+        Strategy::Replace => above,
+    };
+    if dedup {
+        keep_last_of_equals(&mut items);
+    }
+    Node {
+        value: Value::List(items),
+        origin,
+    }
+}
+
+fn unwrap(node: Node) -> (Strategy, bool, Vec<Node>) {
+    let strategy = node.get("strategy").and_then(Node::text);
+    let flag = node.get("dedup").and_then(Node::bool).unwrap_or(false);
+    let dedup = flag || strategy == Some("dedup");
+    let strategy = match strategy {
+        Some("prepend") => Strategy::Prepend,
+        Some("replace") => Strategy::Replace,
+        _ => Strategy::Append,
+    };
+    let items = match node.value {
+        Value::List(items) => items,
+        Value::Table(mut table) => match table.swap_remove("value").map(|entry| entry.node.value) {
+            Some(Value::List(items)) => items,
+            _ => Vec::new(),
+        },
+        _ => Vec::new(),
+    };
+    (strategy, dedup, items)
+}
+
+/// Of equal items the last stays, because the last of two rules on one path decides: dropping a
+/// repetition must not change which one that is.
+fn keep_last_of_equals(items: &mut Vec<Node>) {
+    let mut kept: Vec<Node> = Vec::with_capacity(items.len());
+    for item in items.drain(..).rev() {
+        if !kept.iter().any(|other| same(other, &item)) {
+            kept.push(item);
+        }
+    }
+    kept.reverse();
+    *items = kept;
+}

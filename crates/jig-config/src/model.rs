@@ -1,0 +1,144 @@
+//! [`Config`] and [`Tool`]: the configuration after all layers are merged and checked.
+
+mod build;
+mod command;
+mod name;
+mod parameter;
+mod rules;
+mod settings;
+mod source;
+mod sugar;
+
+use std::sync::Arc;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use indexmap::IndexMap;
+use jig_policy::{Access, DefaultAccess};
+use jig_proto::ProjectPath;
+use serde_json::{Map, Value as Json};
+
+use crate::origin::{Layer, Origin};
+use crate::value::Node;
+
+pub(crate) use build::build;
+pub use command::{Command, CommandError};
+pub use name::{ToolName, ToolNameError};
+pub use parameter::{Parameter, ParameterType};
+pub(crate) use rules::{RulePlace, RulePlaces};
+pub use settings::{
+    AllowToggle, Enable, Enforce, FormatMode, OnUncovered, Question, QuestionTarget, ResultMode,
+    RunMode, Sandbox, SystemPath,
+};
+pub use source::{Runtime, Source, SourceError};
+pub(crate) use sugar::declared as declared_in_sandbox;
+
+/// The final configuration of a workspace.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// The tools by name: jig's predefined ones first, then in the order in which the layers
+    /// mention them.
+    pub tools: IndexMap<ToolName, Tool>,
+    /// The files in which jig looked, lowest layer first, also those that don't exist: a tool
+    /// that could create one would widen its own access.
+    pub files: Vec<ConfigFile>,
+}
+
+impl Config {
+    /// The tool of that name.
+    pub fn tool(&self, name: &str) -> Option<&Tool> {
+        self.tools.get(name)
+    }
+}
+
+/// A place in which jig looks for configuration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfigFile {
+    /// The path as it was opened, absolute.
+    pub path: Utf8PathBuf,
+    /// The layer that the file makes up.
+    pub layer: Layer,
+    /// Whether there was such a file.
+    pub found: bool,
+    /// Where it really lies in the workspace, if it does: the path given may lead there through
+    /// links.
+    pub(crate) inside: Option<ProjectPath>,
+}
+
+/// One tool, with every setting resolved.
+#[derive(Debug, Clone)]
+pub struct Tool {
+    /// The name by which it is called.
+    pub name: ToolName,
+    /// Where its definition comes from.
+    pub source: Source,
+    /// How it runs.
+    pub runtime: Runtime,
+    /// Whether it is offered, and how that can be changed.
+    pub enable: Enable,
+    /// What a local tool of runtime `stdio` or `vfs` starts. `None` for a predefined tool, whose
+    /// code is part of jig.
+    pub command: Option<Command>,
+    /// The component that a tool of runtime `wasm` runs, relative to the workspace.
+    pub wasm: Option<Utf8PathBuf>,
+    /// One line about the tool.
+    pub summary: Option<String>,
+    /// What the model is told about it.
+    pub description: Option<String>,
+    /// Examples of its use.
+    pub examples: Vec<String>,
+    /// Its parameters by name, in the order in which they were declared.
+    pub parameters: IndexMap<String, Parameter>,
+    /// Whether somebody is asked before it runs.
+    pub run: RunMode,
+    /// Whether somebody is asked before the model gets its result.
+    pub result: ResultMode,
+    /// Whether somebody is asked before its arguments are formatted.
+    pub format: FormatMode,
+    /// How its questions are answered, by their id.
+    pub questions: IndexMap<String, Question>,
+    /// Settings that reach the tool and stay invisible to the model.
+    pub options: Map<String, Json>,
+    /// How JP displays the tool; jig keeps it as it is.
+    pub style: Map<String, Json>,
+    /// What happens when no rule covers a request.
+    pub on_uncovered: OnUncovered,
+    /// The declared rules.
+    pub access: Access,
+    /// What holds for a resource without declared rules.
+    pub default_access: DefaultAccess,
+    /// How the operating system confines it.
+    pub sandbox: Sandbox,
+    pub(crate) values: Arc<Node>,
+    pub(crate) places: RulePlaces,
+}
+
+impl Tool {
+    /// Where the value at a dotted path below the tool was written: `run`, `access.fs.0.path`.
+    ///
+    /// `None` for what nobody wrote: the default applies.
+    pub fn origin(&self, path: &str) -> Option<&Origin> {
+        let steps: Vec<&str> = path.split('.').collect();
+        self.values.find(&steps).map(|node| &node.origin)
+    }
+
+    /// Where the tool was first mentioned.
+    pub fn declared_at(&self) -> &Origin {
+        &self.values.origin
+    }
+
+    /// The name of the predefined tool whose code in jig runs for this one.
+    pub fn implementation(&self) -> Option<&str> {
+        build::predefined(&self.source, &self.name)
+            .filter(|_| self.command.is_none() && self.wasm.is_none())
+    }
+
+    /// The JSON Schema of the tool's arguments, closed to unknown ones (J-024).
+    pub fn input_schema(&self) -> Json {
+        parameter::input_schema(&self.parameters)
+    }
+}
+
+/// What of a path inside the workspace is shown to people; others are shown as they are.
+pub(crate) fn shown_path<'a>(path: &'a Utf8Path, workspace: &Utf8Path) -> &'a Utf8Path {
+    path.strip_prefix(workspace).unwrap_or(path)
+}

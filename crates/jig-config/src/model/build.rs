@@ -1,0 +1,556 @@
+//! From merged trees to [`Config`], with the checks that only a whole tool can pass.
+
+use std::sync::Arc;
+
+use camino::Utf8PathBuf;
+use indexmap::IndexMap;
+use jig_policy::DefaultAccess;
+use serde_json::Map;
+
+use super::command::Command;
+use super::parameter::parameters;
+use super::settings::{
+    AllowToggle, Enable, Enforce, FormatMode, OnUncovered, Question, QuestionTarget, ResultMode,
+    RunMode, Sandbox, SystemPath,
+};
+use super::{Config, ConfigFile, RulePlaces, Runtime, Source, Tool, ToolName, rules, sugar};
+use crate::hint::{closest, dotted, quote};
+use crate::load::MergedTool;
+use crate::origin::Layer;
+use crate::problem::Problem;
+use crate::sources::Sources;
+use crate::value::Node;
+
+/// What came out of the merged trees. The configuration counts only without errors.
+pub(crate) struct Built {
+    pub(crate) config: Config,
+    pub(crate) errors: Vec<Problem>,
+    pub(crate) warnings: Vec<Problem>,
+}
+
+/// Builds all tools; what is wrong with each is collected.
+pub(crate) fn build(
+    sources: &Sources,
+    merged: IndexMap<String, MergedTool>,
+    files: Vec<ConfigFile>,
+) -> Built {
+    let mut built = Built {
+        config: Config {
+            tools: IndexMap::with_capacity(merged.len()),
+            files,
+        },
+        errors: Vec::new(),
+        warnings: Vec::new(),
+    };
+    let defined: Vec<&str> = merged
+        .iter()
+        .filter(|(_, tool)| tool.node.get("source").is_some())
+        .map(|(name, _)| name.as_str())
+        .collect();
+    for (name, merged) in &merged {
+        let Ok(name) = ToolName::new(name.as_str()) else {
+            continue;
+        };
+        let mut builder = Builder {
+            prefix: dotted(&["tools".to_owned(), name.to_string()]),
+            name,
+            merged,
+            node: &merged.node,
+            defined: &defined,
+            errors: Vec::new(),
+            warnings: Vec::new(),
+        };
+        let tool = builder.tool();
+        built.errors.append(&mut builder.errors);
+        built.warnings.append(&mut builder.warnings);
+        if let Some(tool) = tool {
+            built.config.tools.insert(tool.name.clone(), tool);
+        }
+    }
+    crate::policy::check_rules(sources, &built.config, &mut built.errors);
+    if built.errors.is_empty() {
+        crate::lint::lint(sources, &built.config, &mut built.warnings);
+    }
+    built
+}
+
+/// The predefined tool that a tool of this source and name would be.
+pub(super) fn predefined<'a>(source: &'a Source, name: &'a ToolName) -> Option<&'a str> {
+    let Source::Local { tool } = source else {
+        return None;
+    };
+    let name = tool.as_deref().unwrap_or(name.as_str());
+    PREDEFINED
+        .iter()
+        .any(|(one, _)| *one == name)
+        .then_some(name)
+}
+
+struct Builder<'a> {
+    name: ToolName,
+    prefix: String,
+    merged: &'a MergedTool,
+    node: &'a Node,
+    /// The tools that have a source.
+    defined: &'a [&'a str],
+    errors: Vec<Problem>,
+    warnings: Vec<Problem>,
+}
+
+impl Builder<'_> {
+    fn tool(&mut self) -> Option<Tool> {
+        let source = self.source()?;
+        let (runtime, command, wasm) = match &source {
+            Source::Local { .. } => self.local(&source)?,
+            other => (self.foreign(other), None, None),
+        };
+        let (access, places) = self.access(&source);
+        let run = self.word("run", RunMode::parse).unwrap_or(RunMode::Ask);
+        let by_run = match run {
+            RunMode::Unattended => FormatMode::Unattended,
+            _ => FormatMode::Ask,
+        };
+        let map = |key: &str| self.node.get(key).map_or_else(Map::new, Node::to_json_map);
+        let text = |key: &str| self.node.get(key).and_then(Node::text).map(str::to_owned);
+        Some(Tool {
+            name: self.name.clone(),
+            default_access: default_access(&source, &self.name, runtime, command.is_none()),
+            source,
+            runtime,
+            enable: self.enable(),
+            command,
+            wasm,
+            summary: text("summary"),
+            description: text("description"),
+            examples: match self.node.get("examples") {
+                Some(node) if node.list().is_some() => node.texts(),
+                node => node
+                    .and_then(Node::text)
+                    .map(str::to_owned)
+                    .into_iter()
+                    .collect(),
+            },
+            parameters: parameters(self.node.get("parameters")),
+            run,
+            result: self
+                .word("result", ResultMode::parse)
+                .unwrap_or(ResultMode::Unattended),
+            format: self.word("format", FormatMode::parse).unwrap_or(by_run),
+            questions: self.questions(),
+            options: map("options"),
+            style: map("style"),
+            on_uncovered: self
+                .word("on_uncovered", OnUncovered::parse)
+                .unwrap_or(OnUncovered::Ask),
+            access,
+            places,
+            sandbox: self.sandbox(),
+            values: Arc::clone(&self.merged.node),
+        })
+    }
+
+    fn word<T>(&self, key: &str, parse: impl Fn(&str) -> Option<T>) -> Option<T> {
+        self.node.get(key).and_then(Node::text).and_then(parse)
+    }
+
+    /// The source, without which nothing else can be judged (G-008).
+    fn source(&mut self) -> Option<Source> {
+        let text = self.node.get("source").and_then(Node::text);
+        if let Some(Ok(source)) = text.map(str::parse) {
+            return Some(source);
+        }
+        let meant = closest(self.name.as_str(), self.defined.iter().copied());
+        let mut help = format!(
+            "add `source = \"local\"` and a `command` to `[{}]`, or `source = \"mcp.SERVER\"`",
+            self.prefix
+        );
+        if let Some(meant) = meant {
+            help = format!("did you mean the tool `{meant}`? if not, {help}");
+        }
+        let problem = Problem::error(
+            format!(
+                "the tool {} has no `source`, so there is nothing to run",
+                quote(self.name.as_str())
+            ),
+            help,
+        )
+        .at(&self.node.origin, "")
+        .key(format!("{}.source", self.prefix));
+        self.errors.push(problem);
+        None
+    }
+
+    /// The runtime of a local tool and what it runs.
+    fn local(
+        &mut self,
+        source: &Source,
+    ) -> Option<(Runtime, Option<Command>, Option<Utf8PathBuf>)> {
+        let before = self.errors.len();
+        let command = self.command();
+        if self.errors.len() > before {
+            return None;
+        }
+        let declared = self
+            .node
+            .get("wasm")
+            .and_then(Node::text)
+            .map(Utf8PathBuf::from);
+        let by_command = command
+            .as_ref()
+            .map(|command| Utf8PathBuf::from(&command.program))
+            .filter(|program| program.extension() == Some("wasm"));
+        let explicit = self.node.get("runtime").and_then(Node::text);
+        match (explicit, declared, by_command) {
+            (Some("stdio" | "vfs" | "builtin"), Some(_), _) => {
+                self.two_programs(
+                    "runtime",
+                    "wasm",
+                    "the runtime is not `wasm`, but a component is given",
+                    "remove `wasm`, or write `runtime = \"wasm\"`",
+                );
+                None
+            }
+            (Some("wasm") | None, Some(declared), Some(other))
+                if normal(&declared) != normal(&other) =>
+            {
+                self.two_programs(
+                    "wasm",
+                    "command",
+                    "two components are given for one tool",
+                    "keep `wasm` and remove `command`",
+                );
+                None
+            }
+            (Some("wasm") | None, Some(wasm), other) => {
+                if command.is_some() && other.is_none() {
+                    self.ignored(
+                        "command",
+                        "the tool runs the component that `wasm` names",
+                        "remove `command`",
+                    );
+                }
+                Some((Runtime::Wasm, None, Some(wasm)))
+            }
+            (Some("wasm") | None, None, Some(wasm)) => Some((Runtime::Wasm, None, Some(wasm))),
+            (Some("wasm"), None, None) => {
+                self.nothing_to_run(
+                    "it has the runtime `wasm` and no component",
+                    "add `wasm = \"tools/NAME.wasm\"`",
+                );
+                None
+            }
+            (Some("builtin"), ..) => {
+                if predefined(source, &self.name).is_none() {
+                    let names: Vec<String> = PREDEFINED
+                        .iter()
+                        .map(|(name, _)| format!("`{name}`"))
+                        .collect();
+                    self.nothing_to_run("jig has no code for it",
+                        &format!("remove `runtime = \"builtin\"` and add a `command`; jig's own tools are {}",
+                            names.join(", ")));
+                    return None;
+                }
+                if command.is_some() {
+                    self.ignored(
+                        "command",
+                        "the tool's code is part of jig",
+                        "remove `command`, or write `runtime = \"stdio\"` to run it",
+                    );
+                }
+                Some((Runtime::Builtin, None, None))
+            }
+            (runtime, None, _) => {
+                let runtime = if runtime == Some("vfs") {
+                    Runtime::Vfs
+                } else {
+                    Runtime::Stdio
+                };
+                let own_code = runtime == Runtime::Vfs && predefined(source, &self.name).is_some();
+                if command.is_none() && !own_code {
+                    self.nothing_to_run(
+                        "it has neither `command` nor `wasm`",
+                        "add `command = \"PROGRAM ARGUMENTS\"` or `wasm = \"FILE.wasm\"`",
+                    );
+                    return None;
+                }
+                Some((runtime, command, None))
+            }
+            // All words of `runtime` are handled above.
+            (Some(_), Some(_), _) => None,
+        }
+    }
+
+    fn command(&mut self) -> Option<Command> {
+        let entry = self.node.entry("command")?;
+        let node = &entry.node;
+        if let Some(line) = node.text() {
+            return Command::parse(line).ok();
+        }
+        let Some(program) = node.get("program").and_then(Node::text) else {
+            let problem = Problem::error(
+                format!(
+                    "the command of {} has no `program`",
+                    quote(self.name.as_str())
+                ),
+                "add `program = \"…\"` to it",
+            )
+            .at(&entry.key, "")
+            .key(format!("{}.command", self.prefix));
+            self.errors.push(problem);
+            return None;
+        };
+        let command = Command {
+            program: program.to_owned(),
+            args: node.get("args").map(Node::texts).unwrap_or_default(),
+            shell: node.get("shell").and_then(Node::bool).unwrap_or(false),
+        };
+        if let Err(error) = command.check() {
+            let problem = Problem::error(
+                format!(
+                    "the command of {} can't run: {error}",
+                    quote(self.name.as_str())
+                ),
+                "close every `{{` with `}}` in the same word",
+            )
+            .at(&entry.key, "")
+            .key(format!("{}.command", self.prefix));
+            self.errors.push(problem);
+        }
+        Some(command)
+    }
+
+    /// The runtime of a tool that is defined elsewhere; what only local tools have is ignored.
+    fn foreign(&mut self, source: &Source) -> Runtime {
+        for key in ["runtime", "command", "wasm"] {
+            if self.node.get(key).is_some() {
+                self.ignored(
+                    key,
+                    &format!("the tool's source is `{source}`, and only local tools have it"),
+                    &format!("remove `{key}`, or write `source = \"local\"`"),
+                );
+            }
+        }
+        match source {
+            Source::Mcp { .. } => Runtime::Mcp,
+            _ => Runtime::Builtin,
+        }
+    }
+
+    /// The rules, from whichever spelling declares them.
+    fn access(&mut self, source: &Source) -> (jig_policy::Access, RulePlaces) {
+        let access = self
+            .node
+            .entry("access")
+            .filter(|entry| entry.node.table().is_some_and(|table| !table.is_empty()));
+        let sugar = sugar::declared(self.node);
+        if !source.is_local() {
+            self.refuse_rules(source);
+            return Default::default();
+        }
+        match (access, sugar) {
+            (Some(access), Some(sugar)) => {
+                let problem = Problem::error(
+                    format!(
+                        "the tool {} declares its rules twice, in `access` and in `sandbox`",
+                        quote(self.name.as_str())
+                    ),
+                    "keep `access`, and move what `sandbox.filesystem`, `.network` and `.commands` \
+                     allow into it",
+                )
+                .at(&sugar.key, "rules in `sandbox`")
+                .and(&access.key, "rules in `access`")
+                .key(format!("{}.access", self.prefix));
+                self.errors.push(problem);
+                Default::default()
+            }
+            (Some(access), None) => rules::read(&access.node, &self.prefix, &mut self.errors),
+            (None, Some(_)) => {
+                let sandbox = self.node.get("sandbox").unwrap_or(self.node);
+                sugar::read(sandbox, &self.prefix, &mut self.errors)
+            }
+            (None, None) => Default::default(),
+        }
+    }
+
+    /// Rules on a tool that jig can't hold to them would give false confidence (G-006).
+    fn refuse_rules(&mut self, source: &Source) {
+        let kind = source.kind();
+        let name = quote(self.name.as_str());
+        let why = match source {
+            Source::Mcp { .. } => "it runs on a server that jig does not confine",
+            _ => "it is code of jig itself",
+        };
+        if let Some(key) = &self.merged.own_rules {
+            let problem = Problem::error(
+                format!("{name} has rules, but it is a tool of source `{kind}`: {why}"),
+                "remove the rules; only tools of source `local` can have them",
+            )
+            .at(key, "")
+            .key(format!("{}.access", self.prefix));
+            self.errors.push(problem);
+            return;
+        }
+        let inherited = self
+            .node
+            .entry("access")
+            .or_else(|| sugar::declared(self.node));
+        if let Some(entry) = inherited {
+            let problem = Problem::warning(
+                format!(
+                    "the rules of `'*'` don't hold for {name}, a tool of source `{kind}`: {why}"
+                ),
+                "move the rules to the tools that they are meant for",
+            )
+            .at(&entry.key, "")
+            .key("tools.'*'.access");
+            self.warnings.push(problem);
+        }
+    }
+
+    fn enable(&self) -> Enable {
+        let Some(node) = self.node.get("enable") else {
+            return Enable::default();
+        };
+        let state = node.get("state").unwrap_or(node);
+        let on = match (state.bool(), state.text()) {
+            (Some(on), _) => on,
+            (None, Some(word)) => matches!(word, "on" | "always"),
+            (None, None) => true,
+        };
+        let by_word = match node.text() {
+            Some("always") => AllowToggle::Never,
+            Some("explicit") => AllowToggle::IfNamed,
+            _ => AllowToggle::Any,
+        };
+        let toggle = node.get("allow_toggle").and_then(Node::text);
+        Enable {
+            on,
+            allow_toggle: toggle.and_then(AllowToggle::parse).unwrap_or(by_word),
+        }
+    }
+
+    fn questions(&self) -> IndexMap<String, Question> {
+        let entries = self
+            .node
+            .get("questions")
+            .and_then(Node::table)
+            .into_iter()
+            .flatten();
+        let question = |node: &Node| Question {
+            target: node
+                .get("target")
+                .and_then(Node::text)
+                .and_then(QuestionTarget::parse)
+                .unwrap_or(QuestionTarget::User),
+            answer: node.get("answer").map(Node::to_json),
+        };
+        entries
+            .map(|(id, entry)| (id.clone(), question(&entry.node)))
+            .collect()
+    }
+
+    fn sandbox(&self) -> Sandbox {
+        let node = self.node.get("sandbox");
+        let get = |key: &str| node.and_then(|node| node.get(key));
+        let items = |key: &str| get(key).and_then(Node::list).unwrap_or_default();
+        let flag = |item: &Node, key: &str| item.get(key).and_then(Node::bool).unwrap_or(false);
+        let system = items("system").iter().filter_map(|item| {
+            let path = item
+                .text()
+                .or_else(|| item.get("path").and_then(Node::text))?;
+            Some(SystemPath {
+                path: Utf8PathBuf::from(path),
+                write: flag(item, "write"),
+                execute: flag(item, "execute"),
+                origin: item.origin.clone(),
+            })
+        });
+        Sandbox {
+            enforce: get("enforce")
+                .and_then(Node::text)
+                .and_then(Enforce::parse)
+                .unwrap_or(Enforce::Required),
+            system: system.collect(),
+            sensitive_paths: get("sensitive_paths").map(Node::texts).unwrap_or_default(),
+        }
+    }
+
+    fn nothing_to_run(&mut self, why: &str, help: &str) {
+        let runtime = self
+            .node
+            .get("runtime")
+            .filter(|node| node.origin.layer() != Layer::BuiltIn);
+        let problem = Problem::error(
+            format!(
+                "there is nothing to run for {}: {why}",
+                quote(self.name.as_str())
+            ),
+            help,
+        )
+        .at(runtime.map_or(&self.node.origin, |node| &node.origin), "")
+        .key(self.prefix.clone());
+        self.errors.push(problem);
+    }
+
+    fn two_programs(&mut self, first: &str, second: &str, what: &str, help: &str) {
+        let (Some(one), Some(two)) = (self.node.entry(first), self.node.entry(second)) else {
+            return;
+        };
+        let problem = Problem::error(format!("{}: {what}", quote(self.name.as_str())), help)
+            .at(&two.node.origin, "")
+            .and(&one.node.origin, "")
+            .key(format!("{}.{second}", self.prefix));
+        self.errors.push(problem);
+    }
+
+    fn ignored(&mut self, key: &str, why: &str, help: &str) {
+        let Some(entry) = self.node.entry(key) else {
+            return;
+        };
+        let problem = Problem::warning(
+            format!("`{key}` of {} is ignored: {why}", quote(self.name.as_str())),
+            help,
+        )
+        .at(&entry.key, "")
+        .key(format!("{}.{key}", self.prefix));
+        self.warnings.push(problem);
+    }
+}
+
+/// What a tool may do where nothing is declared.
+fn default_access(
+    source: &Source,
+    name: &ToolName,
+    runtime: Runtime,
+    own_code: bool,
+) -> DefaultAccess {
+    let ours = own_code && matches!(runtime, Runtime::Builtin | Runtime::Vfs);
+    let own = predefined(source, name).filter(|_| ours);
+    if let Some((_, access)) = own.and_then(|own| PREDEFINED.iter().find(|(one, _)| *one == own)) {
+        return *access;
+    }
+    match runtime {
+        Runtime::Stdio => DefaultAccess::STDIO,
+        Runtime::Vfs => DefaultAccess::VFS,
+        Runtime::Wasm => DefaultAccess::WASM,
+        Runtime::Builtin => DefaultAccess::BUILTIN,
+        // What a server does is out of reach; what jig does for it is nothing.
+        Runtime::Mcp => DefaultAccess::NOTHING,
+    }
+}
+
+/// Two spellings of one path are one path.
+fn normal(path: &Utf8PathBuf) -> Option<jig_proto::ProjectPath> {
+    jig_proto::ProjectPath::normalize(path.as_str()).ok()
+}
+
+/// The tools whose code is part of jig, with what they may do where nothing is declared.
+const PREDEFINED: [(&str, DefaultAccess); 7] = [
+    ("fs_read_file", DefaultAccess::READ_ONLY),
+    ("fs_list_files", DefaultAccess::READ_ONLY),
+    ("fs_grep_files", DefaultAccess::READ_ONLY),
+    ("fs_create_file", DefaultAccess::READ_WRITE),
+    ("fs_modify_file", DefaultAccess::READ_WRITE),
+    ("fs_delete_file", DefaultAccess::READ_WRITE),
+    ("fs_move_file", DefaultAccess::READ_WRITE),
+];

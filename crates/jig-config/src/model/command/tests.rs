@@ -1,0 +1,48 @@
+use super::*;
+
+#[test]
+fn a_line_is_split_into_words_before_templates_are_filled_in() {
+    // J-002.
+    let check = |line: &str, words: &[&str]| {
+        let command = Command::parse(line).unwrap_or_else(|error| panic!("{line}: {error}"));
+        let all: Vec<&str> = std::iter::once(&command.program)
+            .chain(&command.args)
+            .map(String::as_str)
+            .collect();
+        assert_eq!(all, words, "{line}");
+        assert!(!command.shell);
+    };
+    check(
+        "just serve-tools {{context}} {{tool}}",
+        &["just", "serve-tools", "{{context}}", "{{tool}}"],
+    );
+    check("  a\tb\nc  ", &["a", "b", "c"]);
+    check("a 'b c' \"d e\"", &["a", "b c", "d e"]);
+    check("a '{{ tool.name }}'", &["a", "{{ tool.name }}"]);
+    check(r#"a "\"\\\$\n" b\ c"#, &["a", "\"\\$\\n", "b c"]);
+    check("a '' \"\"", &["a", "", ""]);
+    check("a b'c'd", &["a", "bcd"]);
+    check(
+        "a # b ; c | d && e",
+        &["a", "#", "b", ";", "c", "|", "d", "&&", "e"],
+    );
+}
+
+#[test]
+fn a_line_that_can_not_be_split_is_refused() {
+    let check = |line: &str, error: CommandError| {
+        assert_eq!(Command::parse(line), Err(error), "{line}");
+    };
+    check("", CommandError::Empty);
+    check(" \t ", CommandError::Empty);
+    check("''", CommandError::Empty);
+    check("a 'b", CommandError::OpenQuote('\''));
+    check("a \"b", CommandError::OpenQuote('"'));
+    check("a \"b\\", CommandError::OpenQuote('"'));
+    check("a \\", CommandError::TrailingBackslash);
+    check("a \0", CommandError::Nul);
+    check(
+        "a {{ tool }}",
+        CommandError::BrokenTemplate("{{".to_owned()),
+    );
+}

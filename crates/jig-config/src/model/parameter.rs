@@ -1,0 +1,185 @@
+//! [`Parameter`]: one argument of a tool, and the JSON Schema made from it.
+
+use indexmap::IndexMap;
+use serde_json::{Map, Value as Json, json};
+
+use crate::value::Node;
+
+/// One parameter of a tool, or a part of one (J-024).
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Parameter {
+    /// The types that a value may have; any type if empty.
+    pub types: Vec<ParameterType>,
+    /// The values that are allowed; any if empty.
+    pub values: Vec<Json>,
+    /// The value when the caller gives none.
+    pub default: Option<Json>,
+    /// Whether the caller must give one.
+    pub required: bool,
+    /// One line about it.
+    pub summary: Option<String>,
+    /// What the model is told about it.
+    pub description: Option<String>,
+    /// Examples of values.
+    pub examples: Vec<Json>,
+    /// What the items of an array look like.
+    pub items: Option<Box<Parameter>>,
+    /// What the properties of an object look like.
+    pub properties: IndexMap<String, Parameter>,
+}
+
+/// The JSON types.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ParameterType {
+    /// Text.
+    String,
+    /// A number with or without a fraction.
+    Number,
+    /// A number without a fraction.
+    Integer,
+    /// `true` or `false`.
+    Boolean,
+    /// A list.
+    Array,
+    /// A table.
+    Object,
+    /// Nothing.
+    Null,
+}
+
+impl ParameterType {
+    /// The name, as in JSON Schema.
+    pub fn name(self) -> &'static str {
+        match self {
+            ParameterType::String => "string",
+            ParameterType::Number => "number",
+            ParameterType::Integer => "integer",
+            ParameterType::Boolean => "boolean",
+            ParameterType::Array => "array",
+            ParameterType::Object => "object",
+            ParameterType::Null => "null",
+        }
+    }
+
+    fn parse(name: &str) -> Option<Self> {
+        [
+            Self::String,
+            Self::Number,
+            Self::Integer,
+            Self::Boolean,
+            Self::Array,
+            Self::Object,
+            Self::Null,
+        ]
+        .into_iter()
+        .find(|one| one.name() == name)
+    }
+}
+
+impl Parameter {
+    /// Reads a checked table.
+    pub(super) fn from_node(node: &Node) -> Self {
+        let text = |key: &str| node.get(key).and_then(Node::text).map(str::to_owned);
+        let types = match node.get("type") {
+            Some(one) if one.text().is_some() => vec![one.text().unwrap_or_default().to_owned()],
+            Some(list) => list.texts(),
+            None => Vec::new(),
+        };
+        let values = |key: &str| match node.get(key) {
+            Some(list) => match list.list() {
+                Some(items) => items.iter().map(Node::to_json).collect(),
+                None => vec![list.to_json()],
+            },
+            None => Vec::new(),
+        };
+        Self {
+            types: types
+                .iter()
+                .filter_map(|name| ParameterType::parse(name))
+                .collect(),
+            values: values("enum"),
+            default: node.get("default").map(Node::to_json),
+            required: node.get("required").and_then(Node::bool).unwrap_or(false),
+            summary: text("summary"),
+            description: text("description"),
+            examples: values("examples"),
+            items: node
+                .get("items")
+                .map(|items| Box::new(Self::from_node(items))),
+            properties: parameters(node.get("properties")),
+        }
+    }
+
+    /// The JSON Schema of a value.
+    pub fn schema(&self) -> Json {
+        let mut schema = Map::new();
+        match self.types.as_slice() {
+            [] => {}
+            [one] => {
+                schema.insert("type".to_owned(), one.name().into());
+            }
+            many => {
+                let names = many.iter().map(|one| Json::from(one.name())).collect();
+                schema.insert("type".to_owned(), names);
+            }
+        }
+        let description = match (&self.summary, &self.description) {
+            (Some(summary), Some(description)) => Some(format!("{summary}\n\n{description}")),
+            (summary, description) => summary.clone().or_else(|| description.clone()),
+        };
+        if let Some(description) = description {
+            schema.insert("description".to_owned(), description.into());
+        }
+        if !self.values.is_empty() {
+            schema.insert("enum".to_owned(), self.values.clone().into());
+        }
+        if let Some(default) = &self.default {
+            schema.insert("default".to_owned(), default.clone());
+        }
+        if !self.examples.is_empty() {
+            schema.insert("examples".to_owned(), self.examples.clone().into());
+        }
+        if let Some(items) = &self.items {
+            schema.insert("items".to_owned(), items.schema());
+        }
+        if !self.properties.is_empty() {
+            let Json::Object(object) = input_schema(&self.properties) else {
+                return Json::Object(schema);
+            };
+            for (key, value) in object {
+                schema.entry(key).or_insert(value);
+            }
+        }
+        Json::Object(schema)
+    }
+}
+
+/// Reads a checked table of parameters.
+pub(super) fn parameters(node: Option<&Node>) -> IndexMap<String, Parameter> {
+    let entries = node.and_then(Node::table).into_iter().flatten();
+    entries
+        .map(|(name, entry)| (name.clone(), Parameter::from_node(&entry.node)))
+        .collect()
+}
+
+/// The schema of an object with these properties and no others.
+pub(super) fn input_schema(parameters: &IndexMap<String, Parameter>) -> Json {
+    let properties: Map<String, Json> = parameters
+        .iter()
+        .map(|(name, parameter)| (name.clone(), parameter.schema()))
+        .collect();
+    let required: Vec<&str> = parameters
+        .iter()
+        .filter(|(_, parameter)| parameter.required)
+        .map(|(name, _)| name.as_str())
+        .collect();
+    let mut schema = json!({ "type": "object", "properties": properties });
+    if !required.is_empty() {
+        schema["required"] = required.into();
+    }
+    schema["additionalProperties"] = false.into();
+    schema
+}
+
+#[cfg(test)]
+mod tests;

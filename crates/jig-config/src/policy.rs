@@ -1,0 +1,304 @@
+//! Compiling the rules of a tool, and showing what is wrong with one at its place.
+
+use std::io;
+
+use camino::Utf8Path;
+use jig_policy::{
+    CommandRuleError, Entry, EnvNameError, Guards, Lookup, NetRuleError, Policy, ProgramError,
+    ProtectionLevel, ResolveError, ResolveReason, Resource, RuleError, RuleErrorKind, Workspace,
+};
+use jig_proto::ProjectPath;
+use url::Url;
+
+use crate::hint::quote;
+use crate::model::{Config, Tool};
+use crate::problem::{Errors, Problem};
+use crate::sources::Sources;
+
+impl Config {
+    /// The policy of a tool in `workspace`, or its rules that can't be compiled, each at its place.
+    ///
+    /// [`load`](crate::load()) has already compiled every rule once; this fails only when the
+    /// workspace has changed since, or is another one.
+    pub fn policy<L: Lookup>(
+        &self,
+        tool: &Tool,
+        workspace: &Workspace<L>,
+    ) -> Result<Policy, Errors> {
+        let guards = self.guards(tool, workspace.root());
+        let compiled = Policy::compile(&tool.access, tool.default_access, &guards, workspace);
+        compiled.map_err(|errors| {
+            let problems = errors
+                .0
+                .iter()
+                .map(|error| tool.rule_error(error))
+                .collect();
+            Errors::of(problems)
+        })
+    }
+
+    /// What stands above the rules of a tool in the workspace at `root`: the sensitive paths with
+    /// the tool's own, every file of configuration, and the programs of the other tools.
+    pub fn guards(&self, tool: &Tool, root: &Utf8Path) -> Guards {
+        let mut guards = Guards::of_workspace();
+        for pattern in &tool.sandbox.sensitive_paths {
+            // Patterns were checked when they were loaded.
+            let _ = guards.sensitive.add(pattern);
+        }
+        for file in &self.files {
+            let what = "configuration that jig loads";
+            let named = file.path.strip_prefix(root).ok().map(Utf8Path::as_str);
+            let real = file.inside.as_ref().map(ProjectPath::as_str);
+            let real = real.filter(|real| Some(*real) != named);
+            for path in named.into_iter().chain(real) {
+                guards.protect(path, ProtectionLevel::Never, what);
+            }
+        }
+        for other in self.tools.values().filter(|other| other.name != tool.name) {
+            for program in other.named_files() {
+                let program = Utf8Path::new(program);
+                let path = program.strip_prefix(root).unwrap_or(program);
+                let what = format!("the program of the tool `{}`", other.name);
+                guards.protect(path.as_str(), ProtectionLevel::Named, &what);
+            }
+        }
+        guards
+    }
+}
+
+impl Tool {
+    /// What is wrong with a rule of this tool, at the place where it was written.
+    pub fn rule_error(&self, error: &RuleError) -> Problem {
+        let places = match error.resource {
+            Resource::Fs => &self.places.fs,
+            Resource::Net => &self.places.net,
+            Resource::Env => &self.places.env,
+            Resource::Commands => &self.places.commands,
+        };
+        let (message, help) = explain(&error.kind);
+        let problem = Problem::error(message, help);
+        match places.get(error.index) {
+            Some(place) => problem
+                .at(place.part(blamed_key(&error.kind)), "")
+                .key(place.key.clone()),
+            None => problem.key(format!(
+                "tools.{}.access.{}",
+                self.name,
+                error.resource.name()
+            )),
+        }
+    }
+
+    /// The files that the tool's command names literally, by a path.
+    fn named_files(&self) -> impl Iterator<Item = &str> {
+        let command = self.command.iter();
+        let words =
+            command.flat_map(|command| std::iter::once(&command.program).chain(&command.args));
+        let paths = words
+            .map(String::as_str)
+            .filter(|word| word.contains('/') && !word.contains("{{") && !word.starts_with('-'));
+        paths.chain(self.wasm.iter().map(|wasm| wasm.as_str()))
+    }
+}
+
+/// Compiles the declared rules of all tools: on the disk, or, where the workspace can't be looked
+/// at, by their text alone.
+pub(crate) fn check_rules(sources: &Sources, config: &Config, errors: &mut Vec<Problem>) {
+    let mut declaring = config
+        .tools
+        .values()
+        .filter(|tool| tool.declares_rules())
+        .peekable();
+    if declaring.peek().is_none() {
+        return;
+    }
+    let disk = Workspace::on_disk(sources.workspace.clone());
+    let text = Workspace::new(sources.workspace.clone(), NothingThere);
+    for tool in declaring {
+        let compiled = match &disk {
+            Ok(disk) => {
+                Policy::compile(&tool.access, tool.default_access, &Guards::default(), disk)
+            }
+            Err(_) => Policy::compile(&tool.access, tool.default_access, &Guards::default(), &text),
+        };
+        if let Err(rules) = compiled {
+            errors.extend(rules.0.iter().map(|error| tool.rule_error(error)));
+        }
+    }
+}
+
+impl Tool {
+    fn declares_rules(&self) -> bool {
+        let access = &self.access;
+        !access.fs.is_empty()
+            || !access.net.is_empty()
+            || !access.env.is_empty()
+            || access.commands.is_some()
+    }
+}
+
+/// A tree in which nothing exists: paths are judged by their text.
+struct NothingThere;
+
+impl Lookup for NothingThere {
+    fn entry(&self, _: &ProjectPath) -> io::Result<Entry> {
+        Ok(Entry::Missing)
+    }
+}
+
+/// The key of a rule whose value is wrong; empty where it is what tells the rule apart.
+fn blamed_key(kind: &RuleErrorKind) -> &'static str {
+    match kind {
+        RuleErrorKind::Net(NetRuleError::Scheme(_) | NetRuleError::NoDefaultPort(_)) => "scheme",
+        RuleErrorKind::Net(NetRuleError::PathPrefix(_)) => "path_prefix",
+        RuleErrorKind::Net(NetRuleError::PortZero) => "port",
+        RuleErrorKind::Command(CommandRuleError::RestInside(_)) => "args",
+        RuleErrorKind::Command(CommandRuleError::EnvPattern(_) | CommandRuleError::Env(_)) => {
+            "envs"
+        }
+        _ => "",
+    }
+}
+
+/// The reason, and what to do about it.
+fn explain(kind: &RuleErrorKind) -> (String, String) {
+    match kind {
+        RuleErrorKind::Path(error) => explain_path(error),
+        RuleErrorKind::Net(error) => explain_net(error),
+        RuleErrorKind::Env(error) => explain_env(error),
+        RuleErrorKind::Command(error) => explain_command(error),
+        other => (
+            other.to_string(),
+            "correct the rule, or remove it".to_owned(),
+        ),
+    }
+}
+
+fn explain_path(error: &ResolveError) -> (String, String) {
+    let path = quote(&error.path);
+    match &error.reason {
+        ResolveReason::Outside => (
+            format!("the path {path} is outside the workspace, and rules on files stay inside"),
+            format!(
+                "remove the rule; if the tool needs the path, add `sandbox.system = [\"{}\"]` to it",
+                crate::hint::clean(&error.path)
+            ),
+        ),
+        ResolveReason::DotDot => (
+            format!("the path {path} leaves the workspace by `..`, and rules on files stay inside"),
+            "write a path inside the workspace; if the tool needs one outside, list it, absolute, \
+             in `sandbox.system`"
+                .to_owned(),
+        ),
+        ResolveReason::LinkLeaves => (
+            format!("the path {path} leads out of the workspace through a symbolic link"),
+            "replace the link by a directory, or remove the rule and list the link's target in \
+             `sandbox.system`"
+                .to_owned(),
+        ),
+        ResolveReason::Dangling => (
+            format!("the path {path} goes through a symbolic link that points to nothing"),
+            "create what the link points to, or remove the link".to_owned(),
+        ),
+        ResolveReason::Loop => (
+            format!("the path {path} goes through symbolic links that form a loop"),
+            "remove one of the links".to_owned(),
+        ),
+        reason => (
+            format!("{path} is no path of the workspace: {reason}"),
+            "write a path relative to the workspace; the workspace itself is `.`".to_owned(),
+        ),
+    }
+}
+
+fn explain_net(error: &NetRuleError) -> (String, String) {
+    match error {
+        NetRuleError::Host(host) => {
+            let help = parts_of_url(host).unwrap_or_else(|| {
+                "write a host name or an address, such as `api.example.com`".to_owned()
+            });
+            (format!("{} is not a host", quote(host)), help)
+        }
+        NetRuleError::Wildcard(host) => (
+            format!("{} holds `*`, and hosts are matched exactly", quote(host)),
+            "write one rule per host, without `*`".to_owned(),
+        ),
+        NetRuleError::NoDefaultPort(scheme) => (
+            format!("the scheme {} has no port of its own", quote(scheme)),
+            "add `port` to the rule".to_owned(),
+        ),
+        NetRuleError::Scheme(scheme) => (
+            format!("{} is not the scheme of a URL", quote(scheme)),
+            "write the part before `://` alone, such as `https`".to_owned(),
+        ),
+        NetRuleError::PathPrefix(prefix) => (
+            format!(
+                "`path_prefix` is {}, and must be a plain path that begins with `/`",
+                quote(prefix)
+            ),
+            "write the beginning of the URL's path without query and `..`, such as `/v1/users`"
+                .to_owned(),
+        ),
+        error => (
+            error.to_string(),
+            "write a host name or an address".to_owned(),
+        ),
+    }
+}
+
+/// A URL, or a host with a port, as the keys of a rule.
+fn parts_of_url(text: &str) -> Option<String> {
+    let url = match text.contains("://") {
+        true => Url::parse(text).ok()?,
+        false => Url::parse(&format!("none://{text}")).ok()?,
+    };
+    let mut keys = vec![format!(
+        "host = \"{}\"",
+        url.host_str().filter(|host| !host.is_empty())?
+    )];
+    if url.scheme() != "none" {
+        keys.push(format!("scheme = \"{}\"", url.scheme()));
+    }
+    if let Some(port) = url.port() {
+        keys.push(format!("port = {port}"));
+    }
+    if !matches!(url.path(), "" | "/") {
+        keys.push(format!("path_prefix = \"{}\"", url.path()));
+    }
+    let keys = keys.join(", ");
+    Some(format!(
+        "write its parts as keys: `{}`",
+        crate::hint::clean(&keys)
+    ))
+}
+
+fn explain_env(error: &EnvNameError) -> (String, String) {
+    (
+        error.to_string(),
+        "write the exact name, or a prefix that ends in one `*`, such as `AWS_*`".to_owned(),
+    )
+}
+
+fn explain_command(error: &CommandRuleError) -> (String, String) {
+    match error {
+        CommandRuleError::RestInside(_) => (
+            "`**` stands for any rest, so it can only be the last argument of a list".to_owned(),
+            "move `**` to the end of the list, or leave it out".to_owned(),
+        ),
+        CommandRuleError::Program(ProgramError::Path(error)) => {
+            let (message, _) = explain_path(error);
+            (
+                message,
+                "name a program on the search path, or a file of the workspace".to_owned(),
+            )
+        }
+        CommandRuleError::Program(error) => (
+            error.to_string(),
+            "write the name of a program, such as `cargo`, and its arguments in `args`".to_owned(),
+        ),
+        error => (
+            error.to_string(),
+            "list every variable by its exact name".to_owned(),
+        ),
+    }
+}

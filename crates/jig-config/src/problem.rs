@@ -1,0 +1,259 @@
+//! [`Problem`] and [`Errors`]: what is wrong, where, and what to do about it.
+
+use std::fmt;
+
+use annotate_snippets::renderer::DecorStyle;
+use annotate_snippets::{AnnotationKind, Group, Level, Origin as SnippetOrigin, Renderer, Snippet};
+use serde_json::{Value as Json, json};
+
+use crate::origin::Origin;
+
+/// How bad a [`Problem`] is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Severity {
+    /// Nothing was loaded.
+    Error,
+    /// The configuration works, but probably not as it was meant.
+    Warning,
+}
+
+/// One mistake, or one oddity, of the configuration.
+///
+/// Doing what [`help`](Self::help) says makes it go away.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    severity: Severity,
+    message: String,
+    help: String,
+    key: String,
+    file: Option<String>,
+    origin: Option<Origin>,
+    label: String,
+    related: Vec<(Origin, String)>,
+}
+
+impl Problem {
+    pub(crate) fn error(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self {
+            severity: Severity::Error,
+            message: message.into(),
+            help: help.into(),
+            key: String::new(),
+            file: None,
+            origin: None,
+            label: String::new(),
+            related: Vec::new(),
+        }
+    }
+
+    pub(crate) fn warning(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self {
+            severity: Severity::Warning,
+            ..Self::error(message, help)
+        }
+    }
+
+    /// The place, with a few words below it.
+    #[must_use]
+    pub(crate) fn at(mut self, origin: &Origin, label: impl Into<String>) -> Self {
+        self.origin = Some(origin.clone());
+        self.label = label.into();
+        self
+    }
+
+    /// The key that the problem is about.
+    #[must_use]
+    pub(crate) fn key(mut self, key: impl Into<String>) -> Self {
+        self.key = key.into();
+        self
+    }
+
+    /// A whole file, where there is no text to point at.
+    #[must_use]
+    pub(crate) fn in_file(mut self, file: impl Into<String>) -> Self {
+        self.file = Some(file.into());
+        self
+    }
+
+    /// A second place that has to do with it.
+    #[must_use]
+    pub(crate) fn and(mut self, origin: &Origin, label: impl Into<String>) -> Self {
+        self.related.push((origin.clone(), label.into()));
+        self
+    }
+
+    /// How bad it is.
+    pub fn severity(&self) -> Severity {
+        self.severity
+    }
+
+    /// What is wrong and why, in one sentence without a period.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// What to do about it.
+    pub fn help(&self) -> &str {
+        &self.help
+    }
+
+    /// The dotted key that it is about; empty when it is about a whole file.
+    pub fn key_path(&self) -> &str {
+        &self.key
+    }
+
+    /// The place, unless the text could not be read at all.
+    pub fn origin(&self) -> Option<&Origin> {
+        self.origin.as_ref()
+    }
+
+    /// The file or other source, as people know it.
+    pub fn source_name(&self) -> Option<&str> {
+        match &self.origin {
+            Some(origin) => Some(origin.name()),
+            None => self.file.as_deref(),
+        }
+    }
+
+    /// For programs: `file`, `line`, `column`, `key`, `message`, `help`, and `severity`.
+    pub fn to_json(&self) -> Json {
+        json!({
+            "severity": match self.severity {
+                Severity::Error => "error",
+                Severity::Warning => "warning",
+            },
+            "file": self.source_name(),
+            "line": self.origin.as_ref().map(Origin::line),
+            "column": self.origin.as_ref().map(Origin::column),
+            "key": self.key,
+            "message": self.message,
+            "help": self.help,
+        })
+    }
+
+    /// For people: the message, the snippet, the help; in colour for a terminal.
+    pub fn render(&self, colour: bool) -> String {
+        let level = match self.severity {
+            Severity::Error => Level::ERROR,
+            Severity::Warning => Level::WARNING,
+        };
+        let mut group = Group::with_title(level.primary_title(self.message.as_str()));
+        if let Some(origin) = &self.origin {
+            group = self.snippets(group, origin);
+        } else if let Some(file) = &self.file {
+            group = group.element(SnippetOrigin::path(file.as_str()));
+        }
+        if !self.help.is_empty() {
+            group = group.element(Level::HELP.message(self.help.as_str()));
+        }
+        let renderer = if colour {
+            Renderer::styled()
+        } else {
+            Renderer::plain()
+        };
+        renderer.decor_style(DecorStyle::Ascii).render(&[group])
+    }
+
+    /// One snippet per text, the one with the problem first.
+    fn snippets<'a>(&'a self, mut group: Group<'a>, origin: &'a Origin) -> Group<'a> {
+        let mut places: Vec<(&Origin, &str, AnnotationKind)> =
+            vec![(origin, self.label.as_str(), AnnotationKind::Primary)];
+        for (related, label) in &self.related {
+            places.push((related, label.as_str(), AnnotationKind::Context));
+        }
+        while let Some((first, ..)) = places.first().copied() {
+            let (here, elsewhere): (Vec<_>, Vec<_>) = places
+                .into_iter()
+                .partition(|(place, ..)| std::ptr::eq(&**place.text(), &**first.text()));
+            places = elsewhere;
+            group = group.element(snippet(&here));
+        }
+        group
+    }
+}
+
+/// The lines that `places` of one text touch, with their annotations.
+fn snippet<'a>(
+    places: &[(&'a Origin, &'a str, AnnotationKind)],
+) -> Snippet<'a, annotate_snippets::Annotation<'a>> {
+    let text = places[0].0.text();
+    let content = text.content.as_str();
+    // Only the lines in question are handed over: a renderer that walked a whole file for each
+    // of many errors would be slow on purpose-made files.
+    let starts = places.iter().map(|(place, ..)| place.span().start);
+    let window_start = text.line_at(starts.clone().min().unwrap_or(0)).start;
+    let window_end = text.line_at(starts.max().unwrap_or(0)).end;
+    let first_line = places
+        .iter()
+        .map(|(place, ..)| place.line())
+        .min()
+        .unwrap_or(1);
+    let annotations = places.iter().map(|(place, label, kind)| {
+        // A span over several lines is drawn on its first one.
+        let line = text.line_at(place.span().start);
+        let start = place.span().start.min(line.end);
+        let end = place.span().end.clamp(start, line.end);
+        let span = start - window_start..end - window_start;
+        let label = (!label.is_empty()).then_some(*label);
+        kind.span(span).label(label)
+    });
+    Snippet::source(&content[window_start..window_end])
+        .path(&*text.name)
+        .line_start(first_line as usize)
+        .fold(true)
+        .annotations(annotations)
+}
+
+/// Everything that is wrong with the configuration: nothing was loaded.
+///
+/// `Display` gives what [`render`](Self::render) gives without colour.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Errors(Vec<Problem>);
+
+impl Errors {
+    /// `problems` as errors; `None` if there are none.
+    pub(crate) fn new(problems: Vec<Problem>) -> Option<Self> {
+        (!problems.is_empty()).then_some(Self(problems))
+    }
+
+    /// `problems`, of which there is at least one.
+    pub(crate) fn of(problems: Vec<Problem>) -> Self {
+        Self(problems)
+    }
+
+    /// The problems, in the order of layers and lines.
+    pub fn problems(&self) -> &[Problem] {
+        &self.0
+    }
+
+    /// For people: every problem with its snippet; in colour for a terminal.
+    pub fn render(&self, colour: bool) -> String {
+        let shown = self.0.iter().take(MAX_SHOWN);
+        let mut text = shown
+            .map(|problem| problem.render(colour))
+            .collect::<Vec<_>>()
+            .join("\n\n");
+        if let Some(more) = self.0.len().checked_sub(MAX_SHOWN).filter(|more| *more > 0) {
+            text.push_str(&format!("\n\nand {more} more errors"));
+        }
+        text
+    }
+
+    /// For programs: a list of objects, see [`Problem::to_json`].
+    pub fn to_json(&self) -> Json {
+        self.0.iter().map(Problem::to_json).collect()
+    }
+}
+
+impl fmt::Display for Errors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.render(false))
+    }
+}
+
+impl std::error::Error for Errors {}
+
+/// How many errors are drawn. A file made of mistakes would otherwise fill the terminal and hide
+/// the first, which are the ones to begin with. Programs get them all.
+const MAX_SHOWN: usize = 50;

@@ -1,0 +1,238 @@
+//! What a configuration may look like: one table from which checking, merging, overrides, "did you
+//! mean" and the JSON Schema are all derived.
+//!
+//! The table itself is in [`keys`]; here are the words in which it is written. Nothing here knows
+//! what a key means.
+
+pub(crate) mod keys;
+mod text;
+
+use crate::value::Kind;
+
+pub(crate) use keys::ROOT;
+pub(crate) use text::TextRule;
+
+/// What a value may be.
+#[derive(Debug)]
+pub(crate) enum Shape {
+    Bool,
+    /// An integer within bounds, both included.
+    Int {
+        min: i64,
+        max: i64,
+    },
+    /// A string, with what makes one valid.
+    Text(&'static TextRule),
+    /// A string that is one of a few words.
+    Word(&'static [Word]),
+    List(&'static List),
+    Table(&'static Table),
+    Map(&'static Map),
+    /// Anything; a later layer replaces it as a whole.
+    Free,
+    /// A table of anything; layers are merged key by key.
+    FreeTable,
+    /// One of several shapes, told apart by the kind of the value.
+    Any(&'static [Shape]),
+}
+
+/// One word of a [`Shape::Word`].
+#[derive(Debug)]
+pub(crate) struct Word {
+    pub(crate) name: &'static str,
+    pub(crate) doc: &'static str,
+}
+
+/// A list of items of one shape.
+#[derive(Debug)]
+pub(crate) struct List {
+    pub(crate) item: Shape,
+    pub(crate) merge: ListMerge,
+}
+
+/// What a later layer does to a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ListMerge {
+    /// The later list stands alone.
+    Replace,
+    /// The later items are appended, and the wrapped form `{ strategy, value, dedup }` says
+    /// otherwise.
+    Append,
+}
+
+/// A table with known keys.
+#[derive(Debug)]
+pub(crate) struct Table {
+    /// What it describes, with an article, for messages; unique, also names the definition in the
+    /// JSON Schema.
+    pub(crate) what: &'static str,
+    pub(crate) keys: &'static [Key],
+    /// Spellings of other programs, and what to write instead.
+    pub(crate) foreign: &'static [(&'static str, &'static str)],
+}
+
+impl Table {
+    pub(crate) fn key(&self, name: &str) -> Option<&'static Key> {
+        self.keys.iter().find(|key| key.name == name)
+    }
+}
+
+/// A table whose keys are names that the user chooses.
+#[derive(Debug)]
+pub(crate) struct Map {
+    /// What a name names, for messages: "a tool".
+    pub(crate) what: &'static str,
+    pub(crate) name: &'static TextRule,
+    pub(crate) value: Shape,
+    /// Names with a meaning and a shape of their own.
+    pub(crate) special: &'static [(&'static str, Shape)],
+}
+
+impl Map {
+    pub(crate) fn shape_of(&self, name: &str) -> &Shape {
+        let special = self.special.iter().find(|(special, _)| *special == name);
+        special.map_or(&self.value, |(_, shape)| shape)
+    }
+}
+
+/// A key of a [`Table`].
+#[derive(Debug)]
+pub(crate) struct Key {
+    pub(crate) name: &'static str,
+    pub(crate) shape: Shape,
+    /// A full sentence for the JSON Schema.
+    pub(crate) doc: &'static str,
+    /// The default as JSON, where there is a fixed one.
+    pub(crate) default: Option<&'static str>,
+    /// Whether a table without the key is incomplete, whatever other layers add.
+    pub(crate) required: bool,
+}
+
+/// A [`Key`] with its optional parts. A macro and not a function, because only a literal may
+/// refer to tables that are written in place.
+macro_rules! key {
+    ($name:literal, $shape:expr, $doc:literal) => {
+        key!($name, $shape, $doc, None, false)
+    };
+    ($name:literal, $shape:expr, $doc:literal, default = $default:literal) => {
+        key!($name, $shape, $doc, Some($default), false)
+    };
+    ($name:literal, $shape:expr, $doc:literal, required) => {
+        key!($name, $shape, $doc, None, true)
+    };
+    ($name:literal, $shape:expr, $doc:literal, $default:expr, $required:literal) => {
+        $crate::shape::Key {
+            name: $name,
+            shape: $shape,
+            doc: $doc,
+            default: $default,
+            required: $required,
+        }
+    };
+}
+
+pub(crate) use key;
+
+impl Shape {
+    /// The shape for a value of `kind`; `None` if no such value fits.
+    pub(crate) fn for_kind(&self, kind: Kind) -> Option<&Shape> {
+        match self {
+            Shape::Any(shapes) => shapes.iter().find_map(|shape| shape.for_kind(kind)),
+            shape => shape.accepts(kind).then_some(shape),
+        }
+    }
+
+    fn accepts(&self, kind: Kind) -> bool {
+        match self {
+            Shape::Bool => kind == Kind::Bool,
+            Shape::Int { .. } => kind == Kind::Int,
+            Shape::Text(_) | Shape::Word(_) => kind == Kind::Text,
+            Shape::List(list) => {
+                kind == Kind::List || (kind == Kind::Table && list.merge == ListMerge::Append)
+            }
+            Shape::Table(_) | Shape::Map(_) | Shape::FreeTable => kind == Kind::Table,
+            Shape::Free => true,
+            Shape::Any(shapes) => shapes.iter().any(|shape| shape.accepts(kind)),
+        }
+    }
+
+    /// The shape of the value below `name`, for overrides that name a path.
+    pub(crate) fn child(&self, name: &str) -> Option<&Shape> {
+        match self {
+            Shape::Table(table) => table.key(name).map(|key| &key.shape),
+            Shape::Map(map) => Some(map.shape_of(name)),
+            Shape::Free | Shape::FreeTable => Some(&Shape::Free),
+            Shape::Any(shapes) => shapes.iter().find_map(|shape| shape.child(name)),
+            _ => None,
+        }
+    }
+
+    /// What is expected, with an article: "a string or a table".
+    pub(crate) fn noun(&self) -> String {
+        match self {
+            Shape::Bool => "a boolean".to_owned(),
+            Shape::Int { .. } => "an integer".to_owned(),
+            Shape::Text(_) => "a string".to_owned(),
+            Shape::Word(words) => {
+                let names = words.iter().map(|word| format!("`\"{}\"`", word.name));
+                either(&names.collect::<Vec<_>>())
+            }
+            Shape::List(_) => "a list".to_owned(),
+            Shape::Table(_) | Shape::Map(_) | Shape::FreeTable => "a table".to_owned(),
+            Shape::Free => "any value".to_owned(),
+            Shape::Any(shapes) => either(&shapes.iter().map(Shape::noun).collect::<Vec<_>>()),
+        }
+    }
+}
+
+/// `a`, `a or b`, `a, b or c`.
+pub(crate) fn either(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} or {last}", first.join(", ")),
+    }
+}
+
+/// The wrapped form of a list that layers append to.
+pub(crate) static WRAPPED: Table = Table {
+    what: "a list with its merge strategy",
+    keys: &[
+        key!(
+            "strategy",
+            Shape::Word(&[
+                Word {
+                    name: "append",
+                    doc: "After the items of lower layers.",
+                },
+                Word {
+                    name: "prepend",
+                    doc: "Before the items of lower layers.",
+                },
+                Word {
+                    name: "replace",
+                    doc: "Instead of the items of lower layers.",
+                },
+                Word {
+                    name: "dedup",
+                    doc: "After the items of lower layers; of equal items only the last is kept.",
+                },
+            ]),
+            "How the items are combined with those of lower layers.",
+            default = "\"append\""
+        ),
+        // The shape of the items depends on the list: checked there.
+        key!("value", Shape::Free, "The items.", required),
+        key!(
+            "dedup",
+            Shape::Bool,
+            "Whether only the last of equal items is kept, whatever the strategy.",
+            default = "false"
+        ),
+    ],
+    foreign: &[
+        ("values", "write `value`"),
+        ("items", "write `value`"),
+        ("merge", "write `strategy`"),
+    ],
+};

@@ -1,0 +1,220 @@
+//! The table of all keys.
+
+mod access;
+mod parameters;
+mod sandbox;
+mod settings;
+
+use access::ACCESS;
+use parameters::PARAMETERS;
+use sandbox::SANDBOX;
+use settings::{
+    COMMAND_TABLE, ENABLE, EXAMPLES, FORMAT, ON_UNCOVERED, OPTIONS, QUESTIONS, RESULT, RUN,
+    RUNTIME, STYLE,
+};
+
+use super::text::{ANY, COMMAND, PROJECT_FILE, SOURCE, TOOL_NAME};
+use super::{Map, Shape, Table, key};
+
+/// A whole file.
+pub(crate) static ROOT: Shape = Shape::Table(&Table {
+    what: "the configuration",
+    keys: &[
+        key!("tools", Shape::Map(&TOOLS), "The tools, by name."),
+        key!(
+            "conversation",
+            Shape::Table(&Table {
+                what: "the section of JP",
+                keys: &[key!(
+                    "tools",
+                    Shape::Map(&TOOLS),
+                    "The tools, by name; the same as `tools` at the top."
+                )],
+                foreign: &[],
+            }),
+            "The place in which files written for JP have their tools."
+        ),
+    ],
+    foreign: &[
+        ("tool", "write `[tools.NAME]`"),
+        (
+            "mcpServers",
+            "declare each tool: `[tools.NAME]` with `source = \"mcp.SERVER\"`",
+        ),
+        (
+            "permissions",
+            "write the rules of a tool: `[[tools.NAME.access.fs]]`",
+        ),
+        (
+            "sandbox",
+            "the sandbox belongs to a tool; for all tools write `[tools.'*'.sandbox]`",
+        ),
+        (
+            "access",
+            "rules belong to a tool; for all tools write `[[tools.'*'.access.fs]]`",
+        ),
+        ("defaults", "defaults for every tool are in `[tools.'*']`"),
+    ],
+});
+
+static TOOLS: Map = Map {
+    what: "a tool",
+    name: &TOOL_NAME,
+    value: Shape::Table(&TOOL),
+    special: &[("*", Shape::Table(&STAR))],
+};
+
+/// `[tools.NAME]`.
+pub(crate) static TOOL: Table = Table {
+    what: "a tool",
+    keys: &[
+        key!(
+            "source",
+            Shape::Text(&SOURCE),
+            "Where the definition comes from: `local`, `mcp.SERVER[.TOOL]` or `builtin[.NAME]`."
+        ),
+        ENABLE,
+        key!(
+            "command",
+            Shape::Any(&[Shape::Text(&COMMAND), Shape::Table(&COMMAND_TABLE)]),
+            "What a local tool starts. A string is split into words first and each word is a template."
+        ),
+        key!(
+            "wasm",
+            Shape::Text(&PROJECT_FILE),
+            "A Wasm component to run instead of a command, relative to the workspace."
+        ),
+        RUNTIME,
+        key!("summary", Shape::Text(&ANY), "One line about the tool."),
+        key!(
+            "description",
+            Shape::Text(&ANY),
+            "What the model is told about the tool."
+        ),
+        key!("examples", EXAMPLES, "Examples of its use."),
+        key!(
+            "parameters",
+            Shape::Map(&PARAMETERS),
+            "The parameters, by name."
+        ),
+        RUN,
+        RESULT,
+        FORMAT,
+        QUESTIONS,
+        OPTIONS,
+        STYLE,
+        ON_UNCOVERED,
+        ACCESS,
+        SANDBOX,
+    ],
+    foreign: FOREIGN_TOOL_KEYS,
+};
+
+/// `[tools.'*']`: what every tool can have in common.
+static STAR: Table = Table {
+    what: "the defaults of all tools",
+    keys: &[
+        ENABLE,
+        RUN,
+        RESULT,
+        FORMAT,
+        QUESTIONS,
+        OPTIONS,
+        STYLE,
+        ON_UNCOVERED,
+        ACCESS,
+        SANDBOX,
+    ],
+    foreign: &[
+        (
+            "source",
+            "give every tool its own `source`; `'*'` holds only what tools have in common",
+        ),
+        (
+            "command",
+            "give every tool its own `command`; `'*'` holds only what tools have in common",
+        ),
+        (
+            "wasm",
+            "give every tool its own `wasm`; `'*'` holds only what tools have in common",
+        ),
+        (
+            "runtime",
+            "give every tool its own `runtime`; `'*'` holds only what tools have in common",
+        ),
+        (
+            "description",
+            "describe every tool apart; `'*'` holds only what tools have in common",
+        ),
+        (
+            "parameters",
+            "give every tool its own `parameters`; `'*'` holds only what tools have in common",
+        ),
+        ("enabled", "write `enable`"),
+        ("disabled", "write `enable = false`"),
+    ],
+};
+
+const FOREIGN_TOOL_KEYS: &[(&str, &str)] = &[
+    ("enabled", "write `enable`"),
+    ("disabled", "write `enable = false`"),
+    ("cmd", "write `command`"),
+    ("exec", "write `command`"),
+    ("program", "write `command = { program = \"…\" }`"),
+    (
+        "args",
+        "write `command = { program = \"…\", args = [\"…\"] }`, or parameters if the model gives them",
+    ),
+    (
+        "shell",
+        "write `command = { program = \"…\", shell = true }`",
+    ),
+    (
+        "type",
+        "write `source` for where the tool comes from, `runtime` for how it runs",
+    ),
+    (
+        "kind",
+        "write `source` for where the tool comes from, `runtime` for how it runs",
+    ),
+    ("params", "write `parameters`"),
+    ("arguments", "write `parameters`"),
+    ("schema", "write `parameters`, one table per parameter"),
+    (
+        "input_schema",
+        "write `parameters`, one table per parameter",
+    ),
+    ("inputSchema", "write `parameters`, one table per parameter"),
+    ("permissions", "write `access`"),
+    (
+        "allow",
+        "write rules: `[[tools.NAME.access.fs]]`, `.net`, `.env` or `access.commands`",
+    ),
+    (
+        "deny",
+        "a rule without capabilities denies: `access.fs = [{ path = \"secrets\" }]`",
+    ),
+    ("fs", "write `access.fs`"),
+    ("net", "write `access.net`"),
+    ("network", "write `access.net`"),
+    (
+        "env",
+        "write `access.env`: the variables of the host that the tool may read",
+    ),
+    ("commands", "write `access.commands`"),
+    ("mode", "write `run`"),
+    (
+        "approval",
+        "write `run = \"ask\"` or `run = \"unattended\"`",
+    ),
+    (
+        "interactive",
+        "write `run = \"ask\"` or `run = \"unattended\"`",
+    ),
+    ("module", "write `wasm`"),
+    ("server", "write `source = \"mcp.SERVER\"`"),
+    (
+        "url",
+        "declare the server and write `source = \"mcp.SERVER\"`",
+    ),
+];

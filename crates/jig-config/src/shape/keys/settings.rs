@@ -1,0 +1,266 @@
+//! The small settings of a tool.
+
+use super::access::TEXTS;
+use crate::shape::text::{ANY, NOT_EMPTY};
+use crate::shape::{Key, List, ListMerge, Map, Shape, Table, Word, key};
+
+pub(super) const ENABLE: Key = key!(
+    "enable",
+    Shape::Any(&[
+        Shape::Bool,
+        Shape::Word(&[
+            Word {
+                name: "on",
+                doc: "Offered; the same as `true`."
+            },
+            Word {
+                name: "off",
+                doc: "Not offered; the same as `false`."
+            },
+            Word {
+                name: "always",
+                doc: "Offered, and nothing switches it off."
+            },
+            Word {
+                name: "explicit",
+                doc: "Not offered until a request names it."
+            },
+        ]),
+        Shape::Table(&Table {
+            what: "the state of a tool",
+            keys: &[
+                key!(
+                    "state",
+                    Shape::Any(&[
+                        Shape::Bool,
+                        Shape::Word(&[
+                            Word {
+                                name: "on",
+                                doc: "Offered."
+                            },
+                            Word {
+                                name: "off",
+                                doc: "Not offered."
+                            },
+                        ]),
+                    ]),
+                    "Whether the tool is offered.",
+                    default = "true"
+                ),
+                key!(
+                    "allow_toggle",
+                    Shape::Word(&[
+                        Word {
+                            name: "any",
+                            doc: "Any request switches it."
+                        },
+                        Word {
+                            name: "never",
+                            doc: "Nothing switches it."
+                        },
+                        Word {
+                            name: "if_named",
+                            doc: "A request that names the tool."
+                        },
+                        Word {
+                            name: "if_named_or_group",
+                            doc: "A request that names the tool or its group.",
+                        },
+                    ]),
+                    "What may switch the tool during a conversation.",
+                    default = "\"any\""
+                ),
+            ],
+            foreign: &[("on", "write `state`"), ("enabled", "write `state`")],
+        }),
+    ]),
+    "Whether the tool is offered to the model.",
+    default = "true"
+);
+
+pub(super) static COMMAND_TABLE: Table = Table {
+    what: "a command",
+    keys: &[
+        key!(
+            "program",
+            Shape::Text(&NOT_EMPTY),
+            "The program: a name on the search path, or a path from the workspace."
+        ),
+        key!(
+            "args",
+            TEXTS,
+            "Its arguments, each a template.",
+            default = "[]"
+        ),
+        key!(
+            "shell",
+            Shape::Bool,
+            "Whether `sh -c` runs the program and its quoted arguments as one line.",
+            default = "false"
+        ),
+    ],
+    foreign: &[
+        ("command", "write `program`"),
+        ("arguments", "write `args`"),
+        ("env", "variables are granted by `access.env`"),
+        ("cwd", "tools run in the workspace's directory"),
+    ],
+};
+
+pub(super) const RUNTIME: Key = key!(
+    "runtime",
+    Shape::Word(&[
+        Word {
+            name: "stdio",
+            doc: "A subprocess that the operating system confines."
+        },
+        Word {
+            name: "vfs",
+            doc: "A subprocess that asks jig for everything it needs."
+        },
+        Word {
+            name: "wasm",
+            doc: "A Wasm component."
+        },
+        Word {
+            name: "builtin",
+            doc: "Code inside jig; for its predefined tools."
+        },
+    ]),
+    "How a local tool runs. Without it: `wasm` for a component, else `stdio`."
+);
+
+pub(super) const RUN: Key = key!(
+    "run",
+    Shape::Word(&[
+        Word {
+            name: "ask",
+            doc: "Somebody approves every call."
+        },
+        Word {
+            name: "unattended",
+            doc: "It runs at once."
+        },
+        Word {
+            name: "edit",
+            doc: "Somebody may change the arguments first."
+        },
+        Word {
+            name: "skip",
+            doc: "It does not run; the model is told so."
+        },
+    ]),
+    "Whether somebody is asked before the tool runs.",
+    default = "\"ask\""
+);
+
+pub(super) const RESULT: Key = key!(
+    "result",
+    Shape::Word(&[
+        Word {
+            name: "unattended",
+            doc: "The model gets it at once."
+        },
+        Word {
+            name: "ask",
+            doc: "Somebody approves every result."
+        },
+        Word {
+            name: "edit",
+            doc: "Somebody may change the result first."
+        },
+        Word {
+            name: "skip",
+            doc: "The model does not get it."
+        },
+    ]),
+    "Whether somebody is asked before the model gets the result.",
+    default = "\"unattended\""
+);
+
+pub(super) const FORMAT: Key = key!(
+    "format",
+    Shape::Word(&[
+        Word {
+            name: "ask",
+            doc: "Somebody approves it."
+        },
+        Word {
+            name: "unattended",
+            doc: "It happens at once."
+        },
+    ]),
+    "Whether somebody is asked before the tool formats its arguments. Without it: as `run` says."
+);
+
+pub(super) const QUESTIONS: Key = key!(
+    "questions",
+    Shape::Map(&Map {
+        what: "a question",
+        name: &NOT_EMPTY,
+        value: Shape::Table(&Table {
+            what: "a question",
+            keys: &[
+                key!(
+                    "target",
+                    Shape::Word(&[
+                        Word {
+                            name: "user",
+                            doc: "The person at the terminal."
+                        },
+                        Word {
+                            name: "assistant",
+                            doc: "The model."
+                        },
+                    ]),
+                    "Who answers the question.",
+                    default = "\"user\""
+                ),
+                key!(
+                    "answer",
+                    Shape::Free,
+                    "The answer, known in advance: nobody is asked."
+                ),
+            ],
+            foreign: &[("default", "write `answer`"), ("who", "write `target`")],
+        }),
+        special: &[],
+    }),
+    "How the questions of the tool are answered, by their id."
+);
+
+pub(super) const OPTIONS: Key = key!(
+    "options",
+    Shape::FreeTable,
+    "Settings that reach the tool and stay invisible to the model."
+);
+
+pub(super) const STYLE: Key = key!(
+    "style",
+    Shape::FreeTable,
+    "How JP displays the tool; jig keeps it as it is."
+);
+
+pub(super) const ON_UNCOVERED: Key = key!(
+    "on_uncovered",
+    Shape::Word(&[
+        Word {
+            name: "ask",
+            doc: "Somebody is asked; denied where nobody can answer."
+        },
+        Word {
+            name: "deny",
+            doc: "The request is denied."
+        },
+    ]),
+    "What happens when no rule covers a request of the tool.",
+    default = "\"ask\""
+);
+
+pub(super) const EXAMPLES: Shape = Shape::Any(&[
+    Shape::Text(&ANY),
+    Shape::List(&List {
+        item: Shape::Text(&ANY),
+        merge: ListMerge::Replace,
+    }),
+]);

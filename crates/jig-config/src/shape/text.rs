@@ -1,0 +1,218 @@
+//! What makes a string valid, beyond being one.
+
+use std::fmt;
+
+use jig_proto::ProjectPath;
+
+use crate::model::{Command, Source, SourceError, ToolName};
+
+/// A check on strings, the same in the loader and in the JSON Schema.
+pub(crate) struct TextRule {
+    /// A regular expression for the JSON Schema that refuses no more than `check` does.
+    pub(crate) pattern: Option<&'static str>,
+    pub(crate) check: fn(&str) -> Result<(), Complaint>,
+}
+
+impl fmt::Debug for TextRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TextRule")
+            .field("pattern", &self.pattern)
+            .finish()
+    }
+}
+
+/// What is wrong with a string, and what to write.
+#[derive(Debug)]
+pub(crate) struct Complaint {
+    /// Why, as it follows "`KEY` is not valid: ".
+    pub(crate) reason: String,
+    pub(crate) help: String,
+}
+
+impl Complaint {
+    pub(crate) fn new(reason: impl fmt::Display, help: impl Into<String>) -> Self {
+        Self {
+            reason: reason.to_string(),
+            help: help.into(),
+        }
+    }
+}
+
+/// Any string.
+pub(crate) static ANY: TextRule = TextRule {
+    pattern: None,
+    check: |_| Ok(()),
+};
+
+/// Any string but the empty one.
+pub(crate) static NOT_EMPTY: TextRule = TextRule {
+    pattern: Some("^[\\s\\S]"),
+    check: |text| {
+        if text.is_empty() {
+            return Err(Complaint::new("it is empty", "write a name"));
+        }
+        Ok(())
+    },
+};
+
+/// The name of a tool.
+pub(crate) static TOOL_NAME: TextRule = TextRule {
+    pattern: Some("^(?:\\*|[A-Za-z0-9_.-]{1,64})$"),
+    check: |text| {
+        if text == "*" {
+            return Ok(());
+        }
+        let help = "use 1 to 64 letters, digits, `_`, `-` and `.`, as model providers demand; \
+                    `'*'` alone holds defaults for every tool";
+        match ToolName::new(text) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(Complaint::new(error, help)),
+        }
+    },
+};
+
+/// `local[.NAME]`, `builtin[.NAME]`, `mcp.SERVER[.TOOL]`.
+pub(crate) static SOURCE: TextRule = TextRule {
+    pattern: Some("^(?:(?:local|builtin)(?:\\.[^.]+)*|mcp(?:\\.[^.]+)+)$"),
+    check: |text| {
+        let Err(error) = text.parse::<Source>() else {
+            return Ok(());
+        };
+        let help = match error {
+            SourceError::NoServer => {
+                "name the server, and the tool if it has another name there: \
+                 `\"mcp.SERVER\"` or `\"mcp.SERVER.TOOL\"`"
+            }
+            _ => {
+                "write `\"local\"` for a program or component of this project, \
+                 `\"mcp.SERVER\"` or `\"mcp.SERVER.TOOL\"` for a tool of an MCP server, \
+                 `\"builtin\"` for one of jig's own"
+            }
+        };
+        Err(Complaint::new(error, help))
+    },
+};
+
+/// A command line that can be split into words.
+pub(crate) static COMMAND: TextRule = TextRule {
+    pattern: Some("\\S"),
+    check: |text| {
+        let Err(error) = Command::parse(text) else {
+            return Ok(());
+        };
+        use crate::model::CommandError as E;
+        let help = match &error {
+            E::Empty => "name the program, followed by its arguments: `\"python3 tool.py\"`",
+            E::BrokenTemplate(_) => {
+                "leave out the spaces inside the braces, `{{tool.name}}`, or put the word in \
+                 quotes, `'{{ tool.name }}'`"
+            }
+            E::OpenQuote(_) | E::TrailingBackslash => {
+                "close it, or use the table form, which needs no quoting: \
+                 `command = { program = \"…\", args = [\"…\"] }`"
+            }
+            E::Nul => "remove it",
+        };
+        Err(Complaint::new(error, help))
+    },
+};
+
+/// A file of the workspace.
+pub(crate) static PROJECT_FILE: TextRule = TextRule {
+    pattern: Some("^[^/]"),
+    check: |text| match ProjectPath::normalize(text) {
+        Ok(path) if path.is_root() => Err(Complaint::new(
+            "it names the workspace itself",
+            "name a file, relative to the workspace",
+        )),
+        Ok(_) => Ok(()),
+        Err(error) => Err(Complaint::new(
+            error,
+            "put the file into the workspace and name it relative to the workspace",
+        )),
+    },
+};
+
+/// The name of a variable, or a prefix with one `*` behind it.
+pub(crate) static ENV_NAME: TextRule = TextRule {
+    pattern: Some("^(?:[^*=\\u0000]+\\*?|\\*)$"),
+    check: |text| {
+        let literal = text.strip_suffix('*').unwrap_or(text);
+        if literal.contains('*') {
+            return Err(Complaint::new(
+                "`*` can only stand at the end of a name",
+                "write the exact name, or a prefix that ends in one `*`, such as `\"AWS_*\"`",
+            ));
+        }
+        variable_name(text, literal)
+    },
+};
+
+/// The exact name of a variable.
+pub(crate) static ENV_EXACT: TextRule = TextRule {
+    pattern: Some("^[^*=\\u0000]+$"),
+    check: |text| {
+        if text.contains('*') {
+            return Err(Complaint::new(
+                "a program is given variables by their exact name",
+                "list every variable without `*`",
+            ));
+        }
+        variable_name(text, text)
+    },
+};
+
+/// A path outside the workspace.
+pub(crate) static SYSTEM_PATH: TextRule = TextRule {
+    pattern: Some("^(?:/|~/)"),
+    check: |text| {
+        if text.contains('\0') {
+            return Err(Complaint::new("it holds a NUL byte", "remove it"));
+        }
+        let Some(rest) = text.strip_prefix("~/").or_else(|| text.strip_prefix('/')) else {
+            return Err(Complaint::new(
+                "it is not absolute",
+                "start it with `/` or `~/`; a path inside the workspace belongs in `access.fs`",
+            ));
+        };
+        if rest.split('/').any(|name| name == "..") {
+            return Err(Complaint::new(
+                "it holds `..`",
+                "write the path without `..`",
+            ));
+        }
+        Ok(())
+    },
+};
+
+/// A pattern for the list of sensitive paths.
+pub(crate) static SENSITIVE: TextRule = TextRule {
+    pattern: None,
+    check: |text| {
+        let mut list = jig_policy::Sensitive::default();
+        match list.add(text) {
+            Ok(()) => Ok(()),
+            Err(error) => Err(Complaint::new(
+                error,
+                "write a path of the workspace, such as `\"secrets\"` or `\"*.pem\"`; it matches at \
+                 any depth, or only at the top with a leading `./`",
+            )),
+        }
+    },
+};
+
+fn variable_name(text: &str, literal: &str) -> Result<(), Complaint> {
+    if text.is_empty() {
+        return Err(Complaint::new(
+            "it is empty",
+            "write the name of a variable",
+        ));
+    }
+    if literal.contains(['=', '\0']) {
+        return Err(Complaint::new(
+            "a variable's name holds neither `=` nor NUL",
+            "write the name alone; the value comes from the host's environment",
+        ));
+    }
+    Ok(())
+}

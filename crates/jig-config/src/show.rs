@@ -1,0 +1,218 @@
+//! The final configuration as text and as JSON, with the origin of every value where asked.
+
+use serde_json::{Map, Value as Json, json};
+
+use crate::hint::key;
+use crate::model::{Config, Tool};
+use crate::origin::Origin;
+use crate::value::{Kind, Node, Value};
+
+/// The final configuration as TOML, which loads as the same tools again.
+///
+/// With `origin` every value is followed by a comment that says where it was written; values that
+/// nobody wrote are shown with `# default`.
+pub fn show(config: &Config, origin: bool) -> String {
+    let mut writer = Writer {
+        text: String::new(),
+        origin,
+    };
+    for tool in config.tools.values() {
+        writer.tool(tool);
+    }
+    writer.text
+}
+
+/// The final configuration as JSON: `tools`, and with `origin` also `origins`, which maps the
+/// dotted key of every value to its `layer`, `file`, `line` and `column`.
+pub fn show_json(config: &Config, origin: bool) -> Json {
+    let mut tools = Map::new();
+    let mut origins = Map::new();
+    for tool in config.tools.values() {
+        let Json::Object(mut values) = tool.values.to_json() else {
+            continue;
+        };
+        for (name, value) in defaults(tool) {
+            values.entry(name).or_insert_with(|| value.into());
+        }
+        tools.insert(tool.name.to_string(), Json::Object(values));
+        if origin {
+            let prefix = format!("tools.{}", key(tool.name.as_str()));
+            collect_origins(&tool.values, &prefix, &mut origins);
+        }
+    }
+    let mut shown = json!({ "tools": tools });
+    if origin {
+        shown["origins"] = Json::Object(origins);
+    }
+    shown
+}
+
+/// The settings that hold although nobody wrote them.
+fn defaults(tool: &Tool) -> Vec<(&'static str, &'static str)> {
+    let mut defaults = vec![
+        ("run", tool.run.name()),
+        ("result", tool.result.name()),
+        ("format", tool.format.name()),
+        ("on_uncovered", tool.on_uncovered.name()),
+    ];
+    if tool.source.is_local() {
+        defaults.push(("runtime", tool.runtime.name()));
+    }
+    defaults.retain(|(name, _)| tool.values.get(name).is_none());
+    defaults
+}
+
+fn collect_origins(node: &Node, path: &str, origins: &mut Map<String, Json>) {
+    match &node.value {
+        Value::Table(table) => {
+            for (name, entry) in table {
+                collect_origins(&entry.node, &format!("{path}.{}", key(name)), origins);
+            }
+        }
+        Value::List(items) if items.iter().any(|item| item.kind() == Kind::Table) => {
+            for (index, item) in items.iter().enumerate() {
+                collect_origins(item, &format!("{path}[{index}]"), origins);
+            }
+        }
+        _ => {
+            let origin = &node.origin;
+            let place = json!({
+                "layer": origin.layer().name(),
+                "file": origin.name(),
+                "line": origin.line(),
+                "column": origin.column(),
+            });
+            origins.insert(path.to_owned(), place);
+        }
+    }
+}
+
+struct Writer {
+    text: String,
+    origin: bool,
+}
+
+impl Writer {
+    fn tool(&mut self, tool: &Tool) {
+        let path = format!("tools.{}", key(tool.name.as_str()));
+        self.header(&format!("[{path}]"));
+        self.values(&tool.values);
+        for (name, value) in defaults(tool) {
+            self.line(name, &basic_string(value), "default");
+        }
+        self.tables(&path, &tool.values);
+    }
+
+    fn header(&mut self, header: &str) {
+        if !self.text.is_empty() {
+            self.text.push('\n');
+        }
+        self.text.push_str(header);
+        self.text.push('\n');
+    }
+
+    /// The entries of a table that fit on a line.
+    fn values(&mut self, node: &Node) {
+        for (name, entry) in node.table().into_iter().flatten() {
+            if !needs_header(&entry.node) {
+                let value = inline(&entry.node);
+                self.line(&key(name), &value, &place(&entry.node.origin));
+            }
+        }
+    }
+
+    /// The entries of a table that are tables themselves.
+    fn tables(&mut self, path: &str, node: &Node) {
+        for (name, entry) in node.table().into_iter().flatten() {
+            if !needs_header(&entry.node) {
+                continue;
+            }
+            let path = format!("{path}.{}", key(name));
+            if let Some(items) = entry.node.list() {
+                for item in items {
+                    self.header(&format!("[[{path}]]"));
+                    self.values(item);
+                    self.tables(&path, item);
+                }
+                continue;
+            }
+            let plain = entry.node.table().is_some_and(|table| {
+                table.is_empty() || table.values().any(|entry| !needs_header(&entry.node))
+            });
+            if plain {
+                self.header(&format!("[{path}]"));
+                self.values(&entry.node);
+            }
+            self.tables(&path, &entry.node);
+        }
+    }
+
+    fn line(&mut self, name: &str, value: &str, comment: &str) {
+        self.text.push_str(&format!("{name} = {value}"));
+        if self.origin {
+            self.text.push_str(&format!("  # {comment}"));
+        }
+        self.text.push('\n');
+    }
+}
+
+/// Whether a value gets a header of its own: a table, or a list of nothing but tables.
+fn needs_header(node: &Node) -> bool {
+    match &node.value {
+        Value::Table(_) => true,
+        Value::List(items) => {
+            !items.is_empty() && items.iter().all(|item| item.kind() == Kind::Table)
+        }
+        _ => false,
+    }
+}
+
+/// A comment must stay on its line, whatever a file is called.
+fn place(origin: &Origin) -> String {
+    crate::hint::clean(&origin.to_string())
+}
+
+fn inline(node: &Node) -> String {
+    match &node.value {
+        Value::Bool(value) => value.to_string(),
+        Value::Int(value) => value.to_string(),
+        Value::Float(value) if value.is_nan() => "nan".to_owned(),
+        Value::Float(value) if value.is_infinite() => {
+            if *value > 0.0 { "inf" } else { "-inf" }.to_owned()
+        }
+        Value::Float(value) => format!("{value:?}"),
+        Value::Text(value) => basic_string(value),
+        Value::Date(value) => value.clone(),
+        Value::List(items) => {
+            let items: Vec<String> = items.iter().map(inline).collect();
+            format!("[{}]", items.join(", "))
+        }
+        Value::Table(table) if table.is_empty() => "{}".to_owned(),
+        Value::Table(table) => {
+            let entries: Vec<String> = table
+                .iter()
+                .map(|(name, entry)| format!("{} = {}", key(name), inline(&entry.node)))
+                .collect();
+            format!("{{ {} }}", entries.join(", "))
+        }
+    }
+}
+
+/// `text` as a TOML string in double quotes.
+pub(crate) fn basic_string(text: &str) -> String {
+    let mut quoted = String::with_capacity(text.len() + 2);
+    quoted.push('"');
+    for one in text.chars() {
+        match one {
+            '"' => quoted.push_str("\\\""),
+            '\\' => quoted.push_str("\\\\"),
+            '\n' => quoted.push_str("\\n"),
+            '\r' => quoted.push_str("\\r"),
+            '\t' => quoted.push_str("\\t"),
+            one if one.is_control() => quoted.push_str(&format!("\\u{:04X}", u32::from(one))),
+            one => quoted.push(one),
+        }
+    }
+    quoted.push('"');
+    quoted
+}

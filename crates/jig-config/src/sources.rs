@@ -1,0 +1,91 @@
+//! [`Sources`]: everything that is loaded, named by the caller.
+
+use std::ffi::OsString;
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use crate::origin::Layer;
+use crate::overrides::PREFIX;
+
+/// What [`load`](crate::load()) reads, lowest layer first. Above the built-in defaults come the
+/// user's file, the files of the workspace, `files`, `environment` and `sets`.
+#[derive(Debug, Clone)]
+pub struct Sources {
+    /// The root of the workspace, absolute. Its files `.jp/config.toml`, `jig.toml` and
+    /// `.jig/config.toml` are read where they exist.
+    pub workspace: Utf8PathBuf,
+    /// The user's file; it need not exist.
+    pub user_config: Option<Utf8PathBuf>,
+    /// Further files, as given by `--config`; each must exist. Relative ones are found from the
+    /// process's directory.
+    pub files: Vec<Utf8PathBuf>,
+    /// Variables; those that don't begin with `JIG_CFG__` are ignored.
+    pub environment: Vec<(OsString, OsString)>,
+    /// Assignments `KEY=VALUE`, as given by `--set`.
+    pub sets: Vec<String>,
+}
+
+impl Sources {
+    /// The files of a workspace and nothing else.
+    pub fn new(workspace: impl Into<Utf8PathBuf>) -> Self {
+        Self {
+            workspace: workspace.into(),
+            user_config: None,
+            files: Vec::new(),
+            environment: Vec::new(),
+            sets: Vec::new(),
+        }
+    }
+
+    /// The workspace with the user's file and the variables of this process.
+    ///
+    /// This is the one function of the crate that reads the environment: `JIG_CFG__…`, and
+    /// `XDG_CONFIG_HOME` and `HOME` for the user's file, `jig/config.toml` below the first or
+    /// `.config/jig/config.toml` below the second.
+    pub fn from_environment(workspace: impl Into<Utf8PathBuf>) -> Self {
+        let variable = |name: &str| {
+            let value = std::env::var_os(name)?.into_string().ok()?;
+            // The specification of XDG_CONFIG_HOME tells programs to ignore relative paths.
+            let path = Utf8PathBuf::from(value);
+            path.is_absolute().then_some(path)
+        };
+        let user = variable("XDG_CONFIG_HOME").or_else(|| Some(variable("HOME")?.join(".config")));
+        Self {
+            user_config: user.map(|folder| folder.join("jig").join("config.toml")),
+            environment: std::env::vars_os()
+                .filter(|(name, _)| name.as_encoded_bytes().starts_with(PREFIX.as_bytes()))
+                .collect(),
+            ..Self::new(workspace)
+        }
+    }
+
+    /// The files in the order of their layers.
+    pub(crate) fn all_files(&self) -> impl Iterator<Item = (Layer, Utf8PathBuf)> {
+        let user = self
+            .user_config
+            .iter()
+            .map(|path| (Layer::User, path.clone()));
+        let workspace = WORKSPACE_FILES
+            .iter()
+            .map(|name| (Layer::Workspace, self.workspace.join(name)));
+        let named = self.files.iter().map(|path| (Layer::File, absolute(path)));
+        user.chain(workspace).chain(named)
+    }
+
+    /// Whether keys outside the tools belong to JP and are none of our business.
+    pub(crate) fn belongs_to_jp(&self, path: &Utf8Path) -> bool {
+        path.strip_prefix(&self.workspace)
+            .unwrap_or(path)
+            .starts_with(".jp")
+    }
+}
+
+/// `path` from the process's directory; as it is where that can't be found out.
+fn absolute(path: &Utf8Path) -> Utf8PathBuf {
+    let absolute = std::path::absolute(path).ok();
+    let absolute = absolute.and_then(|path| Utf8PathBuf::from_path_buf(path).ok());
+    absolute.unwrap_or_else(|| path.to_owned())
+}
+
+/// The files of a workspace, lowest layer first.
+pub const WORKSPACE_FILES: [&str; 3] = [".jp/config.toml", "jig.toml", ".jig/config.toml"];

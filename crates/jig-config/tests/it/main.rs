@@ -1,0 +1,17 @@
+//! Loading real files, from the TOML that people write to the tools that come out.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "tests lay out their workspaces with std::fs"
+)]
+
+mod documents;
+mod files;
+mod hostile;
+mod layers;
+mod mistakes;
+mod schema;
+mod show;
+mod tools;
+mod warnings;
+mod workspace;

@@ -1,0 +1,420 @@
+//! Random rules and targets from small alphabets, so that they meet often.
+
+use jig_policy::{
+    Access, Capabilities, Capability, CommandRule, DefaultAccess, EnvRule, FsRule, Guards, NetRule,
+    Origin, ProtectionLevel, Workspace,
+};
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use proptest::sample::select;
+use proptest::test_runner::{Config, TestRunner};
+
+use crate::reference::tree::{Names, Node, ROOT, Tree};
+
+/// Runs a property and insists that it looked at so many targets.
+pub(crate) fn check<S: Strategy>(
+    cases: u32,
+    at_least: usize,
+    strategy: S,
+    property: impl Fn(S::Value) -> Result<usize, TestCaseError>,
+) {
+    let seen = std::cell::Cell::new(0);
+    let mut runner = TestRunner::new(Config {
+        cases,
+        failure_persistence: None,
+        max_shrink_iters: 5_000,
+        ..Config::default()
+    });
+    let result = runner.run(&strategy, |value| {
+        seen.set(seen.get() + property(value)?);
+        Ok(())
+    });
+    if let Err(error) = result {
+        panic!("{error}");
+    }
+    assert!(
+        seen.get() >= at_least,
+        "only {} targets were compared",
+        seen.get()
+    );
+}
+
+/// Names that collide, look alike or mean something.
+fn name() -> impl Strategy<Value = String> {
+    select(vec![
+        "a",
+        "b",
+        "c",
+        "A",
+        "ab",
+        "src",
+        "ü",
+        "u\u{308}",
+        "münchen",
+        "*",
+        "x y",
+        ".env",
+        ".env.local",
+        ".ssh",
+        ".git",
+        "hooks",
+        ".config",
+        "gh",
+        ".cargo",
+        "credentials",
+        ".jig",
+        ".jp",
+        "jig.toml",
+        "config.toml",
+        "keys",
+        "one.key",
+        "...",
+    ])
+    .prop_map(str::to_owned)
+}
+
+/// A few names joined in one of the ways in which people and programs write paths.
+pub(crate) fn path() -> impl Strategy<Value = String> {
+    let plain = || vec(name(), 0..4).prop_map(|names| names.join("/"));
+    let odd = vec(
+        prop_oneof![6 => name(), 1 => Just("..".to_owned()), 1 => Just(".".to_owned()),
+                    1 => Just(String::new())],
+        0..6,
+    )
+    .prop_map(|names| names.join("/"));
+    let prefix = select(vec![
+        "", "", "", "", "./", "/ws/", "/ws//", "//ws/", "/ws", "/wsx/", "/", "../", "a/../",
+    ]);
+    let suffix = select(vec!["", "", "", "/", "//", "/.", "/.."]);
+    prop_oneof![
+        6 => plain(),
+        3 => (prefix, odd, suffix).prop_map(|(a, b, c)| format!("{a}{b}{c}")),
+        1 => (60_usize..68, plain()).prop_map(|(depth, end)| format!("{}{end}", "d/".repeat(depth))),
+    ]
+}
+
+fn link_target() -> impl Strategy<Value = String> {
+    let up = select(vec!["", "", "", "../", "../../", "/ws/", "/etc/", "./"]);
+    (
+        up,
+        vec(prop_oneof![5 => name(), 1 => Just("..".to_owned())], 1..4),
+    )
+        .prop_map(|(up, names)| format!("{up}{}", names.join("/")))
+}
+
+/// Directories, files and links of every kind: chains, loops, dangling, out and back in.
+pub(crate) fn tree() -> impl Strategy<Value = Tree> {
+    let node = prop_oneof![
+        2 => Just(Node::Directory),
+        2 => Just(Node::File),
+        3 => link_target().prop_map(Node::Link),
+    ];
+    vec((vec(name(), 1..4), node), 0..14).prop_map(|entries| {
+        let mut tree = Tree::default();
+        for (names, node) in entries {
+            tree.add(Names(names), node);
+        }
+        tree
+    })
+}
+
+pub(crate) fn workspace(tree: &Tree) -> Workspace<Tree> {
+    Workspace::new(ROOT, tree.clone())
+}
+
+pub(crate) fn capabilities() -> impl Strategy<Value = Capabilities> {
+    prop_oneof![
+        Just(Capabilities::NONE),
+        Just(Capabilities::ALL),
+        Just(Capabilities::WRITE),
+        proptest::sample::subsequence(Capability::ALL.to_vec(), 0..=5)
+            .prop_map(|some| some.into_iter().collect()),
+    ]
+}
+
+pub(crate) fn fs_rules(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<FsRule>> {
+    let path = prop_oneof![1 => Just(".".to_owned()), 8 => path()];
+    let rule = (path, capabilities()).prop_map(|(path, capabilities)| FsRule {
+        path,
+        capabilities,
+        origin: origin(0),
+    });
+    vec(rule, count).prop_map(|mut rules| {
+        rules
+            .iter_mut()
+            .zip(1..)
+            .for_each(|(rule, line)| rule.origin = origin(line));
+        rules
+    })
+}
+
+pub(crate) fn default_access() -> impl Strategy<Value = DefaultAccess> {
+    select(vec![
+        DefaultAccess::VFS,
+        DefaultAccess::STDIO,
+        DefaultAccess::WASM,
+        DefaultAccess::NOTHING,
+    ])
+}
+
+/// The built-in guards or none, with some patterns and protected paths of a user's.
+pub(crate) fn guards() -> impl Strategy<Value = Guards> {
+    let patterns = select(vec![
+        "keys",
+        "/keys",
+        "*.key",
+        "/a/b",
+        "a/*.key",
+        "**/c",
+        "/**/src",
+        ".ssh/keys",
+        "a/b/c",
+        "/*/b",
+    ]);
+    let protected = (
+        select(vec!["a", "a/b", "src/c", ".jig/keys", "ü", "keys"]),
+        select(vec![ProtectionLevel::Named, ProtectionLevel::Never]),
+    );
+    (any::<bool>(), vec(patterns, 0..3), vec(protected, 0..2)).prop_map(
+        |(of_workspace, patterns, protected)| {
+            let mut guards = if of_workspace {
+                Guards::of_workspace()
+            } else {
+                Guards::default()
+            };
+            for pattern in patterns {
+                guards.sensitive.add(pattern).expect("the pattern is valid");
+            }
+            for (path, level) in protected {
+                guards.protect(path, level, "a thing of the test");
+            }
+            guards
+        },
+    )
+}
+
+fn host() -> impl Strategy<Value = String> {
+    select(vec![
+        "example.com",
+        "EXAMPLE.com",
+        "example.com.",
+        "api.example.com",
+        "example.com.evil.net",
+        "münchen.de",
+        "xn--mnchen-3ya.de",
+        "MÜNCHEN.de",
+        "mu\u{308}nchen.de",
+        "127.0.0.1",
+        "0x7f.1",
+        "2130706433",
+        "0177.0.0.1",
+        "[::1]",
+        "[0:0::1]",
+        "[::ffff:127.0.0.1]",
+        "localhost",
+    ])
+    .prop_map(str::to_owned)
+}
+
+fn url_path() -> impl Strategy<Value = String> {
+    let segment = select(vec![
+        "admin",
+        "users",
+        "%61dmin",
+        "administration",
+        "Admin",
+        "",
+        "",
+        "..",
+        ".",
+        "%2e%2e",
+        "%2E",
+        "a%2fb",
+        "a%5Cb",
+        "a\\b",
+        "ü",
+        "%C3%BC",
+        "%FF",
+        "%FE",
+        "%25",
+        "a%20b",
+        "a b",
+        "*",
+        "a+b",
+        "a;b",
+        "%",
+        "%zz",
+        "~x",
+        "\"",
+        "%00",
+    ]);
+    prop_oneof![
+        4 => vec(select(vec!["admin", "users", "ü"]), 0..4).prop_map(|all| slashed(&all)),
+        3 => vec(segment, 0..4).prop_map(|all| slashed(&all)),
+        1 => (60_usize..68).prop_map(|count| slashed(&vec!["s"; count])),
+    ]
+}
+
+fn slashed(segments: &[&str]) -> String {
+    segments
+        .iter()
+        .map(|segment| format!("/{segment}"))
+        .collect()
+}
+
+pub(crate) fn url() -> impl Strategy<Value = String> {
+    let scheme = select(vec![
+        "https", "http", "HTTPS", "ws", "ftp", "ssh", "odd", "file",
+    ]);
+    let user = select(vec![
+        "",
+        "",
+        "",
+        "user@",
+        "api.example.com@",
+        "example.com:80@",
+    ]);
+    let port = select(vec![
+        "", "", "", ":443", ":80", ":8080", ":22", ":0", ":65535", ":", ":00443",
+    ]);
+    let end = select(vec!["", "", "?q=/admin", "#/admin", "/", "//"]);
+    (scheme, user, host(), port, url_path(), end).prop_map(
+        |(scheme, user, host, port, path, end)| format!("{scheme}://{user}{host}{port}{path}{end}"),
+    )
+}
+
+pub(crate) fn net_rules(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<NetRule>> {
+    let host = prop_oneof![
+        9 => host(),
+        1 => select(vec!["::1", "", "*.example.com", "exa mple", "a/b", "h:80", "user@h"])
+            .prop_map(str::to_owned),
+    ];
+    let scheme = option::weighted(
+        0.3,
+        select(vec!["https", "http", "HTTPS", "ssh", "ftp", "odd", "1x"]).prop_map(str::to_owned),
+    );
+    let port = option::weighted(0.3, select(vec![443, 80, 8080, 22, 0, 65535]));
+    let rule = (
+        host,
+        scheme,
+        port,
+        option::weighted(0.5, url_path()),
+        any::<bool>(),
+    )
+        .prop_map(|(host, scheme, port, path_prefix, allow)| NetRule {
+            host,
+            scheme,
+            port,
+            path_prefix,
+            allow,
+            origin: origin(0),
+        });
+    vec(rule, count).prop_map(|mut rules| {
+        rules
+            .iter_mut()
+            .zip(1..)
+            .for_each(|(rule, line)| rule.origin = origin(line));
+        rules
+    })
+}
+
+/// Variables, short and longer than any small table would tell apart.
+pub(crate) fn variable() -> impl Strategy<Value = String> {
+    let short =
+        vec(select(vec!["A", "B", "_", "AWS_", "ü", "a"]), 0..5).prop_map(|all| all.concat());
+    let long = (60_usize..70, select(vec!["", "A", "B"]))
+        .prop_map(|(count, end)| format!("{}{end}", "L".repeat(count)));
+    prop_oneof![4 => short, 1 => long]
+}
+
+pub(crate) fn env_rules(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<EnvRule>> {
+    let star = select(vec!["", "*"]);
+    let rule =
+        (variable(), star, any::<bool>(), any::<bool>()).prop_map(|(name, star, read, header)| {
+            EnvRule {
+                name: format!("{name}{star}"),
+                read,
+                header,
+                origin: origin(0),
+            }
+        });
+    vec(rule, count).prop_map(|mut rules| {
+        rules.retain(|rule| !rule.name.is_empty());
+        rules
+            .iter_mut()
+            .zip(1..)
+            .for_each(|(rule, line)| rule.origin = origin(line));
+        rules
+    })
+}
+
+/// A name on the search path, or a file of the workspace.
+pub(crate) fn program() -> impl Strategy<Value = String> {
+    prop_oneof![
+        2 => select(vec!["git", "Git", "cargo", "a", "é"]).prop_map(str::to_owned),
+        1 => path().prop_map(|path| format!("./{}", path.trim_start_matches('/'))),
+    ]
+}
+
+pub(crate) fn arguments() -> impl Strategy<Value = Vec<String>> {
+    vec(
+        select(vec!["log", "-p", "**", "", "a b"]).prop_map(str::to_owned),
+        0..4,
+    )
+}
+
+pub(crate) fn command_rules() -> impl Strategy<Value = Option<Vec<CommandRule>>> {
+    let list = (
+        vec(select(vec!["log", "-p", "", "a b"]), 0..3),
+        any::<bool>(),
+    )
+        .prop_map(|(mut list, open)| {
+            list.extend(open.then_some("**"));
+            list.into_iter().map(str::to_owned).collect()
+        });
+    let rule = (program(), option::weighted(0.8, vec(list, 0..3))).prop_map(|(program, args)| {
+        CommandRule {
+            program,
+            args,
+            envs: vec!["TOKEN".to_owned()],
+            origin: origin(0),
+        }
+    });
+    option::weighted(
+        0.9,
+        vec(rule, 0..5).prop_map(|mut rules| {
+            rules
+                .iter_mut()
+                .zip(1..)
+                .for_each(|(rule, line)| rule.origin = origin(line));
+            rules
+        }),
+    )
+}
+
+/// Access with rules on files only; the other resources likewise.
+pub(crate) fn on_files(fs: Vec<FsRule>) -> Access {
+    Access {
+        fs,
+        ..Access::default()
+    }
+}
+
+pub(crate) fn on_net(net: Vec<NetRule>) -> Access {
+    Access {
+        net,
+        ..Access::default()
+    }
+}
+
+pub(crate) fn on_env(env: Vec<EnvRule>) -> Access {
+    Access {
+        env,
+        ..Access::default()
+    }
+}
+
+fn origin(line: u32) -> Origin {
+    Origin::line("rules", line)
+}

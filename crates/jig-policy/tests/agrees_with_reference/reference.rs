@@ -1,0 +1,502 @@
+//! The rules once more, as plainly as they can be written: every rule is looked at for every
+//! target, one after the other. No hashing, no index, no order of evaluation that saves work.
+//!
+//! Where the document on access grants is silent or was settled differently, the comment says so.
+
+pub(crate) mod tree;
+
+use jig_policy::{Capabilities, Capability, Decision, EnvUse, ProtectionLevel, Reason, Verdict};
+use jig_policy::{CommandRule, EnvRule, NetRule};
+
+use self::tree::Names;
+
+/// An answer in a form that can be compared: verdict, kind of reason, origin of the rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Answer {
+    pub(crate) verdict: Verdict,
+    pub(crate) reason: &'static str,
+    pub(crate) rule: Option<String>,
+}
+
+impl Answer {
+    fn new(verdict: Verdict, reason: &'static str, rule: Option<String>) -> Self {
+        Self {
+            verdict,
+            reason,
+            rule,
+        }
+    }
+
+    /// What the crate answered, in the same form.
+    pub(crate) fn of(decision: &Decision<'_>) -> Self {
+        Self {
+            verdict: decision.verdict,
+            reason: reason_name(&decision.reason),
+            rule: decision.rule.map(|rule| rule.origin().to_string()),
+        }
+    }
+
+    /// Two questions of which both must be allowed. What is denied stays denied even if somebody
+    /// approves the rest, so a denial comes before what is only uncovered.
+    fn and(self, other: Self) -> Self {
+        let worst = [Verdict::Deny, Verdict::Uncovered]
+            .into_iter()
+            .find(|bad| self.verdict == *bad || other.verdict == *bad);
+        if worst == Some(self.verdict) {
+            self
+        } else {
+            other
+        }
+    }
+}
+
+pub(crate) fn reason_name(reason: &Reason<'_>) -> &'static str {
+    match reason {
+        Reason::Granted => "granted",
+        Reason::Withheld => "withheld",
+        Reason::DefaultWithholds => "default withholds",
+        Reason::NoRule => "no rule",
+        Reason::Sensitive(_) => "sensitive",
+        Reason::SensitiveBelow(_) => "sensitive below",
+        Reason::Protected(_) => "protected",
+        Reason::NamedOnly(_) => "named only",
+        Reason::ProtectedBelow(_) => "protected below",
+        Reason::RestrictedBelow => "restricted below",
+        Reason::Arguments => "arguments",
+        Reason::AmbiguousPath => "ambiguous path",
+        _ => "unknown",
+    }
+}
+
+/// Rules on files with canonical paths, and what stands above them.
+pub(crate) struct Files {
+    pub(crate) rules: Vec<FilesRule>,
+    pub(crate) protected: Vec<(Names, ProtectionLevel)>,
+    pub(crate) patterns: Vec<String>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct FilesRule {
+    pub(crate) path: Names,
+    pub(crate) capabilities: Capabilities,
+    pub(crate) origin: String,
+    pub(crate) is_default: bool,
+}
+
+impl Files {
+    /// The rule with the most components; of several at one path the last (G-021, G-039).
+    pub(crate) fn winner(&self, path: &Names) -> Option<&FilesRule> {
+        let mut best: Option<&FilesRule> = None;
+        for rule in self.rules.iter().filter(|rule| path.is_within(&rule.path)) {
+            if best.is_none_or(|best| rule.path.len() >= best.path.len()) {
+                best = Some(rule);
+            }
+        }
+        best
+    }
+
+    pub(crate) fn decide(&self, capability: Capability, path: &Names) -> Answer {
+        let own = self.decide_alone(capability, path);
+        if capability == Capability::Delete
+            && let Some(below) = self.below(path, capability)
+        {
+            return own.and(below);
+        }
+        own
+    }
+
+    pub(crate) fn decide_move(
+        &self,
+        from: &Names,
+        to: &Names,
+        to_exists: bool,
+        directory: bool,
+    ) -> Answer {
+        let wanted = if to_exists {
+            Capability::Update
+        } else {
+            Capability::Create
+        };
+        let both = self
+            .decide(Capability::Delete, from)
+            .and(self.decide(wanted, to));
+        match self.below(to, Capability::Create) {
+            Some(below) if directory => both.and(below),
+            _ => both,
+        }
+    }
+
+    /// The answer for the path itself, whatever lies below it.
+    fn decide_alone(&self, capability: Capability, path: &Names) -> Answer {
+        let writes = matches!(
+            capability,
+            Capability::Create | Capability::Update | Capability::Delete
+        );
+        let guards: Vec<_> = self
+            .protected
+            .iter()
+            .filter(|(guarded, _)| writes && path.is_within(guarded))
+            .collect();
+        if guards
+            .iter()
+            .any(|(_, level)| *level == ProtectionLevel::Never)
+        {
+            return Answer::new(Verdict::Deny, "protected", None);
+        }
+        let Some(rule) = self.winner(path) else {
+            return Answer::new(Verdict::Uncovered, "no rule", None);
+        };
+        let origin = Some(rule.origin.clone());
+        if !rule.capabilities.has(capability) {
+            return if rule.is_default {
+                Answer::new(Verdict::Uncovered, "default withholds", origin)
+            } else {
+                Answer::new(Verdict::Deny, "withheld", origin)
+            };
+        }
+        // Every part of the path that is sensitive must be named by the rule (X-66).
+        if (1..=path.len())
+            .any(|count| rule.path.len() < count && self.is_sensitive(&path.first(count)))
+        {
+            return Answer::new(Verdict::Uncovered, "sensitive", origin);
+        }
+        if guards
+            .iter()
+            .any(|(guarded, _)| rule.path.len() < guarded.len())
+        {
+            return Answer::new(Verdict::Uncovered, "named only", origin);
+        }
+        Answer::new(Verdict::Allow, "granted", origin)
+    }
+
+    /// What stands against removing or bringing in everything below `path` at once (X-65).
+    fn below(&self, path: &Names, capability: Capability) -> Option<Answer> {
+        let strictly_below = |other: &Names| other != path && other.is_within(path);
+        if self
+            .protected
+            .iter()
+            .any(|(guarded, _)| strictly_below(guarded))
+        {
+            return Some(Answer::new(Verdict::Deny, "protected below", None));
+        }
+        let restricting = self.rules.iter().enumerate().rev().find(|(number, rule)| {
+            let overruled = self.rules[number + 1..]
+                .iter()
+                .any(|later| later.path == rule.path);
+            strictly_below(&rule.path) && !overruled && !rule.capabilities.has(capability)
+        });
+        if let Some((_, rule)) = restricting {
+            let origin = Some(rule.origin.clone());
+            return Some(Answer::new(Verdict::Deny, "restricted below", origin));
+        }
+        let open = self.patterns.iter().any(|pattern| {
+            sensitive_names_below(pattern, path)
+                .into_iter()
+                .any(|below| {
+                    !self
+                        .rules
+                        .iter()
+                        .any(|rule| Some(&rule.path) == below.as_ref())
+                })
+        });
+        open.then(|| Answer::new(Verdict::Uncovered, "sensitive below", None))
+    }
+
+    /// Whether no rule could ever allow this: the path is never to be changed, or, where all that
+    /// is below comes along, something protected or without a name that a rule could give is there.
+    pub(crate) fn is_hopeless(&self, capability: Capability, path: &Names, whole: bool) -> bool {
+        let writes = !matches!(capability, Capability::Read | Capability::Execute);
+        let never = self.protected.iter().any(|(guarded, level)| {
+            writes && *level == ProtectionLevel::Never && path.is_within(guarded)
+        });
+        let protected_below = self
+            .protected
+            .iter()
+            .any(|(guarded, _)| guarded != path && guarded.is_within(path));
+        let nameless_below = self
+            .patterns
+            .iter()
+            .any(|pattern| sensitive_names_below(pattern, path).contains(&None));
+        never || (whole && (protected_below || nameless_below))
+    }
+
+    /// Whether a pattern ends exactly at this path.
+    fn is_sensitive(&self, path: &Names) -> bool {
+        self.patterns.iter().any(|pattern| {
+            let (anchored, globs) = pattern_parts(pattern);
+            let tail = path.last(globs.len());
+            tail.is_some_and(|tail| all_match(&globs, &tail))
+                && (!anchored || globs.len() == path.len())
+        })
+    }
+}
+
+/// The sensitive paths that `pattern` puts below `path`; `None` for one that has a `*` in the part
+/// below, which no rule can name.
+fn sensitive_names_below(pattern: &str, path: &Names) -> Vec<Option<Names>> {
+    let (anchored, globs) = pattern_parts(pattern);
+    let mut found = Vec::new();
+    for count in 1..globs.len() {
+        let (above, below) = globs.split_at(count);
+        if path.last(count).is_some_and(|tail| all_match(above, &tail))
+            && (!anchored || count == path.len())
+        {
+            let literal = !below.iter().any(|name| name.contains('*'));
+            found.push(literal.then(|| path.followed_by(below)));
+        }
+    }
+    found
+}
+
+fn pattern_parts(pattern: &str) -> (bool, Vec<String>) {
+    let anchored = pattern.starts_with('/') && !pattern.starts_with("/**/");
+    let globs = pattern
+        .split('/')
+        .filter(|name| !name.is_empty() && *name != "**")
+        .map(str::to_owned)
+        .collect();
+    (anchored, globs)
+}
+
+fn all_match(globs: &[String], names: &[String]) -> bool {
+    globs.len() == names.len() && globs.iter().zip(names).all(|(glob, name)| fits(glob, name))
+}
+
+/// `*` is tried against nothing, then against one more character.
+fn fits(glob: &str, name: &str) -> bool {
+    let mut rest = glob.chars();
+    match rest.next() {
+        None => name.is_empty(),
+        Some('*') => {
+            fits(rest.as_str(), name) || {
+                let mut name = name.chars();
+                name.next().is_some() && fits(glob, name.as_str())
+            }
+        }
+        Some(c) => name
+            .strip_prefix(c)
+            .is_some_and(|name| fits(rest.as_str(), name)),
+    }
+}
+
+/// A URL taken apart.
+#[derive(Debug, Clone)]
+pub(crate) struct PlainUrl {
+    pub(crate) scheme: String,
+    pub(crate) host: String,
+    pub(crate) port: u16,
+    pub(crate) segments: Vec<String>,
+    pub(crate) ambiguous: bool,
+}
+
+impl PlainUrl {
+    /// The parser is the one that the document names (G-070, G-072); all else is done here.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let url = url::Url::parse(text).ok()?;
+        let host = plain_host(url.host_str()?)?;
+        let port = url
+            .port()
+            .or_else(|| ports_of(url.scheme()).map(|(port, _)| port))?;
+        let (segments, ambiguous) = segments(url.path());
+        Some(Self {
+            scheme: url.scheme().to_owned(),
+            host,
+            port,
+            segments,
+            ambiguous,
+        })
+    }
+
+    pub(crate) fn matches(&self, rule: &NetRule) -> bool {
+        let scheme = rule.scheme.as_ref().map(|scheme| scheme.to_lowercase());
+        let port_fits = match (rule.port, ports_of(&self.scheme)) {
+            (Some(port), _) => port == self.port,
+            // A rule on a host alone is about the web: it does not open ssh (settled so; the
+            // document would let any scheme on its own port through).
+            (None, Some((own, web))) => own == self.port && (web || scheme.is_some()),
+            (None, None) => false,
+        };
+        let prefix = prefix_segments(rule);
+        plain_host(&rule.host).as_ref() == Some(&self.host)
+            && scheme.is_none_or(|scheme| scheme == self.scheme)
+            && port_fits
+            && self.segments.len() >= prefix.len()
+            && self.segments[..prefix.len()] == prefix
+    }
+}
+
+fn prefix_segments(rule: &NetRule) -> Vec<String> {
+    let Some(prefix) = &rule.path_prefix else {
+        return Vec::new();
+    };
+    let url = url::Url::parse(&format!("http://h{prefix}"));
+    url.map(|url| segments(url.path()).0).unwrap_or_default()
+}
+
+/// The port of a scheme, and whether it is one of the web's.
+fn ports_of(scheme: &str) -> Option<(u16, bool)> {
+    let ports = [
+        ("http", 80, true),
+        ("ws", 80, true),
+        ("https", 443, true),
+        ("wss", 443, true),
+        ("ftp", 21, false),
+        ("ssh", 22, false),
+        ("sftp", 22, false),
+        ("git", 9418, false),
+        ("postgres", 5432, false),
+    ];
+    let found = ports.iter().find(|(name, _, _)| *name == scheme)?;
+    Some((found.1, found.2))
+}
+
+fn plain_host(text: &str) -> Option<String> {
+    if text.contains('*') {
+        return None;
+    }
+    let bare = text.trim_start_matches('[').trim_end_matches(']');
+    if let Ok(address) = bare.parse::<std::net::Ipv6Addr>() {
+        return Some(address.to_string());
+    }
+    let host = url::Host::parse(text).ok()?.to_string().to_lowercase();
+    let host = host.strip_suffix('.').map(str::to_owned).unwrap_or(host);
+    (!host.is_empty()).then_some(host)
+}
+
+fn segments(path: &str) -> (Vec<String>, bool) {
+    let mut all = Vec::new();
+    let mut ambiguous = false;
+    for written in path.split('/') {
+        let bytes = percent_decoded(written.as_bytes());
+        // Bytes that are no text cannot be told from others that are none.
+        ambiguous |= std::str::from_utf8(&bytes).is_err();
+        let name = String::from_utf8_lossy(&bytes).into_owned();
+        ambiguous |= name == "." || name == "..";
+        ambiguous |= ["/", "\\", "%", "\0"].iter().any(|odd| name.contains(odd));
+        if !name.is_empty() {
+            all.push(name);
+        }
+    }
+    (all, ambiguous)
+}
+
+fn percent_decoded(text: &[u8]) -> Vec<u8> {
+    let hex = |byte: u8| char::from(byte).to_digit(16);
+    match text {
+        [] => Vec::new(),
+        [b'%', high, low, rest @ ..] if hex(*high).is_some() && hex(*low).is_some() => {
+            let byte = hex(*high).unwrap_or(0) * 16 + hex(*low).unwrap_or(0);
+            let mut all = vec![u8::try_from(byte).unwrap_or(0)];
+            all.extend(percent_decoded(rest));
+            all
+        }
+        [first, rest @ ..] => {
+            let mut all = vec![*first];
+            all.extend(percent_decoded(rest));
+            all
+        }
+    }
+}
+
+pub(crate) fn decide_net(rules: &[NetRule], url: &PlainUrl) -> Answer {
+    if rules.is_empty() {
+        return Answer::new(Verdict::Uncovered, "default withholds", None);
+    }
+    let on_paths = rules.iter().any(|rule| {
+        plain_host(&rule.host).as_ref() == Some(&url.host) && !prefix_segments(rule).is_empty()
+    });
+    if url.ambiguous && on_paths {
+        return Answer::new(Verdict::Deny, "ambiguous path", None);
+    }
+    // G-078: scheme, port and each segment count one; the last of the best wins.
+    let mut best: Option<(usize, &NetRule)> = None;
+    for rule in rules.iter().filter(|rule| url.matches(rule)) {
+        let specificity = usize::from(rule.scheme.is_some())
+            + usize::from(rule.port.is_some())
+            + prefix_segments(rule).len();
+        if best.is_none_or(|(other, _)| specificity >= other) {
+            best = Some((specificity, rule));
+        }
+    }
+    by_grant(best.map(|(_, rule)| (rule.allow, rule.origin.to_string())))
+}
+
+pub(crate) fn decide_env(rules: &[EnvRule], wanted: EnvUse, name: &str) -> Answer {
+    if rules.is_empty() {
+        return Answer::new(Verdict::Uncovered, "default withholds", None);
+    }
+    let mut best: Option<((usize, bool), &EnvRule)> = None;
+    for rule in rules {
+        let (literal, exact, matches) = match rule.name.strip_suffix('*') {
+            Some(prefix) => (prefix, false, name.starts_with(prefix)),
+            None => (rule.name.as_str(), true, name == rule.name),
+        };
+        let specificity = (literal.len(), exact);
+        if matches && best.is_none_or(|(other, _)| specificity >= other) {
+            best = Some((specificity, rule));
+        }
+    }
+    by_grant(best.map(|(_, rule)| {
+        let granted = rule.read || (wanted == EnvUse::Header && rule.header);
+        (granted, rule.origin.to_string())
+    }))
+}
+
+fn by_grant(winner: Option<(bool, String)>) -> Answer {
+    match winner {
+        None => Answer::new(Verdict::Uncovered, "no rule", None),
+        Some((true, origin)) => Answer::new(Verdict::Allow, "granted", Some(origin)),
+        Some((false, origin)) => Answer::new(Verdict::Deny, "withheld", Some(origin)),
+    }
+}
+
+/// `program` names the program of a rule in the form in which `target` does.
+pub(crate) fn decide_command(
+    rules: Option<&[CommandRule]>,
+    default_any: bool,
+    program: impl Fn(&CommandRule) -> Option<String>,
+    target: &str,
+    execute: Option<Answer>,
+    args: &[String],
+) -> Answer {
+    let listed = match rules {
+        None if default_any => Answer::new(Verdict::Allow, "granted", None),
+        None => Answer::new(Verdict::Uncovered, "default withholds", None),
+        Some(rules) => {
+            let last = rules
+                .iter()
+                .rfind(|rule| program(rule).as_deref() == Some(target));
+            match last {
+                None => Answer::new(Verdict::Uncovered, "no rule", None),
+                Some(rule) if arguments_fit(rule, args) => {
+                    Answer::new(Verdict::Allow, "granted", Some(rule.origin.to_string()))
+                }
+                Some(rule) => {
+                    Answer::new(Verdict::Deny, "arguments", Some(rule.origin.to_string()))
+                }
+            }
+        }
+    };
+    match execute {
+        Some(execute) => execute.and(listed),
+        None => listed,
+    }
+}
+
+fn arguments_fit(rule: &CommandRule, args: &[String]) -> bool {
+    let Some(lists) = &rule.args else {
+        return true;
+    };
+    lists.iter().any(|list| {
+        let mut wanted = list.iter();
+        let mut given = args.iter();
+        loop {
+            match (wanted.next(), given.next()) {
+                (Some(rest), _) if rest == "**" => return true,
+                (None, None) => return true,
+                (Some(want), Some(got)) if want == got => {}
+                _ => return false,
+            }
+        }
+    })
+}
