@@ -146,7 +146,7 @@ impl From<ResolveError> for FsAccessError {
             | ResolveReason::LinkLeaves
             | ResolveReason::Dangling
             | ResolveReason::Loop => Self::Escape(error.path.into()),
-            ResolveReason::Syntax(_) => Self::Invalid(error.path),
+            ResolveReason::Syntax(_) | ResolveReason::TooLong => Self::Invalid(error.path),
             ResolveReason::Lookup(source) => Self::Lookup(error.path, source),
         }
     }

@@ -234,3 +234,6 @@ pub enum CommandRuleError {
 
 /// At the end of an argument list: any further arguments.
 const ANY_REST: &str = "**";
+
+#[cfg(test)]
+mod tests;

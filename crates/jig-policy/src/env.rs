@@ -237,3 +237,6 @@ pub enum EnvNameError {
     #[error("`*` may only stand at the end of a name: `{0}`")]
     StarInside(String),
 }
+
+#[cfg(test)]
+mod tests;

@@ -184,3 +184,6 @@ impl Decision<'_> {
 
 /// A refusal is made for every denied request; a tool must not be able to make long ones at will.
 const MAX_GRANTS: usize = 20;
+
+#[cfg(test)]
+mod tests;

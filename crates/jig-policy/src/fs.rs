@@ -85,7 +85,7 @@ impl FsTable {
     ) -> Self {
         let mut rules = Vec::with_capacity(declared.len().max(1));
         for (index, rule) in declared.iter().enumerate() {
-            match workspace.resolve(&rule.path) {
+            match workspace.resolve_rule(&rule.path) {
                 Ok(resolved) => rules.push(CompiledFsRule {
                     declared: rule.clone(),
                     path: resolved.path().clone(),
@@ -410,3 +410,6 @@ impl<'a> Prefixes<'a> {
         index.find(hash, |key| key == prefix)
     }
 }
+
+#[cfg(test)]
+mod tests;

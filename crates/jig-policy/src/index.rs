@@ -195,3 +195,6 @@ impl Levels {
         self.0 == 0
     }
 }
+
+#[cfg(test)]
+mod tests;

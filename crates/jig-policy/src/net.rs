@@ -164,7 +164,7 @@ impl NetTarget {
         };
         let (segments, ambiguous) = path_segments(url.path());
         Ok(Self {
-            text: url.to_string(),
+            text: without_credentials(url),
             scheme,
             host,
             port,
@@ -194,7 +194,7 @@ impl NetTarget {
     }
 
     /// Whether servers may disagree about which segments the path has: an encoded slash or dot
-    /// segment, a backslash, or bytes that are no text.
+    /// segment, a backslash, parameters after a `;`, or bytes that are no text.
     pub fn is_ambiguous(&self) -> bool {
         self.ambiguous
     }
@@ -374,6 +374,15 @@ fn key_start(host: &str, scheme: Option<&str>, port: Option<u16>) -> u64 {
     absorb(state, &port.unwrap_or(0).to_le_bytes())
 }
 
+/// The URL as it is shown: a password in it is nobody's business.
+fn without_credentials(url: &Url) -> String {
+    let mut shown = url.clone();
+    // Both fail only for URLs that cannot have credentials.
+    let _ = shown.set_username("");
+    let _ = shown.set_password(None);
+    shown.to_string()
+}
+
 /// Brings a host to the one form in which hosts are compared.
 fn normalize_host(host: &str) -> Result<String, NetRuleError> {
     let bad = || NetRuleError::Host(host.to_owned());
@@ -441,7 +450,7 @@ fn path_segments(path: &str) -> (Vec<String>, bool) {
         if decoded.is_empty() {
             continue;
         }
-        ambiguous |= decoded.contains(['/', '\\', '\0'])
+        ambiguous |= decoded.contains(['/', '\\', ';', '\0'])
             || decoded == "."
             || decoded == ".."
             || decoded.contains('%');
@@ -521,3 +530,6 @@ pub enum NetTargetError {
     #[error("scheme `{0}` has no known port, and the URL names none")]
     NoPort(String),
 }
+
+#[cfg(test)]
+mod tests;

@@ -42,6 +42,16 @@ impl<L: Lookup> Workspace<L> {
         &self.lookup
     }
 
+    /// Resolves the path of a rule: as [`resolve`](Self::resolve), with a bound on its length.
+    pub(crate) fn resolve_rule(&self, input: &str) -> Result<Resolved, ResolveError> {
+        if input.len() > MAX_RULE_PATH {
+            let path = input.chars().take(80).chain("…".chars()).collect();
+            let reason = ResolveReason::TooLong;
+            return Err(ResolveError { path, reason });
+        }
+        self.resolve(input)
+    }
+
     /// Resolves a path as a tool or a rule wrote it to its canonical form.
     ///
     /// Relative paths start at the root; absolute ones must lie under it. `..` is folded first,
@@ -72,7 +82,9 @@ impl<L: Lookup> Workspace<L> {
 
     /// The part of an absolute path below the root; `.` for the root itself.
     fn strip_root<'a>(&self, absolute: &'a str) -> Option<&'a str> {
-        self.roots.iter().find_map(|root| {
+        // A root that is not absolute is no name for any absolute path.
+        let mut roots = self.roots.iter().filter(|root| root.has_root());
+        roots.find_map(|root| {
             let rest = Utf8Path::new(absolute).strip_prefix(root).ok()?;
             Some(if rest.as_str().is_empty() {
                 "."
@@ -237,6 +249,9 @@ pub enum ResolveReason {
     /// Symbolic links form a loop, or a chain too long to tell.
     #[error("symbolic links on the way form a loop")]
     Loop,
+    /// A rule's path is longer than any path can be.
+    #[error("it is longer than {MAX_RULE_PATH} bytes")]
+    TooLong,
     /// The text is no path.
     #[error(transparent)]
     Syntax(PathSyntaxError),
@@ -252,7 +267,7 @@ impl ResolveReason {
             Self::DotDot | Self::LinkLeaves | Self::Dangling | Self::Loop => {
                 "path escapes the workspace"
             }
-            Self::Syntax(_) => "path is not valid",
+            Self::Syntax(_) | Self::TooLong => "path is not valid",
             Self::Lookup(_) => "path cannot be resolved",
         }
     }
@@ -261,5 +276,12 @@ impl ResolveReason {
 /// As many links as Linux follows in one path. A tool can make endless chains of them.
 const MAX_LINKS: usize = 40;
 
+/// As long as a path can be on Linux. What is restricted below a path is noted at every path above
+/// it, which would cost the square of an unbounded depth.
+pub(crate) const MAX_RULE_PATH: usize = 4096;
+
 /// Link targets can be 4 KiB of components each; forty of them must not grow without bound.
 const MAX_STEPS: usize = 8192;
+
+#[cfg(test)]
+mod tests;

@@ -248,3 +248,6 @@ const BUILT_IN: &[&str] = &[
     ".zlogout",
     ".config/fish",
 ];
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,6 @@
 //! The smallest addition to the rules under which a refused request would be allowed.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use jig_proto::ProjectPath;
@@ -136,14 +137,19 @@ impl Suggestion {
         if !policy.fs_declared && !default.is_empty() {
             fs.push(fs_rule(".", default));
         }
+        // Two needs of one path are one rule. There can be as many as the policy has rules.
+        let mut places: HashMap<String, usize> = HashMap::new();
+        places.extend(fs.iter().map(|rule: &FsRule| (rule.path.clone(), 0)));
         for rule in rules {
-            // Two needs of one path are one rule.
-            match fs
-                .iter_mut()
-                .find(|other: &&mut FsRule| other.path == rule.path)
-            {
-                Some(other) => other.capabilities = other.capabilities.with(rule.capabilities),
-                None => fs.push(rule),
+            match places.get(&rule.path) {
+                Some(place) => {
+                    let other: &mut FsRule = &mut fs[*place];
+                    other.capabilities = other.capabilities.with(rule.capabilities);
+                }
+                None => {
+                    places.insert(rule.path.clone(), fs.len());
+                    fs.push(rule);
+                }
             }
         }
         let rules = Access {
@@ -376,3 +382,6 @@ fn toml_string(text: &str) -> String {
     quoted.push('"');
     quoted
 }
+
+#[cfg(test)]
+mod tests;

@@ -169,7 +169,7 @@ pub fn value(bytes: &[u8], limits: &Limits) -> Result<Value, JsonError> {
 /// It counts brackets and commas outside of strings, which is exact for valid JSON. What is not
 /// valid JSON is left to the parser, which stops at the first wrong byte and so cannot have built
 /// more than was counted up to there.
-fn scan(bytes: &[u8], limits: &Limits) -> Result<(), JsonError> {
+pub(crate) fn scan(bytes: &[u8], limits: &Limits) -> Result<(), JsonError> {
     let exceeds = |limit, allowed| Err(JsonError::Exceeds { limit, allowed });
     if bytes.len() > limits.bytes {
         return exceeds(Limit::Bytes, limits.bytes);
@@ -211,15 +211,13 @@ fn scan(bytes: &[u8], limits: &Limits) -> Result<(), JsonError> {
 
 /// Moves `rest` behind the end of the string whose opening quote was just taken.
 fn skip_string(rest: &mut std::slice::Iter<'_, u8>) {
-    while let Some(&byte) = rest.next() {
-        match byte {
-            b'\\' => {
-                rest.next();
-            }
-            b'"' => return,
-            _ => {}
+    while let Some(found) = memchr::memchr2(b'"', b'\\', rest.as_slice()) {
+        if rest.nth(found) == Some(&b'"') {
+            return;
         }
+        rest.next();
     }
+    *rest = [].iter();
 }
 
 /// A JSON value in which no object has a key twice.

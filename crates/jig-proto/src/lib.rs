@@ -2,9 +2,10 @@
 //!
 //! What a tool is told ([`Context`], [`Access`]), what it answers ([`ToolState`], [`Outcome`],
 //! [`Response`], made of [`Content`], [`Question`] and [`ToolError`]), what a caller asks
-//! ([`Invocation`], [`ToolCommand`]) and is told ([`HandleReport`]). No I/O happens here, and
-//! nothing is decided: bytes become values, values become bytes. Whatever a tool sends, reading it
-//! neither panics nor takes more memory than [`json::Limits`] allow.
+//! ([`Invocation`], [`ToolCommand`]) and is told ([`HandleReport`]). [`vfs`] is the protocol in which
+//! a mediated tool asks its host for files, hosts and programs. No I/O happens here, and nothing is
+//! decided: bytes become values, values become bytes. Whatever a tool sends, reading it neither
+//! panics nor takes more memory than [`json::Limits`] allow.
 //!
 //! ```
 //! use jig_proto::json::Limits;
@@ -45,6 +46,7 @@ mod response;
 mod schema;
 mod state;
 mod tool_error;
+pub mod vfs;
 mod warnings;
 
 pub use access::{Access, CommandRule, EnvRule, FsGrants, FsRule, NetRule};

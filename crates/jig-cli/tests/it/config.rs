@@ -152,7 +152,10 @@ fn the_documentation_knows_every_key() {
             // Those that hold the tools are described in the text above the list.
             let described = ["tools", "conversation"].contains(&key.as_str());
             let listed = docs.contains(&format!("| `{key}` |")) && docs.contains(about);
-            assert!(described || listed, "`{key}` is missing: run `cargo xtask generate`");
+            assert!(
+                described || listed,
+                "`{key}` is missing: run `cargo xtask generate`"
+            );
             keys += 1;
         }
     }

@@ -2,7 +2,8 @@
 
 #![expect(
     clippy::disallowed_methods,
-    reason = "the tests make real workspaces and start the real program"
+    clippy::unwrap_used,
+    reason = "the tests make real workspaces and start the real program, and fail where that fails"
 )]
 
 mod config;

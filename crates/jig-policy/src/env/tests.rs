@@ -87,7 +87,9 @@ fn exact_or_prefix_g_090_g_092() {
 
 #[test]
 fn lengths_beyond_what_the_filter_tells_apart() {
-    let rules: Vec<String> = (61..=67).map(|length| format!("{}*", "L".repeat(length))).collect();
+    let rules: Vec<String> = (61..=67)
+        .map(|length| format!("{}*", "L".repeat(length)))
+        .collect();
     let texts: Vec<&str> = rules.iter().map(String::as_str).collect();
     for (index, length) in (61..=67).enumerate() {
         let name = "L".repeat(length);

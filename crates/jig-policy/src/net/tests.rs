@@ -1,3 +1,5 @@
+use std::net::Ipv6Addr;
+
 use super::{NetRuleError, NetTable, NetTarget, NetTargetError};
 use crate::policy::RuleErrorKind;
 use crate::rules::{NetRule, Origin};
@@ -15,7 +17,9 @@ fn rule(text: &str) -> NetRule {
         None => (rest, None),
     };
     let (host, port) = match host.rsplit_once(':') {
-        Some((host, port)) if port.parse::<u16>().is_ok() => (host, port.parse().ok()),
+        Some((name, port)) if host.parse::<Ipv6Addr>().is_err() && !port.ends_with(']') => {
+            (name, port.parse().ok())
+        }
         _ => (host, None),
     };
     NetRule {
@@ -178,6 +182,8 @@ fn paths_that_can_be_read_in_two_ways_g_077() {
         "http://h/%252e/admin",
         "http://h/a%00",
         "http://h/%FF",
+        "http://h/admin;x",
+        "http://h/x/..;/admin",
     ];
     for url in odd {
         // Where no rule looks at paths it does not matter how the path is read.
@@ -229,7 +235,13 @@ fn user_names_do_not_count_g_080() {
 #[test]
 fn deep_prefixes_beyond_what_the_filter_tells_apart() {
     let deep: Vec<String> = (62..=66)
-        .map(|depth| format!("{} h{}", if depth % 2 == 0 { "allow" } else { "deny" }, "/s".repeat(depth)))
+        .map(|depth| {
+            format!(
+                "{} h{}",
+                if depth % 2 == 0 { "allow" } else { "deny" },
+                "/s".repeat(depth)
+            )
+        })
         .collect();
     let rules: Vec<&str> = deep.iter().map(String::as_str).collect();
     for (index, depth) in (62..=66).enumerate() {
@@ -256,14 +268,38 @@ fn rules_that_cannot_be_meant_g_073() {
         ..rule("allow h")
     };
     check(host(""), NetRuleError::EmptyHost);
-    check(host("*.example.com"), NetRuleError::Wildcard("*.example.com".to_owned()));
-    for bad in ["exa mple", "https://h", "h:80", "a/b", "user@h", "[::1", "1.2.3.4.5", "."] {
+    check(
+        host("*.example.com"),
+        NetRuleError::Wildcard("*.example.com".to_owned()),
+    );
+    for bad in [
+        "exa mple",
+        "https://h",
+        "h:80",
+        "a/b",
+        "user@h",
+        "[::1",
+        "1.2.3.4.5",
+        ".",
+    ] {
         check(host(bad), NetRuleError::Host(bad.to_owned()));
     }
-    check(rule("allow odd://h"), NetRuleError::NoDefaultPort("odd".to_owned()));
+    check(
+        rule("allow odd://h"),
+        NetRuleError::NoDefaultPort("odd".to_owned()),
+    );
     check(rule("allow 1x://h"), NetRuleError::Scheme("1x".to_owned()));
     check(rule("allow h:0"), NetRuleError::PortZero);
-    for prefix in ["admin", "/a?b", "/a#b", "/a%2fb", "/%2e%2e%2f", "/%FF", ""] {
+    for prefix in [
+        "admin",
+        "/a?b",
+        "/a#b",
+        "/a%2fb",
+        "/%2e%2e%2f",
+        "/%FF",
+        "/a;b",
+        "",
+    ] {
         let rule = NetRule {
             path_prefix: Some(prefix.to_owned()),
             ..rule("allow h")
@@ -274,10 +310,41 @@ fn rules_that_cannot_be_meant_g_073() {
 
 #[test]
 fn texts_that_are_no_target() {
-    assert!(matches!(NetTarget::parse("example.com"), Err(NetTargetError::Url(_))));
-    assert!(matches!(NetTarget::parse("file:///etc/passwd"), Err(NetTargetError::NoHost(_))));
-    assert!(matches!(NetTarget::parse("data:,x"), Err(NetTargetError::NoHost(_))));
-    assert!(matches!(NetTarget::parse("odd://h/"), Err(NetTargetError::NoPort(_))));
-    assert!(matches!(NetTarget::parse("ssh://a*b/"), Err(NetTargetError::Host(_))));
+    assert!(matches!(
+        NetTarget::parse("example.com"),
+        Err(NetTargetError::Url(_))
+    ));
+    assert!(matches!(
+        NetTarget::parse("file:///etc/passwd"),
+        Err(NetTargetError::NoHost(_))
+    ));
+    assert!(matches!(
+        NetTarget::parse("data:,x"),
+        Err(NetTargetError::NoHost(_))
+    ));
+    assert!(matches!(
+        NetTarget::parse("odd://h/"),
+        Err(NetTargetError::NoPort(_))
+    ));
+    assert!(matches!(
+        NetTarget::parse("ssh://a*b/"),
+        Err(NetTargetError::Host(_))
+    ));
     assert!(NetTarget::parse("odd://h:1/").is_ok());
+}
+
+/// What is printed or logged of a URL holds no user name and no password.
+#[test]
+fn credentials_are_not_shown() {
+    for (url, shown) in [
+        (
+            "https://user:secret@host.example/a",
+            "https://host.example/a",
+        ),
+        ("https://token@host.example/", "https://host.example/"),
+        ("ssh://git:pw@host.example/repo", "ssh://host.example/repo"),
+    ] {
+        let target = NetTarget::parse(url).expect("a URL");
+        assert_eq!(target.to_string(), shown);
+    }
 }

@@ -1,3 +1,5 @@
+use super::MAX_RULE_PATH;
+use crate::lookup::DiskLookup;
 use std::collections::BTreeMap;
 use std::io;
 
@@ -44,6 +46,7 @@ fn workspace() -> Workspace<Listed> {
         "pong -> ping",
         "dots -> ./src/.././other//deep/",
         "other/back -> ../src",
+        "other/absolute -> /ws/src",
     ];
     let entries = lines.into_iter().map(|line| match line.split_once(" -> ") {
         Some((name, target)) => (name.to_owned(), Entry::Link(target.to_owned())),
@@ -68,6 +71,7 @@ fn outcome(input: &str) -> String {
             ResolveReason::Loop => "loop",
             ResolveReason::Syntax(_) => "syntax",
             ResolveReason::Lookup(_) => "lookup",
+            ResolveReason::TooLong => "too long",
         }
         .to_owned(),
     }
@@ -123,6 +127,7 @@ fn links_g_055() {
         ("absolute_root/src", "exists src"),
         ("dots", "exists other/deep"),
         ("to_other/back/main.rs", "exists src/main.rs"),
+        ("to_other/absolute/main.rs", "exists src/main.rs"),
         ("outside", "leaves"),
         ("outside/passwd", "leaves"),
         ("near_outside", "leaves"),
@@ -198,4 +203,23 @@ fn messages_g_104() {
     for path in ["../x", "up", "dangling", "loop"] {
         check(path, &format!("path escapes the workspace: {path}"));
     }
+}
+
+/// A rule's path is bounded: what it restricts is noted at every path above it.
+#[test]
+fn the_path_of_a_rule_is_bounded() {
+    let workspace = Workspace::new("/ws", DiskLookup::new("/nonexistent"));
+    let long = "a/".repeat(MAX_RULE_PATH);
+    let error = workspace.resolve_rule(&long).expect_err("too long");
+    assert!(matches!(error.reason, ResolveReason::TooLong), "{error:?}");
+    assert!(error.path.len() < 100, "the message stays short");
+    assert!(workspace.resolve_rule(&"a/".repeat(1000)).is_ok());
+}
+
+/// A root that is not absolute makes no absolute link a link inside.
+#[test]
+fn an_empty_root_is_not_every_root() {
+    let workspace = Workspace::new("", DiskLookup::new("/nonexistent"));
+    let error = workspace.resolve("/etc/passwd").expect_err("outside");
+    assert!(error.is_outside(), "{error:?}");
 }

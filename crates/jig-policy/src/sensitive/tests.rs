@@ -36,7 +36,10 @@ fn the_built_in_list_x_66() {
             (".git/hooks/pre-commit", Some((".git/hooks", 2))),
             ("sub/.git/hooks", Some((".git/hooks", 3))),
             (".config/gh/hosts.yml", Some((".config/gh", 2))),
-            (".cargo/credentials.toml", Some((".cargo/credentials.toml", 2))),
+            (
+                ".cargo/credentials.toml",
+                Some((".cargo/credentials.toml", 2)),
+            ),
             (".git", None),
             (".git/config", None),
             (".config", None),
@@ -66,7 +69,14 @@ fn of_nested_ones_the_deepest_counts_x_66() {
 #[test]
 fn patterns_of_a_user_x_54() {
     check(
-        &with(&["*.pem", "/top", "./also-top", "**/any", "/**/anywhere", "d*r/k*y"]),
+        &with(&[
+            "*.pem",
+            "/top",
+            "./also-top",
+            "**/any",
+            "/**/anywhere",
+            "d*r/k*y",
+        ]),
         &[
             ("a/x.pem", Some(("*.pem", 2))),
             (".pem", Some(("*.pem", 1))),
@@ -87,7 +97,10 @@ fn patterns_of_a_user_x_54() {
 fn what_lies_below_x_65() {
     let list = with(&["/conf/keys", "certs/*.key"]);
     let check = |text: &str, expected: &[Option<&str>]| {
-        let found: Vec<_> = list.find_below(&path(text)).map(|below| below.path).collect();
+        let found: Vec<_> = list
+            .find_below(&path(text))
+            .map(|below| below.path)
+            .collect();
         let expected: Vec<_> = expected.iter().map(|below| below.map(path)).collect();
         assert_eq!(found, expected, "{text}");
     };
@@ -95,10 +108,7 @@ fn what_lies_below_x_65() {
     check("a/.git", &[Some("a/.git/hooks")]);
     check(
         ".cargo",
-        &[
-            Some(".cargo/credentials"),
-            Some(".cargo/credentials.toml"),
-        ],
+        &[Some(".cargo/credentials"), Some(".cargo/credentials.toml")],
     );
     check("conf", &[Some("conf/keys")]);
     check("a/conf", &[]);

@@ -138,6 +138,27 @@ fn the_deepest_sensitive_path_must_be_named_x_66() {
     assert_eq!(read(".aws/.env"), Verdict::Uncovered);
 }
 
+/// Some servers drop what follows a `;` in a segment, before or after they fold `..`.
+#[test]
+fn parameters_in_a_segment_do_not_hide_it() {
+    let rule = |path_prefix: Option<&str>, allow| NetRule {
+        host: "example.com".to_owned(),
+        scheme: None,
+        port: None,
+        path_prefix: path_prefix.map(str::to_owned),
+        allow,
+        origin: Origin::named("test"),
+    };
+    let access = on_net(vec![rule(None, true), rule(Some("/admin"), false)]);
+    let workspace = workspace(&Tree::default());
+    let policy = Policy::compile(&access, DefaultAccess::VFS, &Guards::default(), &workspace)
+        .expect("the rules compile");
+    for path in ["/admin;x/users", "/x/..;/admin", "/admin%3Bx", "/;/admin"] {
+        let target = NetTarget::parse(&format!("https://example.com{path}")).expect("a URL");
+        assert_eq!(policy.decide_net(&target).verdict, Verdict::Deny, "{path}");
+    }
+}
+
 #[test]
 fn segments_that_are_no_text_are_not_confused() {
     let access = on_net(vec![NetRule {
@@ -244,6 +265,27 @@ fn a_hundred_thousand_rules_compile_and_decide() {
             );
         }
     });
+}
+
+/// A tool decides how often it is refused, so a refusal must not cost the square of the rules.
+#[test]
+fn a_refusal_with_much_restricted_below_is_cheap() {
+    let workspace = workspace(&Tree::default());
+    let read = Capabilities::just(Capability::Read);
+    let mut rules: Vec<FsRule> = (0..100_000).map(|n| rule(&format!("d{n}"), read)).collect();
+    rules.push(rule(".", Capabilities::ALL));
+    let access = on_files(rules);
+    let policy = Policy::compile(&access, DefaultAccess::VFS, &Guards::default(), &workspace)
+        .expect("the rules compile");
+    let target = FileTarget {
+        capability: Capability::Delete,
+        path: workspace.resolve(".").expect("it is inside"),
+    };
+    let refused = quick("a refusal", || {
+        policy.permit(target).expect_err("it is refused")
+    });
+    let suggestion = refused.refusal.suggestion.expect("rules can lift it");
+    assert_eq!(suggestion.rules().fs.len(), 100_000);
 }
 
 /// One key many times over is one entry, and the last one counts.

@@ -129,7 +129,7 @@ fn a_directory_that_cannot_be_searched_is_an_error() {
     let closed = disk.root.join("closed");
     fs::create_dir(&closed).expect("a directory");
     fs::write(closed.join("file"), "").expect("a file");
-    fs::set_permissions(&closed, fs::Permissions::from_mode(0)).expect("it is ours");
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).expect("it is ours");
     let found = disk.workspace.resolve("closed/file");
     // Root can search every directory; then there is nothing to see here.
     let privileged = fs::metadata(closed.join("file")).is_ok();

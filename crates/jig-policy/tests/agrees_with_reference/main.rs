@@ -11,6 +11,7 @@ mod reference;
 mod suggestions;
 mod urls;
 mod variables;
+mod wire;
 
 /// The pairs of policy and target that one run compares: every test insists on its share.
 const _: () = assert!(

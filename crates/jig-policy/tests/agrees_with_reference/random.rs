@@ -7,7 +7,7 @@ use jig_policy::{
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
-use proptest::sample::select;
+use proptest::sample::{Index, select};
 use proptest::test_runner::{Config, TestRunner};
 
 use crate::reference::tree::{Names, Node, ROOT, Tree};
@@ -42,7 +42,7 @@ pub(crate) fn check<S: Strategy>(
 
 /// Names that collide, look alike or mean something.
 fn name() -> impl Strategy<Value = String> {
-    select(vec![
+    let odd = select(vec![
         "a",
         "b",
         "c",
@@ -70,8 +70,10 @@ fn name() -> impl Strategy<Value = String> {
         "keys",
         "one.key",
         "...",
-    ])
-    .prop_map(str::to_owned)
+    ]);
+    // A few names often, so that paths, rules and trees meet.
+    let plain = select(vec!["a", "b", "c"]);
+    prop_oneof![1 => plain, 2 => odd].prop_map(str::to_owned)
 }
 
 /// A few names joined in one of the ways in which people and programs write paths.
@@ -103,17 +105,30 @@ fn link_target() -> impl Strategy<Value = String> {
         .prop_map(|(up, names)| format!("{up}{}", names.join("/")))
 }
 
-/// Directories, files and links of every kind: chains, loops, dangling, out and back in.
+/// Directories, files and links of every kind: chains, loops, dangling, out and back in. Many of
+/// the links lead to the place of another entry, from wherever they are.
 pub(crate) fn tree() -> impl Strategy<Value = Tree> {
     let node = prop_oneof![
         2 => Just(Node::Directory),
         2 => Just(Node::File),
         3 => link_target().prop_map(Node::Link),
     ];
-    vec((vec(name(), 1..4), node), 0..14).prop_map(|entries| {
+    let to_entry = option::weighted(0.25, (any::<Index>(), any::<bool>()));
+    vec((vec(name(), 1..4), node, to_entry), 0..14).prop_map(|entries| {
         let mut tree = Tree::default();
-        for (names, node) in entries {
-            tree.add(Names(names), node);
+        for (names, node, to_entry) in &entries {
+            let node = match to_entry {
+                Some((which, absolute)) => {
+                    let target = which.get(&entries).0.join("/");
+                    Node::Link(if *absolute {
+                        format!("{ROOT}/{target}")
+                    } else {
+                        format!("{}{target}", "../".repeat(names.len() - 1))
+                    })
+                }
+                None => node.clone(),
+            };
+            tree.add(Names(names.clone()), node);
         }
         tree
     })
@@ -195,7 +210,7 @@ pub(crate) fn guards() -> impl Strategy<Value = Guards> {
 }
 
 fn host() -> impl Strategy<Value = String> {
-    select(vec![
+    let spellings = select(vec![
         "example.com",
         "EXAMPLE.com",
         "example.com.",
@@ -213,8 +228,9 @@ fn host() -> impl Strategy<Value = String> {
         "[0:0::1]",
         "[::ffff:127.0.0.1]",
         "localhost",
-    ])
-    .prop_map(str::to_owned)
+    ]);
+    // One host more often than others, so that rules of equal weight meet on it.
+    prop_oneof![1 => Just("example.com"), 1 => spellings].prop_map(str::to_owned)
 }
 
 fn url_path() -> impl Strategy<Value = String> {
@@ -294,7 +310,7 @@ pub(crate) fn net_rules(count: std::ops::Range<usize>) -> impl Strategy<Value = 
         0.3,
         select(vec!["https", "http", "HTTPS", "ssh", "ftp", "odd", "1x"]).prop_map(str::to_owned),
     );
-    let port = option::weighted(0.3, select(vec![443, 80, 8080, 22, 0, 65535]));
+    let port = option::weighted(0.4, select(vec![443, 443, 443, 80, 8080, 22, 0, 65535]));
     let rule = (
         host,
         scheme,

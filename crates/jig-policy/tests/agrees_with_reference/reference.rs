@@ -372,7 +372,9 @@ fn segments(path: &str) -> (Vec<String>, bool) {
         ambiguous |= std::str::from_utf8(&bytes).is_err();
         let name = String::from_utf8_lossy(&bytes).into_owned();
         ambiguous |= name == "." || name == "..";
-        ambiguous |= ["/", "\\", "%", "\0"].iter().any(|odd| name.contains(odd));
+        ambiguous |= ["/", "\\", ";", "%", "\0"]
+            .iter()
+            .any(|odd| name.contains(odd));
         if !name.is_empty() {
             all.push(name);
         }

@@ -1,0 +1,304 @@
+use std::io;
+
+use jig_proto::ProjectPath;
+
+use crate::lookup::{Entry, Lookup};
+use crate::{
+    Access, Capabilities, Capability, CommandRule, CommandTarget, DefaultAccess, EnvRule,
+    EnvTarget, EnvUse, FileTarget, FsRule, Guards, NetRule, NetTarget, Origin, Policy, Program,
+    Target, Workspace,
+};
+
+struct Empty;
+
+impl Lookup for Empty {
+    fn entry(&self, _: &ProjectPath) -> io::Result<Entry> {
+        Ok(Entry::Missing)
+    }
+}
+
+fn workspace() -> Workspace<Empty> {
+    Workspace::new("/ws", Empty)
+}
+
+fn origin() -> Origin {
+    Origin::named("test")
+}
+
+fn fs(rules: &[(&str, Capabilities)]) -> Access {
+    let rules = rules.iter().map(|(path, capabilities)| FsRule {
+        path: (*path).to_owned(),
+        capabilities: *capabilities,
+        origin: origin(),
+    });
+    Access {
+        fs: rules.collect(),
+        ..Access::default()
+    }
+}
+
+fn file(capability: Capability, path: &str) -> FileTarget {
+    FileTarget {
+        capability,
+        path: workspace().resolve(path).expect("it is inside"),
+    }
+}
+
+/// The suggestion's TOML for the tool `t`, without blank lines; empty if there is none.
+fn suggested<T: Target>(access: &Access, default: DefaultAccess, target: &T) -> String {
+    let guards = Guards::of_workspace();
+    let policy = Policy::compile(access, default, &guards, &workspace()).expect("it compiles");
+    let Some(suggestion) = target.suggestion(&policy) else {
+        return String::new();
+    };
+    let wider = suggestion.applied_to(access);
+    let wider = Policy::compile(&wider, default, &guards, &workspace()).expect("it compiles");
+    assert!(
+        target.decide(&wider).is_allowed(),
+        "{target}: {suggestion:?}"
+    );
+    suggestion.to_toml("t").replace("\n\n", "\n")
+}
+
+const READ: Capabilities = Capabilities::just(Capability::Read);
+
+#[test]
+fn the_path_is_named_with_what_it_had() {
+    let access = fs(&[(".", READ)]);
+    assert_eq!(
+        suggested(
+            &access,
+            DefaultAccess::VFS,
+            &file(Capability::Update, "src/a b")
+        ),
+        "[[tools.t.access.fs]]\npath = \"src/a b\"\nread = true\nupdate = true\n"
+    );
+    assert_eq!(
+        suggested(&access, DefaultAccess::VFS, &file(Capability::Read, "src")),
+        ""
+    );
+}
+
+#[test]
+fn the_default_is_restated_by_the_first_rule() {
+    assert_eq!(
+        suggested(
+            &Access::default(),
+            DefaultAccess::WASM,
+            &file(Capability::Execute, "run")
+        ),
+        "[[tools.t.access.fs]]\npath = \".\"\nread = true\nwrite = true\n\
+         [[tools.t.access.fs]]\npath = \"run\"\nread = true\nwrite = true\nexecute = true\n"
+    );
+}
+
+#[test]
+fn a_sensitive_path_gets_only_what_was_asked_x_66() {
+    assert_eq!(
+        suggested(
+            &fs(&[(".", Capabilities::ALL)]),
+            DefaultAccess::VFS,
+            &file(Capability::Read, ".env")
+        ),
+        "[[tools.t.access.fs]]\npath = \".env\"\nread = true\n"
+    );
+}
+
+/// Deleting in a folder goes on to work when the folder gets a rule of its own, although the
+/// folder itself cannot be deleted for what is below it.
+#[test]
+fn a_folder_with_something_restricted_keeps_delete_x_65() {
+    let access = fs(&[(".", READ.with(Capabilities::WRITE)), ("a/b", READ)]);
+    assert_eq!(
+        suggested(&access, DefaultAccess::VFS, &file(Capability::Execute, "a")),
+        "[[tools.t.access.fs]]\npath = \"a\"\nread = true\nwrite = true\nexecute = true\n"
+    );
+    assert_eq!(
+        suggested(&access, DefaultAccess::VFS, &file(Capability::Delete, "a")),
+        "[[tools.t.access.fs]]\npath = \"a/b\"\nread = true\ndelete = true\n"
+    );
+}
+
+/// What is restricted below and what is sensitive below both have to be named.
+#[test]
+fn everything_below_is_named_x_65_x_66() {
+    let access = fs(&[(".", Capabilities::ALL), (".git/x", READ)]);
+    assert_eq!(
+        suggested(
+            &access,
+            DefaultAccess::VFS,
+            &file(Capability::Delete, ".git")
+        ),
+        "[[tools.t.access.fs]]\npath = \".git/x\"\nread = true\ndelete = true\n\
+         [[tools.t.access.fs]]\npath = \".git/hooks\"\ndelete = true\n"
+    );
+}
+
+#[test]
+fn nothing_helps_against_protection() {
+    let access = fs(&[(".", Capabilities::ALL)]);
+    for (capability, path) in [
+        (Capability::Update, "jig.toml"),
+        (Capability::Delete, ".jig"),
+        (Capability::Delete, "."),
+    ] {
+        assert_eq!(
+            suggested(&access, DefaultAccess::VFS, &file(capability, path)),
+            "",
+            "{path}"
+        );
+    }
+    // The folder itself opens to a rule that names it.
+    assert_eq!(
+        suggested(
+            &access,
+            DefaultAccess::VFS,
+            &file(Capability::Create, ".jig/tools")
+        ),
+        "[[tools.t.access.fs]]\npath = \".jig/tools\"\nread = true\ncreate = true\nexecute = true\n"
+    );
+}
+
+#[test]
+fn hosts() {
+    let deny = |path_prefix: Option<&str>, scheme: Option<&str>| NetRule {
+        host: "h".to_owned(),
+        scheme: scheme.map(str::to_owned),
+        port: None,
+        path_prefix: path_prefix.map(str::to_owned),
+        allow: false,
+        origin: origin(),
+    };
+    let check = |rules: Vec<NetRule>, url: &str, expected: &str| {
+        let access = Access {
+            net: rules,
+            ..Access::default()
+        };
+        let target = NetTarget::parse(url).expect("a URL");
+        let found = suggested(&access, DefaultAccess::VFS, &target);
+        let found = found
+            .replace("[[tools.t.access.net]]\n", "")
+            .replace('\n', "; ");
+        assert_eq!(found, expected, "{url}");
+    };
+    check(
+        vec![],
+        "https://MÜNCHEN.de/x?y",
+        "host = \"xn--mnchen-3ya.de\"; allow = true; ",
+    );
+    check(
+        vec![],
+        "https://h:8443/x",
+        "host = \"h\"; port = 8443; allow = true; ",
+    );
+    check(
+        vec![],
+        "ssh://h/x",
+        "host = \"h\"; scheme = \"ssh\"; allow = true; ",
+    );
+    check(vec![], "https://[::1]/", "host = \"::1\"; allow = true; ");
+    check(
+        vec![deny(Some("/a"), Some("https"))],
+        "https://h/a/b%20c",
+        "host = \"h\"; scheme = \"https\"; path_prefix = \"/a/b%20c\"; allow = true; ",
+    );
+    check(vec![deny(Some("/a"), None)], "https://h/x%2fa", "");
+    check(vec![deny(None, None)], "https://h/x%2fa", "");
+}
+
+#[test]
+fn variables() {
+    let access = Access {
+        env: vec![EnvRule {
+            name: "*".to_owned(),
+            read: false,
+            header: false,
+            origin: origin(),
+        }],
+        ..Access::default()
+    };
+    let check = |wanted, name: &str, expected: &str| {
+        let target = EnvTarget {
+            wanted,
+            name: name.to_owned(),
+        };
+        assert_eq!(
+            suggested(&access, DefaultAccess::VFS, &target),
+            expected,
+            "{name}"
+        );
+    };
+    check(
+        EnvUse::Read,
+        "A",
+        "[[tools.t.access.env]]\nname = \"A\"\nread = true\n",
+    );
+    check(
+        EnvUse::Header,
+        "A",
+        "[[tools.t.access.env]]\nname = \"A\"\nheader = true\n",
+    );
+    for odd in ["", "A*", "A=B", "A\0"] {
+        check(EnvUse::Read, odd, "");
+    }
+}
+
+#[test]
+fn programs() {
+    let listed = |args: Option<Vec<Vec<String>>>| Access {
+        commands: Some(vec![CommandRule {
+            program: "git".to_owned(),
+            args,
+            envs: vec!["TOKEN".to_owned()],
+            origin: origin(),
+        }]),
+        ..Access::default()
+    };
+    let check = |access: &Access, line: &str, expected: &str| {
+        let mut args: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        let target = CommandTarget {
+            program: Program::parse(&args.remove(0), &workspace()).expect("a program"),
+            args,
+        };
+        assert_eq!(
+            suggested(access, DefaultAccess::VFS, &target),
+            expected,
+            "{line}"
+        );
+    };
+    let log = listed(Some(vec![vec!["log".to_owned()]]));
+    check(
+        &log,
+        "git push -f",
+        "[tools.t.access.commands.git]\nargs = [[\"log\"], [\"push\", \"-f\"]]\nenvs = [\"TOKEN\"]\n",
+    );
+    check(
+        &log,
+        "make all",
+        "[tools.t.access.commands.make]\nargs = [[\"all\"]]\n",
+    );
+    check(
+        &log,
+        "a\"b c",
+        "[tools.t.access.commands.\"a\\\"b\"]\nargs = [[\"c\"]]\n",
+    );
+    // `**` cannot be said literally; the narrowest list that holds it ends there.
+    check(
+        &log,
+        "ls a ** b",
+        "[tools.t.access.commands.ls]\nargs = [[\"a\", \"**\"]]\n",
+    );
+    check(
+        &log,
+        "ls ** x **",
+        "[tools.t.access.commands.ls]\nargs = [[\"**\"]]\n",
+    );
+    check(
+        &log,
+        "./run x",
+        "[[tools.t.access.fs]]\npath = \".\"\nread = true\n\
+         [[tools.t.access.fs]]\npath = \"run\"\nread = true\nexecute = true\n\
+         [tools.t.access.commands.\"./run\"]\nargs = [[\"x\"]]\n",
+    );
+    check(&listed(None), "git anything", "");
+}

@@ -1,0 +1,83 @@
+//! The VFS tool protocol: JSON-RPC lines between a tool and its host.
+//!
+//! A tool has no files, no network and no programs of its own: it writes a [`Request`] to its
+//! standard output and reads a [`Reply`] or an [`ErrorReply`] from its standard input. [`host`] has
+//! the host's side of it, [`tool`] the tool's; [`LineBuffer`] cuts the stream into lines. Nothing is
+//! read from or written to anywhere here, and nothing is decided: a path in a request is the text
+//! that the tool wrote.
+//!
+//! What is large is not copied on the way: a request borrows from its line, a reply is written
+//! straight into its line. A line of the other side, whatever it holds, neither panics nor takes
+//! more memory than its limits allow.
+//!
+//! ```
+//! use jig_proto::vfs::{FsRead, Id, Method, Reading, Reply, Request, host, tool};
+//!
+//! // The tool asks.
+//! let mut line = Vec::new();
+//! tool::write_request(&mut line, &Id::from(1), &Request::FsRead(FsRead::new("src/main.rs")));
+//! assert_eq!(
+//!     line,
+//!     br#"{"jsonrpc":"2.0","id":1,"method":"fs.read","params":{"path":"src/main.rs"}}
+//! "#,
+//! );
+//!
+//! // The host understands, and answers.
+//! let Ok(host::ToolLine::Request { id, request }) = host::read_line(&line, &Reading::PLAIN) else {
+//!     panic!("it is a request");
+//! };
+//! assert_eq!(request.method(), Method::FsRead);
+//! let mut answer = Vec::new();
+//! host::write_reply(&mut answer, &id, &Reply::read("fn main() {}"));
+//!
+//! // The tool knows what it asked, and reads the answer to that.
+//! let Ok(tool::HostLine::Reply { id, result }) = tool::read_line(&answer, &Reading::PLAIN) else {
+//!     panic!("it is an answer");
+//! };
+//! assert_eq!(id.as_u64(), Some(1));
+//! assert_eq!(result.read(Method::FsRead)?, Reply::read("fn main() {}"));
+//! # Ok::<(), tool::BadReply>(())
+//! ```
+//!
+//! # Beyond the plain protocol
+//!
+//! A host may offer [`Capabilities`] in [`Init`], and a tool may pick from them in [`Ready`]. With
+//! `blobs`, a message may have a member `blob` beside its `params` or `result`: the number of raw
+//! bytes that follow its line, with nothing between and nothing after them. They are the `content`
+//! or `body` that the message then does not have. The length stands outside of the params so that
+//! it can be skipped even if the request is refused.
+
+mod capabilities;
+mod envelope;
+mod error;
+pub mod host;
+mod id;
+mod init;
+mod lines;
+mod method;
+mod owned;
+mod payload;
+mod ready;
+mod reply;
+mod request;
+mod text;
+pub mod tool;
+mod write;
+
+pub use capabilities::Capabilities;
+pub use envelope::{NotAMessage, Reading};
+pub use error::{ErrorData, ErrorKind, ErrorReply};
+pub use id::Id;
+pub use init::{Init, SessionLimits, ToolInput};
+pub use lines::{Frame, LineBuffer};
+pub use method::Method;
+pub use payload::Payload;
+pub use ready::Ready;
+pub use reply::{
+    DescriptorReply, DoneReply, Entry, EntryKind, FileMatches, GrepReply, HttpReply, ListReply,
+    MatchedLine, MetadataReply, ProcessReply, ReadReply, Reply,
+};
+pub use request::{
+    Edit, FsAppend, FsDelete, FsGrep, FsListDir, FsPatch, FsPath, FsRead, FsRename, FsWrite,
+    Header, HttpGet, HttpPost, ProcessRun, Request,
+};
