@@ -1,4 +1,4 @@
-//! What this machine can enforce on the tools that jig runs.
+//! What this machine can enforce on the tools that jig runs, and the processes that run them.
 //!
 //! [`probe`] collects the facts as plain data, a [`Machine`]; [`assess`] turns facts into a [`Tier`]
 //! and a list of [`Finding`]s, each with what is not enforced and how to change that. The first looks
@@ -14,9 +14,30 @@
 //!
 //! Probing leaves the calling process as it was: whatever could change a process, or get it killed
 //! by a strict system-call filter, is tried in short-lived children. It may be called from any thread.
+//!
+//! [`spawn`] starts a program with exactly what its [`SpawnRequest`] names, and gives back a [`Child`]
+//! whose whole tree of processes can be ended. [`Child::status`] says what is enforced on it.
+//!
+//! ```
+//! # #[cfg(target_os = "linux")] {
+//! use std::io::Read;
+//! use jig_sandbox::{Program, SpawnRequest, minimal_environment, spawn};
+//!
+//! let mut request = SpawnRequest::new(Program::parse("echo")?, "/");
+//! request.args = vec!["hello".into()];
+//! request.env = minimal_environment("/nonexistent".as_ref());
+//! let mut child = spawn(request)?;
+//! let mut output = String::new();
+//! child.stdout.take().expect("it is piped").read_to_string(&mut output)?;
+//! assert!(child.wait()?.is_success());
+//! assert_eq!(output, "hello\n");
+//! # }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod finding;
 mod machine;
+mod process;
 mod sys;
 
 pub use finding::{Assessment, Finding, Level, Tier, assess};
@@ -24,3 +45,9 @@ pub use machine::{
     Cgroup, CgroupLayout, Container, Errno, Kernel, Landlock, Machine, Namespaces, Privileges,
     Seccomp, Surroundings, Sysctls, Trial, Wasm, probe,
 };
+pub use process::{
+    ArgumentSizes, Child, Containment, Enforcement, Environment, Exit, Interest, Limits, Program,
+    Ready, SpawnError, SpawnRequest, Status, Stdio, Waker, minimal_environment, poll,
+    set_nonblocking, spawn,
+};
+pub use sys::{BorrowedDescriptor, Descriptor};

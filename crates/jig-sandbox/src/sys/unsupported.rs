@@ -1,4 +1,8 @@
-//! Systems on which nothing is confined yet: the probe says so.
+//! Systems on which nothing is confined or started yet: the probe and the errors say so.
+
+mod process;
+
+pub(crate) use process::{Process, Wake, poll, set_nonblocking, spawn};
 
 use crate::machine::{
     Cgroup, CgroupLayout, Landlock, Machine, Namespaces, Privileges, Seccomp, Surroundings,

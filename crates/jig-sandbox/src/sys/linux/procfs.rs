@@ -9,12 +9,21 @@ mod tests;
 
 /// The text of a small file; `None` if it cannot be read. Longer files are cut at [`LONGEST`].
 pub(super) fn read(path: &str) -> Option<String> {
+    read_at_most(path, LONGEST)
+}
+
+/// The first few kilobytes of a file; `None` if it cannot be read.
+pub(super) fn read_start(path: &str) -> Option<String> {
+    read_at_most(path, 1)
+}
+
+fn read_at_most(path: &str, most: usize) -> Option<String> {
     // Not blocking: a path outside `/proc` could be a FIFO.
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = rustix::fs::open(path, flags, Mode::empty()).ok()?;
     let mut text = Vec::new();
     let mut chunk = [0; 4096];
-    while text.len() < LONGEST {
+    while text.len() < most {
         match rustix::io::read(&file, &mut chunk) {
             Ok(0) => break,
             Ok(count) => text.extend_from_slice(&chunk[..count]),

@@ -1,7 +1,7 @@
 //! The system calls for which there is no safe wrapper, each behind one that is.
 //!
 //! Everything here but [`wait`] and [`BlockedSignals`] is meant for a forked child: nothing
-//! allocates, takes a lock or unwinds.
+//! allocates, takes a lock or unwinds. The calls around running a program are in [`process`].
 #![expect(
     unsafe_code,
     reason = "fork, namespaces, mounts, Landlock and seccomp are reached by raw system calls"
@@ -12,6 +12,8 @@ use std::mem;
 use std::ptr;
 
 use crate::machine::Errno;
+
+pub(super) mod process;
 
 /// Which side of a [`fork`] this is.
 pub(super) enum Fork {
@@ -33,11 +35,22 @@ pub(super) enum Fork {
 /// lock, that of the allocator included, at the moment of the copy. It must not return to code that
 /// does more, and so must end in [`exit`]. Nor may it rely on what the C library caches per thread.
 pub(super) unsafe fn fork() -> Result<Fork, Errno> {
+    // SAFETY: the caller's promise.
+    unsafe { fork_into(0) }
+}
+
+/// As [`fork`], with the child in new namespaces of the kinds in `namespaces`.
+///
+/// # Safety
+///
+/// That of [`fork`]. `namespaces` holds no flags of other meaning, such as those that share memory.
+pub(super) unsafe fn fork_into(namespaces: c_int) -> Result<Fork, Errno> {
     const NONE: c_long = 0;
-    // SAFETY: without flags and stack, clone copies the address space and shares nothing; zeros are
-    // valid in whatever order the architecture takes its arguments. What the child may do afterwards
-    // is the caller's promise.
-    let pid = unsafe { libc::syscall(libc::SYS_clone, NONE, NONE, NONE, NONE, NONE) };
+    let flags = c_long::from(namespaces);
+    // SAFETY: without a stack and without flags that share, clone copies the address space. The flags
+    // are the first argument on all architectures but s390, where they would be taken for a stack; the
+    // other arguments are zero in any order. What the child may do is the caller's promise.
+    let pid = unsafe { libc::syscall(libc::SYS_clone, flags, NONE, NONE, NONE, NONE) };
     match check(pid)? {
         0 => Ok(Fork::Child),
         // Process ids are at most 2^22.
@@ -165,6 +178,11 @@ pub(super) fn unshare(flags: c_int) -> Result<(), Errno> {
 /// Detaches every mount of this namespace from its peers.
 pub(super) fn make_mounts_private() -> Result<(), Errno> {
     mount(None, c"/", libc::MS_REC | libc::MS_PRIVATE)
+}
+
+/// Lets mounts and unmounts of the host reach this namespace, and none of this one the host.
+pub(super) fn make_mounts_slaves() -> Result<(), Errno> {
+    mount(None, c"/", libc::MS_REC | libc::MS_SLAVE)
 }
 
 /// Mounts a new file system of a kind, such as `tmpfs`.

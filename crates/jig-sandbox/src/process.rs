@@ -1,0 +1,42 @@
+//! [`spawn`]: programs as children whose whole tree can be ended.
+//!
+//! A [`SpawnRequest`] says all that a program gets: nothing comes from the host but what it names. The
+//! [`Child`] can be waited for, asked to end and killed, from any thread; with it dies whatever it
+//! started, daemons that left its session included, and so it does when the host itself is killed.
+//! [`Status`] says how much of that this machine can promise.
+//!
+//! Nothing here reads or writes the child's pipes: whoever does waits with [`poll`].
+
+mod child;
+mod environment;
+mod error;
+mod exit;
+mod readiness;
+mod request;
+mod status;
+
+pub use child::Child;
+pub(crate) use child::Started;
+pub use environment::{Environment, minimal_environment};
+pub use error::{ArgumentSizes, SpawnError};
+pub use exit::Exit;
+pub(crate) use readiness::Direction;
+pub use readiness::{Interest, Ready, Waker, poll, set_nonblocking};
+pub use request::{Containment, Limits, Program, SpawnRequest, Stdio};
+pub use status::{Enforcement, Status};
+
+/// Starts a program.
+///
+/// When this returns, the program runs, or it could not be started and the error names the step that
+/// failed; there is no third case. Descriptors in the request are closed here either way. Any thread may
+/// call it, also one that ends at once: the child does not depend on it.
+///
+/// On Linux the child is held by a small process of its own, its keeper, which is a copy of this process
+/// that never runs anything else. The time it takes therefore grows with the memory of this process:
+/// a host with hundreds of megabytes pays milliseconds. Inside new user, process and mount namespaces,
+/// users and groups keep their numbers; an ordinary user's tool sees the files of others as owned by
+/// `nobody`, and programs that change the user, such as `sudo`, do not. The keeper gets a new session,
+/// the tool another: neither has a controlling terminal. The file mode creation mask is the host's.
+pub fn spawn(request: SpawnRequest) -> Result<Child, SpawnError> {
+    crate::sys::spawn(request).map(Child::new)
+}

@@ -1,0 +1,114 @@
+//! [`Child`]: a running program and all that it starts.
+
+use std::io::{self, PipeReader, PipeWriter};
+use std::time::Duration;
+
+use super::exit::Exit;
+use super::status::Status;
+use crate::sys::{BorrowedDescriptor, Process};
+
+/// A running program and all that it starts.
+///
+/// Every method may be called from any thread, also while another one waits. Dropping it kills the whole
+/// tree and reaps it; pipes that were taken out stay readable to their end.
+///
+/// The child raises no `SIGCHLD` in the host and is invisible to a `waitpid(-1)` elsewhere in it.
+#[derive(Debug)]
+pub struct Child {
+    /// The writing end of its standard input, if piped. Dropping it lets the program read the end.
+    pub stdin: Option<PipeWriter>,
+    /// The reading end of its standard output, if piped.
+    pub stdout: Option<PipeReader>,
+    /// The reading end of its standard error, if piped.
+    pub stderr: Option<PipeReader>,
+    /// What is enforced on it.
+    pub status: Status,
+    process: Process,
+}
+
+impl Child {
+    pub(crate) fn new(started: Started) -> Self {
+        let Started {
+            stdin,
+            stdout,
+            stderr,
+            status,
+            process,
+        } = started;
+        Self {
+            stdin,
+            stdout,
+            stderr,
+            status,
+            process,
+        }
+    }
+
+    /// The process id of the root of its tree, as the host sees it. It is that of the keeper, the
+    /// parent of the program.
+    pub fn id(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// Waits until the program has ended.
+    ///
+    /// With it ends what it left running: afterwards no process of the tree is alive, as far as the
+    /// status promises, and the pipes come to their end.
+    pub fn wait(&self) -> io::Result<Exit> {
+        loop {
+            if let Some(exit) = self.process.wait(None)? {
+                return Ok(exit);
+            }
+        }
+    }
+
+    /// How it ended; `None` if it still runs.
+    pub fn try_wait(&self) -> io::Result<Option<Exit>> {
+        self.process.wait(Some(Duration::ZERO))
+    }
+
+    /// Waits for at most `limit`; `None` if it still runs then.
+    pub fn wait_timeout(&self, limit: Duration) -> io::Result<Option<Exit>> {
+        self.process.wait(Some(limit))
+    }
+
+    /// Asks every process of the tree to end, by `SIGTERM`. They may take their time, or refuse.
+    ///
+    /// Without namespaces this reaches the program's process group and orphans, but no process that left
+    /// the group and still has its parent: its number could be another's by the time of the signal.
+    pub fn terminate(&self) {
+        self.process.terminate();
+    }
+
+    /// Kills every process of the tree. It does not wait for their end, which is at most moments away.
+    ///
+    /// Without namespaces they are hunted down one generation after the other, and this returns when that is
+    /// done, after a few seconds at the latest.
+    pub fn kill(&self) {
+        self.process.kill();
+    }
+
+    /// Asks the tree to end, and kills what has not ended after `grace`.
+    pub fn end(&self, grace: Duration) -> io::Result<Exit> {
+        self.terminate();
+        if let Some(exit) = self.wait_timeout(grace)? {
+            return Ok(exit);
+        }
+        self.kill();
+        self.wait()
+    }
+
+    /// A descriptor that [`super::poll`] finds readable when the tree has ended.
+    pub(crate) fn end_descriptor(&self) -> BorrowedDescriptor<'_> {
+        self.process.end_descriptor()
+    }
+}
+
+/// What a platform returns from a start.
+pub(crate) struct Started {
+    pub(crate) stdin: Option<PipeWriter>,
+    pub(crate) stdout: Option<PipeReader>,
+    pub(crate) stderr: Option<PipeReader>,
+    pub(crate) status: Status,
+    pub(crate) process: Process,
+}

@@ -1,0 +1,145 @@
+//! [`SpawnRequest`]: all that a program is started with.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use super::environment::Environment;
+use super::error::SpawnError;
+use crate::sys::Descriptor;
+
+#[cfg(test)]
+mod tests;
+
+/// All that a program is started with. What is not named here, it does not get.
+#[derive(Debug)]
+pub struct SpawnRequest {
+    /// The program.
+    pub program: Program,
+    /// Its arguments, without its name, which is passed as it stands in `program`.
+    pub args: Vec<OsString>,
+    /// Its whole environment. Nothing is inherited: see [`super::minimal_environment`].
+    pub env: Environment,
+    /// Its working directory, as an absolute path.
+    pub cwd: PathBuf,
+    /// What it reads as standard input.
+    pub stdin: Stdio,
+    /// Where its standard output goes.
+    pub stdout: Stdio,
+    /// Where its standard error goes.
+    pub stderr: Stdio,
+    /// Further descriptors, each with the number under which the program finds it, from 3 up.
+    pub descriptors: Vec<(i32, Descriptor)>,
+    /// What each process of the tree may use.
+    pub limits: Limits,
+    /// How the tree is held together.
+    pub containment: Containment,
+}
+
+impl SpawnRequest {
+    /// A request with no arguments, an empty environment, no input, piped output and error, the
+    /// default limits and the best containment there is.
+    pub fn new(program: Program, cwd: impl Into<PathBuf>) -> Self {
+        Self {
+            program,
+            args: Vec::new(),
+            env: Environment::new(),
+            cwd: cwd.into(),
+            stdin: Stdio::Null,
+            stdout: Stdio::Piped,
+            stderr: Stdio::Piped,
+            descriptors: Vec::new(),
+            limits: Limits::default(),
+            containment: Containment::BestEffort,
+        }
+    }
+}
+
+/// A program: an absolute path, or a name to be found on the `PATH` of the child's environment.
+///
+/// A path that depends on the working directory is neither: tools write there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Program(OsString);
+
+impl Program {
+    /// Takes an absolute path or a name without slashes.
+    pub fn parse(text: impl Into<OsString>) -> Result<Self, SpawnError> {
+        let text = text.into();
+        let is_name = !text.is_empty() && Path::new(&text).file_name() == Some(text.as_os_str());
+        if is_name || Path::new(&text).is_absolute() {
+            Ok(Self(text))
+        } else {
+            Err(SpawnError::RelativeProgram {
+                program: text.to_string_lossy().into_owned(),
+            })
+        }
+    }
+
+    /// As it was given.
+    pub fn as_os_str(&self) -> &OsStr {
+        &self.0
+    }
+
+    /// The files to try, in order: the path, or the name in each directory of the environment's `PATH`.
+    /// Entries of `PATH` that are not absolute are passed over: they would mean the working directory.
+    pub fn candidates(&self, env: &Environment) -> Vec<PathBuf> {
+        if Path::new(&self.0).is_absolute() {
+            return vec![PathBuf::from(&self.0)];
+        }
+        let Some(path) = env.get(OsStr::new("PATH")) else {
+            return Vec::new();
+        };
+        std::env::split_paths(path)
+            .filter(|directory| directory.is_absolute())
+            .map(|directory| directory.join(&self.0))
+            .collect()
+    }
+}
+
+/// One of the three standard streams.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Stdio {
+    /// Nothing to read, and what is written vanishes.
+    Null,
+    /// A pipe, whose other end is in the [`super::Child`].
+    Piped,
+    /// A descriptor of the host, which is handed over.
+    Given(Descriptor),
+}
+
+/// What each process of the tree may use. `None` leaves the host's limit.
+///
+/// A limit above the host's own becomes the host's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// The highest descriptor number plus one.
+    pub descriptors: Option<u64>,
+    /// The largest file that can be written, in bytes. Writing beyond it ends a process by `SIGXFSZ`.
+    pub file_size: Option<u64>,
+    /// The largest memory image left behind by a crash, in bytes. It may hold secrets.
+    pub core: Option<u64>,
+}
+
+/// No memory images, and otherwise the host's limits.
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            descriptors: None,
+            file_size: None,
+            core: Some(0),
+        }
+    }
+}
+
+/// How the tree of processes is held together. Not `non_exhaustive`: a caller must know what each means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Containment {
+    /// By namespaces; where they are refused, as under [`Containment::WithoutNamespaces`]. The status
+    /// of the child says which.
+    BestEffort,
+    /// By namespaces, or the program is not started.
+    Required,
+    /// By a keeper that adopts orphans and walks the tree. It holds for ordinary programs and daemons,
+    /// not against one that attacks its keeper.
+    WithoutNamespaces,
+}

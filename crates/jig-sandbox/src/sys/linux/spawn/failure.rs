@@ -1,0 +1,114 @@
+//! From a step that failed to an error that a person can act on.
+
+use std::io;
+
+use rustix::fs::Access;
+
+use super::plan::{self, Plan};
+use super::record::{Refusal, Step};
+use crate::machine::Errno;
+use crate::process::{SpawnError, SpawnRequest};
+use crate::sys::linux::procfs;
+
+/// The error for a refusal by the kernel.
+pub(super) fn error(request: &SpawnRequest, plan: &Plan, refusal: Refusal) -> SpawnError {
+    let program = name(request);
+    let source = io::Error::from_raw_os_error(refusal.errno.0);
+    match refusal.step {
+        Step::Execute => execution(request, plan, refusal),
+        Step::Fork if matches!(refusal.errno.0, libc::EAGAIN | libc::ENOMEM) => {
+            SpawnError::NoProcess { program, source }
+        }
+        Step::Directory => SpawnError::WorkingDirectory {
+            program,
+            directory: request.cwd.to_string_lossy().into_owned(),
+            source,
+        },
+        Step::Descriptor => SpawnError::Descriptor {
+            program,
+            number: plan.moves.get(refusal.which).map_or(-1, |one| one.target),
+            source,
+        },
+        step => self::step(request, step.name(), source),
+    }
+}
+
+/// The error for a step of the host's own.
+pub(super) fn step(
+    request: &SpawnRequest,
+    step: &'static str,
+    source: impl Into<io::Error>,
+) -> SpawnError {
+    SpawnError::Step {
+        program: name(request),
+        step,
+        source: source.into(),
+    }
+}
+
+/// Whether a refusal means that namespaces are not to be had here, as opposed to processes.
+pub(super) fn is_about_namespaces(refusal: Refusal) -> bool {
+    match refusal.step {
+        Step::Fork => !matches!(refusal.errno.0, libc::EAGAIN | libc::ENOMEM),
+        Step::Map => true,
+        _ => false,
+    }
+}
+
+/// The program as the request names it.
+pub(super) fn name(request: &SpawnRequest) -> String {
+    request.program.as_os_str().to_string_lossy().into_owned()
+}
+
+fn execution(request: &SpawnRequest, plan: &Plan, refusal: Refusal) -> SpawnError {
+    let file = plan.candidates.get(refusal.which).map(plan::shown);
+    let program = file.unwrap_or_else(|| name(request));
+    let source = io::Error::from_raw_os_error(refusal.errno.0);
+    match refusal.errno {
+        Errno(libc::ENOENT) => missing(request, plan),
+        Errno::ACCES => SpawnError::NotExecutable { program, source },
+        Errno(libc::ENOEXEC) => SpawnError::ExecFormat { program },
+        Errno(libc::E2BIG) => SpawnError::TooLarge {
+            program: name(request),
+            sizes: plan.sizes(),
+        },
+        // `execve` reports a limit on processes that was passed before, by a change of the user.
+        Errno(libc::EAGAIN | libc::ENOMEM) => SpawnError::NoProcess { program, source },
+        _ => step(request, Step::Execute.name(), source),
+    }
+}
+
+/// The kernel says the same of a file that is missing and of one whose interpreter is.
+fn missing(request: &SpawnRequest, plan: &Plan) -> SpawnError {
+    let there = plan
+        .candidates
+        .iter()
+        .find(|path| rustix::fs::access(path.as_c_str(), Access::EXISTS).is_ok());
+    match there.map(plan::shown) {
+        Some(program) => SpawnError::MissingInterpreter {
+            interpreter: procfs::read_start(&program)
+                .as_deref()
+                .and_then(interpreter),
+            program,
+        },
+        None => SpawnError::NotFound {
+            program: name(request),
+            searched: is_bare(request).then(|| {
+                let path = request.env.get(std::ffi::OsStr::new("PATH"));
+                path.map_or(String::new(), |path| path.to_string_lossy().into_owned())
+            }),
+        },
+    }
+}
+
+fn is_bare(request: &SpawnRequest) -> bool {
+    !std::path::Path::new(request.program.as_os_str()).is_absolute()
+}
+
+/// The interpreter that the first line of a script names.
+pub(super) fn interpreter(start: &str) -> Option<String> {
+    let line = start.strip_prefix("#!")?.split('\n').next()?;
+    // A carriage return of a file from another system belongs to the name, and is why it is missing.
+    let name = line.trim_matches([' ', '\t']).split([' ', '\t']).next()?;
+    (!name.is_empty()).then(|| name.escape_debug().to_string())
+}

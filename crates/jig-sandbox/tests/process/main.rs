@@ -1,0 +1,171 @@
+//! Starting, watching and ending real programs, as root and as an ordinary user.
+#![cfg(target_os = "linux")]
+#![expect(
+    unsafe_code,
+    reason = "limits, filters and poisoned descriptors are made by system calls"
+)]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the tests look into /proc, write programs and run themselves again"
+)]
+
+mod basics;
+mod ending;
+mod failing;
+mod refused;
+mod surroundings;
+mod tree;
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use jig_sandbox::{Child, Containment, Exit, Program, SpawnRequest, minimal_environment, spawn};
+
+const NOBODY: u32 = 65534;
+
+/// Both ways to hold a tree together.
+const BOTH: [Containment; 2] = [Containment::BestEffort, Containment::WithoutNamespaces];
+
+/// Names the one test that a process was started for.
+const ALONE: &str = "JIG_TEST_ALONE";
+
+/// As root, every test here runs once more as nobody.
+#[test]
+fn an_ordinary_user_gets_the_same() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    // The program is reached by its link in /proc, because the directories above it may be closed
+    // to others.
+    let output = Command::new("/proc/self/exe")
+        .current_dir("/")
+        .uid(NOBODY)
+        .gid(NOBODY)
+        .output()
+        .expect("root may become nobody");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success() && text.contains(" passed; 0 failed"),
+        "{text}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+/// Runs the test `name` in a process of its own, where no other test opens descriptors or forks.
+/// True in that process; false in the one that started it, when it has passed.
+#[track_caller]
+fn is_alone(name: &str) -> bool {
+    if std::env::var_os(ALONE).as_deref() == Some(OsStr::new(name)) {
+        return true;
+    }
+    let output = Command::new("/proc/self/exe")
+        .args(["--exact", name, "--test-threads=1", "--nocapture"])
+        .env(ALONE, name)
+        .output()
+        .expect("the test can be run again");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success() && text.contains("1 passed"),
+        "{text}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    false
+}
+
+fn request(program: &str, args: &[&str]) -> SpawnRequest {
+    let program = Program::parse(program).expect("tests name programs properly");
+    let mut request = SpawnRequest::new(program, "/");
+    request.args = args.iter().map(Into::into).collect();
+    request.env = minimal_environment("/nonexistent".as_ref());
+    request
+}
+
+fn shell(script: &str) -> SpawnRequest {
+    request("/bin/sh", &["-c", script])
+}
+
+/// Runs to the end; how it ended, its output and its errors, which must be short.
+fn run(request: SpawnRequest) -> (Exit, String, String) {
+    let mut child = spawn(request).expect("it starts");
+    let read = |pipe: Option<std::io::PipeReader>| {
+        let mut bytes = Vec::new();
+        if let Some(mut pipe) = pipe {
+            pipe.read_to_end(&mut bytes).expect("pipes can be read");
+        }
+        String::from_utf8_lossy(&bytes).into_owned()
+    };
+    let (output, errors) = (read(child.stdout.take()), read(child.stderr.take()));
+    (child.wait().expect("it can be waited for"), output, errors)
+}
+
+/// Reads standard output up to and including a line that says `ready`.
+fn await_ready(child: &mut Child) {
+    let output = child.stdout.as_mut().expect("output is piped");
+    let mut lines = BufReader::with_capacity(1, output).lines();
+    let found = lines.find(|line| line.as_ref().is_ok_and(|line| line == "ready"));
+    assert!(found.is_some(), "it ended before it was ready");
+}
+
+const MARK: &str = "JIG_TEST_MARK";
+
+/// A value that no other test has.
+fn fresh_mark() -> String {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    format!("{}-{number}", std::process::id())
+}
+
+/// The living processes that have the mark in their environment.
+fn marked(mark: &str) -> Vec<u32> {
+    let wanted = format!("{MARK}={mark}");
+    fs::read_dir("/proc")
+        .expect("/proc is mounted")
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .filter(|pid| {
+            let environ = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+            environ
+                .split(|byte| *byte == 0)
+                .any(|one| one == wanted.as_bytes())
+        })
+        .collect()
+}
+
+/// Waits until something holds; fails if it takes longer than any busy machine would need.
+#[track_caller]
+fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while !holds() {
+        assert!(Instant::now() < deadline, "{what}");
+        thread::sleep(Duration::from_millis(2));
+    }
+}
+
+fn is_alive(pid: u32) -> bool {
+    fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
+}
+
+fn descriptors() -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir("/proc/self/fd")
+        .expect("/proc is mounted")
+        .filter_map(|entry| {
+            let path = entry.ok()?.path();
+            Some(format!("{path:?} {:?}", fs::read_link(&path).ok()?))
+        })
+        .collect();
+    names.sort();
+    names
+}
+
+/// Whether this process has any child, running or dead, of whatever kind.
+fn has_children() -> bool {
+    // SAFETY: a null status is allowed.
+    let result = unsafe { libc::waitpid(-1, std::ptr::null_mut(), libc::__WALL | libc::WNOHANG) };
+    let error = std::io::Error::last_os_error();
+    !(result == -1 && error.raw_os_error() == Some(libc::ECHILD))
+}
