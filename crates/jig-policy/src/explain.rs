@@ -69,7 +69,7 @@ impl Policy {
     }
 
     /// What is granted on a kind of resource, in words, each grant with its origin; the first
-    /// [`MAX_GRANTS`] of them, and then how many more there are.
+    /// twenty of them, and then how many more there are.
     pub fn grants(&self, resource: Resource) -> Vec<String> {
         let rules = self.granting(resource);
         let more = rules.len().saturating_sub(MAX_GRANTS);
