@@ -1,0 +1,40 @@
+use super::*;
+
+#[test]
+fn only_our_names_are_temporary() {
+    for (name, expected) in [
+        (".jig-tmp-0123456789abcdef-0", true),
+        (".jig-tmp-0123456789abcdef-1f", true),
+        (".jig-tmp-0123456789abcdef-", false),
+        (".jig-tmp-0123456789abcdef", false),
+        (".jig-tmp-0123456789abcde-00", false),
+        (".jig-tmp-notes", false),
+        (".jig-tmp-", false),
+        ("a.jig-tmp-0123456789abcdef-0", false),
+        (".jig-tmp-0123456789abcdef-0.txt", false),
+    ] {
+        assert_eq!(is_temporary(name.as_bytes()), expected, "{name}");
+    }
+}
+
+#[test]
+fn journal_lines_come_back_as_they_were() {
+    for path in ["src", "a\nb", "back\\slash", "\\n", "a\\\nb/c"] {
+        let line = path.replace('\\', "\\\\").replace('\n', "\\n");
+        assert!(!line.contains('\n'));
+        assert_eq!(
+            unescape(&line),
+            ProjectPath::normalize(path).ok(),
+            "{path:?}"
+        );
+    }
+    assert_eq!(unescape(""), Some(ProjectPath::root()));
+    assert_eq!(unescape("../x"), None);
+    assert_eq!(unescape("/etc"), None);
+}
+
+#[test]
+fn names_are_unique() {
+    assert_ne!(random_name(), random_name());
+    assert_eq!(random_name().len(), WRITER_LENGTH);
+}

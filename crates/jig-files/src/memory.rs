@@ -1,0 +1,481 @@
+//! [`MemoryFiles`]: a tree that exists only in memory, for tests and for hosts without a disk.
+//!
+//! It means what the disk means, link by link: paths are resolved by the same algorithm.
+
+#[cfg(unix)]
+mod copy;
+mod search;
+mod tree;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, RwLock};
+
+use bytes::Bytes;
+use camino::{Utf8Path, Utf8PathBuf};
+use jig_policy::{Resolved, Workspace};
+use jig_proto::ProjectPath;
+
+#[cfg(unix)]
+pub(crate) use copy::Copy;
+pub(crate) use tree::Node;
+
+use crate::files::sealed;
+use crate::grep::{self, Matches, Query};
+use crate::place::Held;
+use crate::{
+    ContentHash, DirEntry, EntryKind, FilesError, Filter, Kind, Listing, Place, ProjectFiles,
+    RenameOptions, SyncReport, View, WriteOptions, lookup,
+};
+use tree::{Body, Branch, Trunk};
+
+/// Files in memory: bytes with an executable bit, directories and symbolic links.
+///
+/// Reading shares the content instead of copying it. A `Place` keeps the content that it was located
+/// with, whatever is written afterwards.
+#[derive(Debug)]
+pub struct MemoryFiles {
+    number: u64,
+    root: Utf8PathBuf,
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Shared {
+    trunk: RwLock<Trunk>,
+    reports: Mutex<Vec<SyncReport>>,
+}
+
+impl Default for MemoryFiles {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl MemoryFiles {
+    /// An empty tree whose root is called `/workspace`.
+    pub fn new() -> Self {
+        Self::with_root("/workspace")
+    }
+
+    /// An empty tree. Absolute links that begin with `root` lead into it.
+    pub fn with_root(root: impl Into<Utf8PathBuf>) -> Self {
+        Self {
+            number: NEXT.fetch_add(1, Ordering::Relaxed),
+            root: root.into(),
+            shared: Arc::default(),
+        }
+    }
+
+    /// Puts a symbolic link at a path, with the directories above it. What stood there is replaced,
+    /// unless it is a directory.
+    pub fn put_link(&self, path: &ProjectPath, target: &str) -> Result<(), FilesError> {
+        self.put(path, Body::Link(target.into()))
+    }
+
+    /// Puts a file at a path, with the directories above it. What stood there is replaced, unless it
+    /// is a directory.
+    pub fn put_file(
+        &self,
+        path: &ProjectPath,
+        content: impl Into<Bytes>,
+        executable: bool,
+    ) -> Result<(), FilesError> {
+        let content = content.into();
+        self.put(
+            path,
+            Body::File {
+                content,
+                executable,
+            },
+        )
+    }
+
+    /// What came out of views that were dropped without being closed and that could not bring
+    /// everything back. Each report is given once.
+    pub fn take_reports(&self) -> Vec<SyncReport> {
+        std::mem::take(&mut *tree::lock(&self.shared.reports))
+    }
+
+    fn put(&self, path: &ProjectPath, body: Body) -> Result<(), FilesError> {
+        let mut trunk = self.shared.write();
+        let node = trunk.node(body);
+        let (parent, name) = trunk.parent(path, true)?;
+        if parent.get(name).is_some_and(Node::is_directory) {
+            return Err(FilesError::IsDirectory { path: path.clone() });
+        }
+        parent.insert(name.to_owned(), node);
+        Ok(())
+    }
+
+    fn snapshot(&self) -> Branch {
+        self.shared.read().root.clone()
+    }
+
+    fn place(&self, resolved: Resolved, node: Option<Node>) -> Place {
+        let kind = match node.as_ref().map(|node| &node.body) {
+            None => Kind::Missing,
+            Some(Body::File { .. }) => Kind::File,
+            Some(Body::Directory(_)) => Kind::Directory,
+            Some(Body::Link(target)) => Kind::Link(target.to_string()),
+        };
+        let file = match node.as_ref().map(|node| &node.body) {
+            Some(Body::File {
+                content,
+                executable,
+            }) => (content.len() as u64, *executable),
+            _ => (0, false),
+        };
+        let held = node.map_or(Held::Nothing, Held::Memory);
+        Place::new(self.number, resolved, kind, held).with_file(file.0, file.1)
+    }
+
+    fn resolve(&self, branch: &Branch, path: &ProjectPath) -> Result<Resolved, FilesError> {
+        if path.is_root() {
+            return Ok(Resolved::from_handle(path.clone()));
+        }
+        Workspace::new(self.root.clone(), branch)
+            .resolve(path.as_str())
+            .map_err(|error| FilesError::from_resolve(path, error))
+    }
+
+    fn content(&self, place: &Place) -> Result<Bytes, FilesError> {
+        place.check_owner(self.number)?;
+        place.expect_file()?;
+        match &place.held {
+            Held::Memory(Node {
+                body: Body::File { content, .. },
+                ..
+            }) => Ok(content.clone()),
+            _ => Err(FilesError::NotFound {
+                path: place.path().clone(),
+            }),
+        }
+    }
+
+    /// Replaces a file's content by what `change` makes of it.
+    fn store(
+        &self,
+        place: &Place,
+        options: &WriteOptions,
+        change: impl FnOnce(&[u8]) -> Bytes,
+    ) -> Result<bool, FilesError> {
+        place.check_owner(self.number)?;
+        let path = place.path();
+        let mut trunk = self.shared.write();
+        if place.exists() {
+            if options.exclusive {
+                return Err(FilesError::AlreadyExists { path: path.clone() });
+            }
+            place.expect_file()?;
+            let (parent, name) = trunk.parent(path, false)?;
+            let Some(Node {
+                body:
+                    Body::File {
+                        content,
+                        executable,
+                    },
+                ..
+            }) = parent.get(name)
+            else {
+                return Err(FilesError::Changed { path: path.clone() });
+            };
+            if options
+                .if_match
+                .is_some_and(|wanted| wanted != ContentHash::of(content))
+            {
+                return Err(FilesError::Stale { path: path.clone() });
+            }
+            let body = Body::File {
+                content: change(content),
+                executable: *executable,
+            };
+            let node = trunk.node(body);
+            let (parent, name) = trunk.parent(path, false)?;
+            parent.insert(name.to_owned(), node);
+            return Ok(false);
+        }
+        if options.if_match.is_some() {
+            return Err(FilesError::Stale { path: path.clone() });
+        }
+        let node = trunk.node(Body::File {
+            content: change(&[]),
+            executable: false,
+        });
+        let (parent, name) = trunk.parent(path, options.parents)?;
+        if parent.contains_key(name) {
+            let path = path.clone();
+            return Err(match options.exclusive {
+                true => FilesError::AlreadyExists { path },
+                false => FilesError::Changed { path },
+            });
+        }
+        parent.insert(name.to_owned(), node);
+        Ok(true)
+    }
+}
+
+impl sealed::Sealed for MemoryFiles {}
+
+impl ProjectFiles for MemoryFiles {
+    fn locate(&self, path: &ProjectPath) -> Result<Place, FilesError> {
+        let branch = self.snapshot();
+        let resolved = self.resolve(&branch, path)?;
+        let node = match resolved.exists() {
+            true => branch.find(resolved.path()),
+            false => None,
+        };
+        Ok(self.place(resolved, node))
+    }
+
+    fn locate_entry(&self, path: &ProjectPath) -> Result<Place, FilesError> {
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+            return self.locate(path);
+        };
+        let branch = self.snapshot();
+        let parent = self.resolve(&branch, &parent)?;
+        let own = ProjectPath::normalize(name)
+            .map_err(|_| FilesError::NotFound { path: path.clone() })?;
+        let here = parent.path().join(&own);
+        match branch.find(&here) {
+            Some(node) => Ok(self.place(Resolved::from_handle(here), Some(node))),
+            None => Ok(self.place(lookup::missing(&here)?, None)),
+        }
+    }
+
+    fn read(&self, place: &Place, limit: u64) -> Result<Bytes, FilesError> {
+        let content = self.content(place)?;
+        if content.len() as u64 > limit {
+            return Err(FilesError::TooLarge {
+                path: place.path().clone(),
+                limit,
+                size: content.len() as u64,
+            });
+        }
+        Ok(content)
+    }
+
+    fn read_range(&self, place: &Place, offset: u64, length: u64) -> Result<Bytes, FilesError> {
+        let content = self.content(place)?;
+        let size = content.len();
+        let start = usize::try_from(offset).map_or(size, |offset| offset.min(size));
+        let end =
+            usize::try_from(length).map_or(size, |length| start.saturating_add(length).min(size));
+        Ok(content.slice(start..end))
+    }
+
+    #[expect(
+        clippy::disallowed_types,
+        reason = "a descriptor that is passed on is a file of the operating system"
+    )]
+    fn open(&self, place: &Place) -> Result<Option<std::fs::File>, FilesError> {
+        self.content(place).map(|_| None)
+    }
+
+    fn write(
+        &self,
+        place: &Place,
+        content: &[u8],
+        options: &WriteOptions,
+    ) -> Result<bool, FilesError> {
+        self.store(place, options, |_| Bytes::copy_from_slice(content))
+    }
+
+    fn append(
+        &self,
+        place: &Place,
+        content: &[u8],
+        options: &WriteOptions,
+    ) -> Result<bool, FilesError> {
+        self.store(place, options, |before| [before, content].concat().into())
+    }
+
+    fn list_dir(&self, place: &Place) -> Result<Listing, FilesError> {
+        place.check_owner(self.number)?;
+        place.expect_directory()?;
+        let Held::Memory(Node {
+            body: Body::Directory(children),
+            ..
+        }) = &place.held
+        else {
+            return Ok(Listing::default());
+        };
+        let branch = self.snapshot();
+        let mut entries = Vec::with_capacity(children.len());
+        for (name, node) in children.iter() {
+            let mut leads_to = None;
+            let kind = match &node.body {
+                Body::File { .. } => EntryKind::File,
+                Body::Directory(_) => EntryKind::Directory,
+                Body::Link(_) => {
+                    let own = ProjectPath::normalize(name).unwrap_or_default();
+                    match self.resolve(&branch, &place.path().join(&own)) {
+                        Ok(resolved) => match branch.find(resolved.path()) {
+                            None => EntryKind::BrokenLink,
+                            Some(node) => {
+                                leads_to = Some(resolved.path().clone());
+                                match node.is_directory() {
+                                    true => EntryKind::Directory,
+                                    false => EntryKind::File,
+                                }
+                            }
+                        },
+                        Err(_) => EntryKind::BrokenLink,
+                    }
+                }
+            };
+            entries.push(DirEntry {
+                name: name.clone(),
+                kind,
+                leads_to,
+            });
+        }
+        Ok(Listing {
+            entries,
+            unnamed: 0,
+        })
+    }
+
+    fn make_dir(&self, place: &Place, parents: bool) -> Result<(), FilesError> {
+        place.check_owner(self.number)?;
+        let path = place.path();
+        match place.kind() {
+            Kind::Missing => {}
+            Kind::Directory if parents => return Ok(()),
+            _ => return Err(FilesError::AlreadyExists { path: path.clone() }),
+        }
+        let mut trunk = self.shared.write();
+        let node = trunk.node(Body::Directory(Branch::default()));
+        let (parent, name) = trunk.parent(path, parents)?;
+        match parent.get(name) {
+            None => parent.insert(name.to_owned(), node),
+            Some(there) if parents && there.is_directory() => return Ok(()),
+            Some(_) => return Err(FilesError::AlreadyExists { path: path.clone() }),
+        };
+        Ok(())
+    }
+
+    fn delete(&self, place: &Place) -> Result<(), FilesError> {
+        place.check_owner(self.number)?;
+        let path = place.path();
+        match place.kind() {
+            Kind::Missing => return Err(FilesError::NotFound { path: path.clone() }),
+            Kind::Directory => return Err(FilesError::IsDirectory { path: path.clone() }),
+            Kind::File | Kind::Link(_) | Kind::Other => {}
+        }
+        let mut trunk = self.shared.write();
+        trunk.expect_same(place)?;
+        let (parent, name) = trunk.parent(path, false)?;
+        parent.remove(name);
+        Ok(())
+    }
+
+    fn delete_tree(&self, place: &Place, may: &Filter<'_>) -> Result<u64, FilesError> {
+        place.check_owner(self.number)?;
+        let path = place.path();
+        if !place.exists() {
+            return Err(FilesError::NotFound { path: path.clone() });
+        }
+        if path.is_root() {
+            return Err(FilesError::Refused { path: path.clone() });
+        }
+        // The filter is asked without the lock, since it may look at the files itself.
+        let seen = self.snapshot().find(path);
+        let mut count = 0;
+        if let Some(node) = &seen {
+            node.visit(path, &mut |path, node| {
+                count += 1;
+                match may(path, node.is_directory()) {
+                    true => Ok(()),
+                    false => Err(FilesError::Refused { path: path.clone() }),
+                }
+            })?;
+        }
+        let mut trunk = self.shared.write();
+        trunk.expect_same(place)?;
+        // What was added since has not been asked about.
+        if !trunk
+            .root
+            .find(path)
+            .zip(seen)
+            .is_some_and(|(now, seen)| now.is_unchanged(&seen))
+        {
+            return Err(FilesError::Changed { path: path.clone() });
+        }
+        let (parent, name) = trunk.parent(path, false)?;
+        parent.remove(name);
+        Ok(count)
+    }
+
+    fn rename(&self, from: &Place, to: &Place, options: &RenameOptions) -> Result<(), FilesError> {
+        from.check_owner(self.number)?;
+        to.check_owner(self.number)?;
+        let path = to.path();
+        if !from.exists() {
+            return Err(FilesError::NotFound {
+                path: from.path().clone(),
+            });
+        }
+        if from.path().is_root() || (path.starts_with(from.path()) && path != from.path()) {
+            return Err(FilesError::IntoItself {
+                path: from.path().clone(),
+            });
+        }
+        if to.exists() && !options.overwrite {
+            return Err(FilesError::AlreadyExists { path: path.clone() });
+        }
+        // What is moved lies in the directory that it would replace.
+        if from.path().starts_with(path) && path != from.path() {
+            return Err(FilesError::NotEmpty { path: path.clone() });
+        }
+        let mut trunk = self.shared.write();
+        trunk.expect_same(from)?;
+        if to.exists() {
+            trunk.expect_same(to)?;
+        }
+        let moved = trunk.root.find(from.path());
+        let moved = moved.ok_or_else(|| FilesError::Changed {
+            path: from.path().clone(),
+        })?;
+        let (parent, name) = trunk.parent(path, options.parents)?;
+        match parent.get(name) {
+            None => {}
+            Some(_) if !to.exists() && options.overwrite => {
+                return Err(FilesError::Changed { path: path.clone() });
+            }
+            Some(_) if !to.exists() => {
+                return Err(FilesError::AlreadyExists { path: path.clone() });
+            }
+            Some(there) if there.id == moved.id => return Ok(()),
+            Some(there) => moved.expect_can_replace(there, path)?,
+        }
+        parent.insert(name.to_owned(), moved);
+        let (parent, name) = trunk.parent(from.path(), false)?;
+        parent.remove(name);
+        Ok(())
+    }
+
+    fn grep(&self, query: &Query, may: &Filter<'_>) -> Result<Matches, FilesError> {
+        let tree = search::Searched {
+            files: self,
+            branch: self.snapshot(),
+        };
+        grep::search(&tree, query, may)
+    }
+
+    #[cfg(unix)]
+    fn materialize(&self) -> Result<View, FilesError> {
+        Copy::make(&self.root, Arc::clone(&self.shared)).map(View::copy)
+    }
+
+    #[cfg(not(unix))]
+    fn materialize(&self) -> Result<View, FilesError> {
+        Err(FilesError::NoDirectory)
+    }
+
+    fn display_root(&self) -> &Utf8Path {
+        &self.root
+    }
+}
+
+/// Numbers apart from those of other backends, which count up from 1.
+static NEXT: AtomicU64 = AtomicU64::new(1 << 32);

@@ -1,0 +1,217 @@
+//! The tree itself: cheap to copy as a whole, changed under one lock.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::ops::Deref;
+use std::sync::{Arc, Mutex, MutexGuard, RwLockReadGuard, RwLockWriteGuard};
+
+use bytes::Bytes;
+use jig_policy::{Entry, Lookup};
+use jig_proto::ProjectPath;
+
+use super::Shared;
+use crate::place::Held;
+use crate::{FilesError, Place};
+
+/// Something in the tree. It is never changed in place: a file that is written is another node with
+/// another number, so a node that was seen stays what it was.
+#[derive(Debug, Clone)]
+pub(crate) struct Node {
+    pub(super) id: u64,
+    pub(super) body: Body,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum Body {
+    File { content: Bytes, executable: bool },
+    Link(Arc<str>),
+    Directory(Branch),
+}
+
+/// The children of a directory. Copies share them until one of them is changed.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Branch(Arc<BTreeMap<String, Node>>);
+
+/// The whole tree, and the number of the next node.
+#[derive(Debug, Default)]
+pub(super) struct Trunk {
+    pub(super) root: Branch,
+    next: u64,
+}
+
+impl Node {
+    pub(super) fn is_directory(&self) -> bool {
+        matches!(self.body, Body::Directory(_))
+    }
+
+    /// Whether it is the same with all that is below it. Whoever changes something below a branch
+    /// that is held elsewhere gets a copy of that branch.
+    pub(super) fn is_unchanged(&self, seen: &Node) -> bool {
+        match (&self.body, &seen.body) {
+            (Body::Directory(now), Body::Directory(seen)) => Arc::ptr_eq(&now.0, &seen.0),
+            _ => self.id == seen.id,
+        }
+    }
+
+    /// Calls `act` for this node and all below it, parents first.
+    pub(super) fn visit<E>(
+        &self,
+        path: &ProjectPath,
+        act: &mut impl FnMut(&ProjectPath, &Node) -> Result<(), E>,
+    ) -> Result<(), E> {
+        act(path, self)?;
+        match &self.body {
+            Body::Directory(children) => children.visit(path, act),
+            _ => Ok(()),
+        }
+    }
+
+    /// As `rename` of the operating system has it.
+    pub(super) fn expect_can_replace(
+        &self,
+        there: &Node,
+        path: &ProjectPath,
+    ) -> Result<(), FilesError> {
+        let path = path.clone();
+        match (&self.body, &there.body) {
+            (Body::Directory(_), Body::Directory(children)) if !children.is_empty() => {
+                Err(FilesError::NotEmpty { path })
+            }
+            (Body::Directory(_), Body::Directory(_)) => Ok(()),
+            (Body::Directory(_), _) => Err(FilesError::NotADirectory { path }),
+            (_, Body::Directory(_)) => Err(FilesError::IsDirectory { path }),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Branch {
+    /// What stands at a canonical path; links are not followed.
+    pub(super) fn find(&self, path: &ProjectPath) -> Option<Node> {
+        let mut here = Node {
+            id: 0,
+            body: Body::Directory(self.clone()),
+        };
+        for name in path.components() {
+            let Body::Directory(children) = &here.body else {
+                return None;
+            };
+            here = children.get(name)?.clone();
+        }
+        Some(here)
+    }
+
+    pub(super) fn visit<E>(
+        &self,
+        path: &ProjectPath,
+        act: &mut impl FnMut(&ProjectPath, &Node) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for (name, node) in self.iter() {
+            let own = ProjectPath::normalize(name).unwrap_or_default();
+            node.visit(&path.join(&own), act)?;
+        }
+        Ok(())
+    }
+}
+
+impl Deref for Branch {
+    type Target = BTreeMap<String, Node>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl Lookup for &Branch {
+    fn entry(&self, path: &ProjectPath) -> io::Result<Entry> {
+        Ok(match self.find(path).map(|node| node.body) {
+            None => Entry::Missing,
+            Some(Body::File { .. }) => Entry::File,
+            Some(Body::Directory(_)) => Entry::Directory,
+            Some(Body::Link(target)) => Entry::Link(target.to_string()),
+        })
+    }
+}
+
+impl Trunk {
+    /// A new node.
+    pub(super) fn node(&mut self, body: Body) -> Node {
+        self.next += 1;
+        Node {
+            id: self.next,
+            body,
+        }
+    }
+
+    /// The children of the directory above a canonical path, to be changed, and the last name.
+    pub(super) fn parent<'p>(
+        &mut self,
+        path: &'p ProjectPath,
+        make: bool,
+    ) -> Result<(&mut BTreeMap<String, Node>, &'p str), FilesError> {
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+            return Err(FilesError::IsDirectory { path: path.clone() });
+        };
+        if path.components().any(|name| name.len() > MAX_NAME) {
+            return Err(FilesError::NameTooLong { path: path.clone() });
+        }
+        let mut here = Arc::make_mut(&mut self.root.0);
+        for name in parent.components() {
+            if make && !here.contains_key(name) {
+                self.next += 1;
+                let made = Node {
+                    id: self.next,
+                    body: Body::Directory(Branch::default()),
+                };
+                here.insert(name.to_owned(), made);
+            }
+            here = match here.get_mut(name).map(|node| &mut node.body) {
+                None => return Err(FilesError::NotFound { path: path.clone() }),
+                Some(Body::Directory(children)) => Arc::make_mut(&mut children.0),
+                Some(Body::Link(_)) => return Err(FilesError::Changed { path: path.clone() }),
+                Some(Body::File { .. }) => {
+                    return Err(FilesError::NotADirectory { path: path.clone() });
+                }
+            };
+        }
+        Ok((here, name))
+    }
+
+    /// Checks that what was located is what stands there now.
+    pub(super) fn expect_same(&self, place: &Place) -> Result<(), FilesError> {
+        let now = self.root.find(place.path()).map(|node| node.id);
+        match &place.held {
+            Held::Memory(node) if now == Some(node.id) => Ok(()),
+            _ => Err(FilesError::Changed {
+                path: place.path().clone(),
+            }),
+        }
+    }
+}
+
+impl Shared {
+    // A panic under these locks can only come from a caller's filter, before anything is changed.
+    pub(super) fn read(&self) -> RwLockReadGuard<'_, Trunk> {
+        match self.trunk.read() {
+            Ok(guard) => guard,
+            Err(poisoned) => poisoned.into_inner(),
+        }
+    }
+
+    pub(super) fn write(&self) -> RwLockWriteGuard<'_, Trunk> {
+        match self.trunk.write() {
+            Ok(guard) => guard,
+            Err(poisoned) => poisoned.into_inner(),
+        }
+    }
+}
+
+pub(super) fn lock<V>(mutex: &Mutex<V>) -> MutexGuard<'_, V> {
+    match mutex.lock() {
+        Ok(guard) => guard,
+        Err(poisoned) => poisoned.into_inner(),
+    }
+}
+
+/// As long as a name can be on nearly every disk, so that a tree can be written to one.
+const MAX_NAME: usize = 255;
