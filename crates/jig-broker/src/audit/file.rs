@@ -1,0 +1,159 @@
+//! [`FileSink`]: the log as a file that only grows.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use camino::Utf8Path;
+use rustix::fs::{self, AtFlags, FileType, FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
+
+use super::{AuditEntry, AuditSink, LOG_NAME};
+
+/// Appends lines to `audit.jsonl` in a directory.
+///
+/// Each entry is one write to a file opened for appending, so that several processes can share a
+/// log. When the file has grown to its limit it becomes `audit.jsonl.1`, the one before that
+/// `audit.jsonl.2`, and so on; the oldest goes. Only the owner can read or write them.
+#[derive(Debug)]
+pub struct FileSink {
+    directory: OwnedFd,
+    options: FileSinkOptions,
+    current: Mutex<OwnedFd>,
+}
+
+/// How large a log gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileSinkOptions {
+    /// The size at which a file is put aside, in bytes. Default: 16 MiB.
+    pub max_bytes: u64,
+    /// How many files are kept besides the one that is written. Default: 4.
+    pub keep: u32,
+}
+
+impl Default for FileSinkOptions {
+    fn default() -> Self {
+        Self {
+            max_bytes: 16 * 1024 * 1024,
+            keep: 4,
+        }
+    }
+}
+
+fn make_directories(directory: &Utf8Path) -> Result<(), Errno> {
+    match (
+        fs::mkdir(directory.as_std_path(), Mode::RWXU),
+        directory.parent(),
+    ) {
+        (Ok(()) | Err(Errno::EXIST), _) => Ok(()),
+        (Err(Errno::NOENT), Some(parent)) => {
+            make_directories(parent)?;
+            match fs::mkdir(directory.as_std_path(), Mode::RWXU) {
+                Ok(()) | Err(Errno::EXIST) => Ok(()),
+                Err(error) => Err(error),
+            }
+        }
+        (Err(error), _) => Err(error),
+    }
+}
+
+impl FileSink {
+    /// Opens the log in `directory`, which is made if it is missing, for its owner alone, with the
+    /// directories above it.
+    ///
+    /// # Errors
+    ///
+    /// If the directory cannot be made or opened, or if something other than a file has the name of
+    /// the log: a link is not followed, since whoever can make one could redirect the log.
+    pub fn open(directory: &Utf8Path, options: FileSinkOptions) -> io::Result<Self> {
+        make_directories(directory)?;
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let directory = fs::open(directory.as_std_path(), flags, Mode::empty())?;
+        let current = open_log(directory.as_fd())?;
+        Ok(Self {
+            directory,
+            options,
+            current: Mutex::new(current),
+        })
+    }
+
+    fn current(&self) -> MutexGuard<'_, OwnedFd> {
+        self.current.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts the full file aside, unless another process has done so already, and opens the next.
+    fn rotate(&self, current: &mut OwnedFd) -> io::Result<()> {
+        // The directory itself is the lock: there is no lock file to be left behind.
+        fs::flock(&self.directory, FlockOperation::LockExclusive)?;
+        let rotated = self.rotate_locked(current);
+        fs::flock(&self.directory, FlockOperation::Unlock)?;
+        rotated
+    }
+
+    fn rotate_locked(&self, current: &mut OwnedFd) -> io::Result<()> {
+        let ours = fs::fstat(&*current)?;
+        let named = fs::statat(&self.directory, LOG_NAME, AtFlags::SYMLINK_NOFOLLOW);
+        let still_named =
+            named.is_ok_and(|named| (named.st_dev, named.st_ino) == (ours.st_dev, ours.st_ino));
+        if still_named {
+            for number in (1..self.options.keep).rev() {
+                self.rename(&older(number), &older(number + 1))?;
+            }
+            if self.options.keep > 0 {
+                self.rename(LOG_NAME, &older(1))?;
+            } else {
+                fs::unlinkat(&self.directory, LOG_NAME, AtFlags::empty())?;
+            }
+        }
+        *current = open_log(self.directory.as_fd())?;
+        Ok(())
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        match fs::renameat(&self.directory, from, &self.directory, to) {
+            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+impl AuditSink for FileSink {
+    fn record(&self, entry: &AuditEntry) -> io::Result<()> {
+        let line = entry.to_line();
+        let mut current = self.current();
+        // Also true for a file that another process has put aside: it was full by then.
+        let size = u64::try_from(fs::fstat(&*current)?.st_size).unwrap_or(0);
+        if size >= self.options.max_bytes {
+            self.rotate(&mut current)?;
+        }
+        let written = rustix::io::retry_on_intr(|| rustix::io::write(&*current, line.as_bytes()))?;
+        if written < line.len() {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        Ok(())
+    }
+}
+
+fn open_log(directory: impl AsFd) -> io::Result<OwnedFd> {
+    let flags = OFlags::WRONLY
+        | OFlags::APPEND
+        | OFlags::CREATE
+        | OFlags::NOFOLLOW
+        | OFlags::NONBLOCK
+        | OFlags::CLOEXEC;
+    let owner = Mode::RUSR | Mode::WUSR;
+    let file = fs::openat(directory, LOG_NAME, flags, owner)?;
+    let stat = fs::fstat(&file)?;
+    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+        return Err(io::Error::other("the audit log is not a regular file"));
+    }
+    if Mode::from_raw_mode(stat.st_mode) != owner {
+        fs::fchmod(&file, owner)?;
+    }
+    Ok(file)
+}
+
+/// The name of the file that was put aside `number` rotations ago.
+pub(super) fn older(number: u32) -> String {
+    format!("{LOG_NAME}.{number}")
+}

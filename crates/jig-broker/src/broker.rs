@@ -1,0 +1,255 @@
+//! [`Broker`]: the door.
+
+use std::fmt;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use jiff::Timestamp;
+use jig_files::ProjectFiles;
+use jig_policy::{Capability, FileTarget, Policy, Resolved, Target as _, Verdict};
+use jig_proto::ProjectPath;
+use jig_proto::vfs::{ErrorReply, Request};
+
+use crate::approvals::{ApprovalKey, Approvals};
+use crate::audit::{AuditDecision, AuditEntry, AuditSink, NullSink, OnAuditFailure};
+use crate::host_env::HostEnv;
+use crate::http::HttpSettings;
+use crate::inquiry::Inquiry;
+use crate::judge::Judge;
+use crate::limits::Limits;
+use crate::process::ProcessSettings;
+use crate::scrub::Secrets;
+use crate::work::{Job, Judged, Work};
+use crate::{fs, http, process};
+
+/// All that a broker is made of.
+#[derive(Debug, Clone)]
+pub struct BrokerParts {
+    /// The name of the tool.
+    pub tool: String,
+    /// The id of the call, for the audit log.
+    pub call: String,
+    /// The handle of the call, if it has one.
+    pub handle: Option<String>,
+    /// The files of the workspace.
+    pub files: Arc<dyn ProjectFiles>,
+    /// What the tool may do.
+    pub policy: Arc<Policy>,
+    /// The variables that rules decide about. Default: none.
+    pub env: HostEnv,
+    /// How much one request may take.
+    pub limits: Limits,
+    /// How servers are reached.
+    pub http: HttpSettings,
+    /// How programs are run.
+    pub process: ProcessSettings,
+    /// Where decisions are written. Default: nowhere.
+    pub audit: Arc<dyn AuditSink>,
+    /// What happens when that fails. Default: it is reported.
+    pub on_audit_failure: OnAuditFailure,
+    /// What was approved in this turn. Default: nothing.
+    pub approvals: Arc<Approvals>,
+    /// The values that must not reach the tool; those resolved here are added. Default: none.
+    pub secrets: Secrets,
+}
+
+impl BrokerParts {
+    /// Parts with the defaults of everything else.
+    pub fn new(
+        tool: impl Into<String>,
+        call: impl Into<String>,
+        files: Arc<dyn ProjectFiles>,
+        policy: Arc<Policy>,
+    ) -> Self {
+        Self {
+            tool: tool.into(),
+            call: call.into(),
+            handle: None,
+            files,
+            policy,
+            env: HostEnv::default(),
+            limits: Limits::default(),
+            http: HttpSettings::default(),
+            process: ProcessSettings::default(),
+            audit: Arc::new(NullSink),
+            on_audit_failure: OnAuditFailure::default(),
+            approvals: Arc::new(Approvals::new()),
+            secrets: Secrets::new(),
+        }
+    }
+}
+
+/// The door through which all that one call of a tool asks for has to go.
+///
+/// [`judge`](Self::judge) decides, [`Work::perform`] acts; both block. It can be shared by the
+/// thread that reads a tool's requests and those that do the longer ones; clones are the same door.
+#[derive(Debug, Clone)]
+pub struct Broker {
+    pub(crate) inner: Arc<Inner>,
+}
+
+impl Broker {
+    /// A broker for one call.
+    pub fn new(parts: BrokerParts) -> Self {
+        Self {
+            inner: Arc::new(Inner {
+                tool: parts.tool,
+                call: parts.call,
+                handle: parts.handle,
+                files: parts.files,
+                policy: parts.policy,
+                env: parts.env,
+                limits: parts.limits,
+                http: parts.http,
+                process: parts.process,
+                sink: parts.audit,
+                on_audit_failure: parts.on_audit_failure,
+                audit_failed: AtomicBool::new(false),
+                audit_failure: Mutex::new(None),
+                approvals: parts.approvals,
+                secrets: parts.secrets,
+            }),
+        }
+    }
+
+    /// Judges a request. Nothing is read, changed, sent or run by that; only names are looked up.
+    pub fn judge(&self, request: &Request<'_>) -> Judged {
+        self.judge_with(request, &[])
+    }
+
+    /// The values that do not reach the tool, for whoever sends it something past this door.
+    pub fn secrets(&self) -> &Secrets {
+        &self.inner.secrets
+    }
+
+    /// The first failure to write the audit log, once.
+    pub fn take_audit_failure(&self) -> Option<io::Error> {
+        let failure = self.inner.audit_failure.lock();
+        failure.unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    pub(crate) fn judge_with(&self, request: &Request<'_>, once: &[ApprovalKey]) -> Judged {
+        let inner = &self.inner;
+        if inner.on_audit_failure == OnAuditFailure::Refuse
+            && inner.audit_failed.load(Ordering::Relaxed)
+        {
+            return Judged::Refused(ErrorReply::internal("the audit log cannot be written"));
+        }
+        let time = Timestamp::now();
+        let method = request.method();
+        let mut judge = Judge::new(inner, method, once);
+        let job = match request {
+            Request::HttpGet(get) => http::judge_get(&mut judge, get).map(|job| job.map(Job::Http)),
+            Request::HttpPost(post) => {
+                http::judge_post(&mut judge, post).map(|job| job.map(Job::Http))
+            }
+            Request::ProcessRun(run) => {
+                process::judge_run(&mut judge, run).map(|job| job.map(Job::Process))
+            }
+            fs => fs::judge(&mut judge, fs).map(|job| job.map(Job::Fs)),
+        };
+        match job {
+            Ok(Some(job)) if !judge.must_ask() => {
+                let record = judge.record(AuditDecision::Allow, time);
+                Judged::Ready(Work::new(inner, method, job, record))
+            }
+            Ok(_) => {
+                judge.record(AuditDecision::Uncovered, time).write();
+                let asks = judge.take_asks();
+                let request = request.clone().into_owned();
+                Judged::Uncovered(Inquiry::new(inner, request, asks, once.to_vec()))
+            }
+            Err(error) => {
+                if error.kind().is_denial() {
+                    if !judge.has_decided() {
+                        let target = error.data.path.clone().unwrap_or_default();
+                        judge.note(target, &error.message);
+                    }
+                    judge.record(AuditDecision::Deny, time).write();
+                } else if judge.has_decided() {
+                    let record = judge.record(AuditDecision::Allow, time);
+                    record.finish(error.kind().name());
+                }
+                Judged::Refused(inner.scrub_error(error))
+            }
+        }
+    }
+}
+
+/// What the parts become.
+pub(crate) struct Inner {
+    pub(crate) tool: String,
+    pub(crate) call: String,
+    pub(crate) handle: Option<String>,
+    pub(crate) files: Arc<dyn ProjectFiles>,
+    pub(crate) policy: Arc<Policy>,
+    pub(crate) env: HostEnv,
+    pub(crate) limits: Limits,
+    pub(crate) http: HttpSettings,
+    pub(crate) process: ProcessSettings,
+    sink: Arc<dyn AuditSink>,
+    on_audit_failure: OnAuditFailure,
+    audit_failed: AtomicBool,
+    audit_failure: Mutex<Option<io::Error>>,
+    pub(crate) approvals: Arc<Approvals>,
+    pub(crate) secrets: Secrets,
+}
+
+impl Inner {
+    /// Writes an entry, without the secrets that its texts may hold.
+    pub(crate) fn audit(&self, mut entry: AuditEntry) {
+        if let Some(scrubber) = self.secrets.scrubber() {
+            entry.target = scrubber.text(entry.target);
+            entry.reason = scrubber.text(entry.reason);
+        }
+        let Err(error) = self.sink.record(&entry) else {
+            return;
+        };
+        if !self.audit_failed.swap(true, Ordering::Relaxed) {
+            let failure = self.audit_failure.lock();
+            *failure.unwrap_or_else(PoisonError::into_inner) = Some(error);
+        }
+    }
+
+    /// Whether somebody approved a capability on a path, for the turn or by one of `once`.
+    pub(crate) fn is_approved(
+        &self,
+        capability: Capability,
+        path: &ProjectPath,
+        once: &[ApprovalKey],
+    ) -> bool {
+        let target = FileTarget {
+            capability,
+            path: Resolved::from_handle(path.clone()),
+        };
+        // A denial can't be approved, also if the same path was uncovered before.
+        if target.decide(&self.policy).verdict != Verdict::Uncovered {
+            return false;
+        }
+        let key = ApprovalKey::of(&self.tool, &target);
+        once.contains(&key) || self.approvals.has(&key)
+    }
+
+    /// The error without secrets: a server can put them into a redirect, a program into its name.
+    pub(crate) fn scrub_error(&self, mut error: ErrorReply) -> ErrorReply {
+        let Some(scrubber) = self.secrets.scrubber() else {
+            return error;
+        };
+        error.message = scrubber.text(error.message);
+        let data = &mut error.data;
+        for text in [&mut data.path, &mut data.rule, &mut data.hint] {
+            *text = text.take().map(|text| scrubber.text(text));
+        }
+        error
+    }
+}
+
+impl fmt::Debug for Inner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Inner")
+            .field("tool", &self.tool)
+            .field("call", &self.call)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,136 @@
+//! Refusals in the words that a tool gets.
+//!
+//! A denial teaches: it names what was asked, why it was refused, by which rule, what is granted
+//! instead and the smallest rule that would allow it. Nothing of the host is in it: an origin
+//! outside the workspace is cut to its file name.
+
+use jig_policy::{Policy, Reason, Refusal, Resource, Verdict};
+use jig_proto::vfs::{ErrorKind, ErrorReply};
+
+use crate::visible::visible;
+
+/// What a refusal needs besides the policy's own words.
+pub(crate) struct Surroundings<'a> {
+    pub(crate) policy: &'a Policy,
+    pub(crate) tool: &'a str,
+    /// The root of the workspace on the host, which no tool gets to know.
+    pub(crate) root: &'a str,
+    /// The resource that was asked for.
+    pub(crate) resource: Resource,
+    /// The target as it may be shown.
+    pub(crate) target: &'a str,
+}
+
+/// The kind of error for a decision that was not an allow.
+pub(crate) fn kind_of(verdict: Verdict, reason: &Reason<'_>) -> ErrorKind {
+    match reason {
+        Reason::Sensitive(_) | Reason::SensitiveBelow(_) => ErrorKind::Sensitive,
+        Reason::Protected(_) | Reason::NamedOnly(_) | Reason::ProtectedBelow(_) => {
+            ErrorKind::Protected
+        }
+        _ if verdict == Verdict::Uncovered => ErrorKind::Uncovered,
+        _ => ErrorKind::DeniedByRule,
+    }
+}
+
+/// The answer to a refused request. `path` is the path as the tool wrote it, if it is about one.
+pub(crate) fn error_reply(
+    kind: ErrorKind,
+    refusal: &Refusal,
+    around: &Surroundings<'_>,
+    path: Option<&str>,
+) -> ErrorReply {
+    let mut why = format!(
+        "{} on `{}`: {}",
+        refusal.operation,
+        visible(around.target, MAX_TARGET),
+        refusal.why
+    );
+    let grants = grants(around.policy, around.resource);
+    if !grants.is_empty() {
+        why.push_str(&format!(" (granted: {grants})"));
+    }
+    let mut reply = ErrorReply::denied(kind, why);
+    if let Some(path) = path {
+        reply = reply.with_path(path);
+    }
+    if let Some(rule) = &refusal.rule {
+        let origin = public_origin(&rule.origin, around.root);
+        reply = reply.with_rule(format!("{} ({origin})", rule.text));
+    }
+    if let Some(suggestion) = &refusal.suggestion {
+        reply = reply.with_hint(suggestion.to_toml(around.tool));
+    }
+    reply
+}
+
+/// Where a rule stands, without telling where the host keeps its files.
+pub(crate) fn public_origin<'a>(origin: &'a str, root: &str) -> &'a str {
+    let inside = origin
+        .strip_prefix(root)
+        .and_then(|rest| rest.strip_prefix('/'));
+    match inside {
+        Some(inside) => inside,
+        None if origin.starts_with(['/', '~', '\\']) || origin.contains(":\\") => {
+            origin.rsplit(['/', '\\']).next().unwrap_or(origin)
+        }
+        None => origin,
+    }
+}
+
+/// The first few grants, without origins.
+fn grants(policy: &Policy, resource: Resource) -> String {
+    let mut texts: Vec<String> = match resource {
+        Resource::Fs => {
+            let rules = policy.fs_rules().iter();
+            rules
+                .filter(|rule| !rule.capabilities().is_empty())
+                .map(|rule| format!("{} on `{}`", rule.capabilities(), rule.written()))
+                .collect()
+        }
+        Resource::Net => {
+            let rules = policy.net_rules().iter();
+            rules
+                .filter(|rule| rule.allow())
+                .map(ToString::to_string)
+                .collect()
+        }
+        Resource::Env => policy.env_rules().iter().map(ToString::to_string).collect(),
+        Resource::Commands => {
+            let rules = policy.command_rules().unwrap_or_default();
+            rules.iter().map(ToString::to_string).collect()
+        }
+    };
+    let more = texts.len().saturating_sub(MAX_GRANTS);
+    texts.truncate(MAX_GRANTS);
+    let mut text = texts.join(", ");
+    if more > 0 {
+        text.push_str(&format!(" and {more} more"));
+    }
+    text
+}
+
+/// How much of a target a message repeats. The tool knows it; the rest would be noise.
+pub(crate) const MAX_TARGET: usize = 300;
+
+/// How many grants a message names.
+const MAX_GRANTS: usize = 5;
+
+#[cfg(test)]
+mod tests {
+    use super::public_origin;
+
+    #[test]
+    fn origins_do_not_tell_where_the_host_keeps_its_files() {
+        let check = |origin, expected| assert_eq!(public_origin(origin, "/home/u/ws"), expected);
+        check("jig.toml:3", "jig.toml:3");
+        check(".jig/config.toml:3", ".jig/config.toml:3");
+        check("/home/u/ws/jig.toml:3", "jig.toml:3");
+        check("/home/u/ws2/jig.toml:3", "jig.toml:3");
+        check("/home/u/.config/jig/config.toml:9", "config.toml:9");
+        check("~/.config/jig/config.toml:9", "config.toml:9");
+        check("C:\\Users\\u\\jig.toml:9", "jig.toml:9");
+        check("--set", "--set");
+        check("built-in default", "built-in default");
+    }
+}

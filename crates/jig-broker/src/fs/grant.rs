@@ -1,0 +1,108 @@
+//! Places with the permits for them: nothing else in this crate touches a file.
+
+use jig_files::{Kind, Place};
+use jig_policy::{Capability, FileTarget, MoveTarget, Permit};
+use jig_proto::vfs::ErrorReply;
+
+use crate::denial::MAX_TARGET;
+use crate::judge::Judge;
+use crate::visible::visible;
+
+/// A place and the permits for it. The permits' target is this place's canonical path, and only
+/// [`judge`](Self::judge) makes one.
+#[derive(Debug)]
+pub(crate) struct Granted {
+    place: Place,
+    text: String,
+    _permits: Vec<Permit<FileTarget>>,
+}
+
+impl Granted {
+    /// Judges a place; `text` is the path as the tool wrote it. `None` if somebody must be asked.
+    pub(super) fn judge(
+        judge: &mut Judge<'_>,
+        place: Place,
+        text: &str,
+        wanted: &[Capability],
+    ) -> Result<Option<Self>, ErrorReply> {
+        let mut permits = Vec::with_capacity(wanted.len());
+        for capability in wanted {
+            let target = FileTarget {
+                capability: *capability,
+                path: place.resolved().clone(),
+            };
+            permits.extend(judge.permit(target, Some(text))?);
+        }
+        Ok((permits.len() == wanted.len()).then(|| Self {
+            place,
+            text: text.to_owned(),
+            _permits: permits,
+        }))
+    }
+
+    /// Where to act.
+    pub(super) fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// The path as the tool wrote it.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The same, fit for a message.
+    pub(super) fn shown(&self) -> String {
+        visible(&self.text, MAX_TARGET)
+    }
+}
+
+/// Two places and the permit for a move from one to the other.
+#[derive(Debug)]
+pub(crate) struct GrantedMove {
+    from: Place,
+    to: Place,
+    from_text: String,
+    to_text: String,
+    _permit: Permit<MoveTarget>,
+}
+
+impl GrantedMove {
+    /// Judges a move. `None` if somebody must be asked.
+    pub(super) fn judge(
+        judge: &mut Judge<'_>,
+        from: Place,
+        to: Place,
+        from_text: &str,
+        to_text: &str,
+    ) -> Result<Option<Self>, ErrorReply> {
+        let target = MoveTarget {
+            from: from.resolved().clone(),
+            to: to.resolved().clone(),
+            directory: *from.kind() == Kind::Directory,
+        };
+        let permit = judge.permit(target, Some(from_text))?;
+        Ok(permit.map(|permit| Self {
+            from,
+            to,
+            from_text: from_text.to_owned(),
+            to_text: to_text.to_owned(),
+            _permit: permit,
+        }))
+    }
+
+    pub(super) fn from(&self) -> &Place {
+        &self.from
+    }
+
+    pub(super) fn to(&self) -> &Place {
+        &self.to
+    }
+
+    pub(super) fn source_text(&self) -> &str {
+        &self.from_text
+    }
+
+    pub(super) fn destination_text(&self) -> &str {
+        &self.to_text
+    }
+}

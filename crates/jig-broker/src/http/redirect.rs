@@ -1,0 +1,66 @@
+//! Where a server sends us, and what goes along.
+
+use jig_policy::{NetTarget, Permit};
+use jig_proto::vfs::{ErrorKind, ErrorReply};
+use ureq::http::Method as Verb;
+use url::Url;
+
+use super::exchange::Answer;
+use super::{Hop, check_url, read_url};
+
+/// How a request changes on its way to the next URL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Redirected {
+    /// It becomes a `GET` without a body.
+    becomes_get: bool,
+    /// It goes to another scheme, host or port.
+    leaves: bool,
+}
+
+/// The next URL and how the request changes; `None` if the answer is the last one.
+pub(super) fn next(hop: &Hop, answer: &Answer) -> Option<Result<(Url, Redirected), ErrorReply>> {
+    let becomes_get = match answer.status {
+        303 => true,
+        301 | 302 => hop.verb == Verb::POST,
+        307 | 308 => false,
+        _ => return None,
+    };
+    let location = answer.location.as_deref()?;
+    Some(follow(&hop.url, location).map(|url| {
+        let redirected = Redirected {
+            becomes_get,
+            leaves: url.origin() != hop.url.origin(),
+        };
+        (url, redirected)
+    }))
+}
+
+fn follow(from: &Url, location: &[u8]) -> Result<Url, ErrorReply> {
+    let failed = || {
+        let message = "the server redirects to something that is not a URL of the web";
+        ErrorReply::new(ErrorKind::Internal, message)
+    };
+    let location = std::str::from_utf8(location).map_err(|_| failed())?;
+    let url = from.join(location).map_err(|_| failed())?;
+    check_url(&url).map_err(|_| failed())?;
+    read_url(url.as_str()).map_err(|_| failed())
+}
+
+impl Redirected {
+    /// The next request. What is meant for one host alone does not go to another, and does not come
+    /// back either when that one leads back to the first.
+    pub(super) fn into_hop(self, hop: Hop, target: Permit<NetTarget>, url: Url) -> Hop {
+        let keeps_body = !self.becomes_get;
+        let headers = hop.headers.into_iter().filter(|header| {
+            let about_body = header.name.as_str().starts_with("content-");
+            (keeps_body || !about_body) && !(self.leaves && header.is_private())
+        });
+        Hop {
+            target,
+            url,
+            verb: if keeps_body { hop.verb } else { Verb::GET },
+            headers: headers.collect(),
+            body: if keeps_body { hop.body } else { Vec::new() },
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! [`Inquiry`]: a request that no rule covers, put to whoever can answer.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use jig_proto::Question;
+use jig_proto::vfs::{ErrorKind, ErrorReply, Request};
+
+use crate::approvals::ApprovalKey;
+use crate::audit::AuditDecision;
+use crate::broker::{Broker, Inner};
+use crate::denial::MAX_TARGET;
+use crate::judge::Note;
+use crate::visible::visible;
+use crate::work::{Judged, Record};
+
+/// A request that no rule covers.
+///
+/// It is a value: whoever holds it decides when and whom to ask, and nothing waits meanwhile. All
+/// its texts are fit to be shown on a terminal.
+#[derive(Debug)]
+#[must_use]
+pub struct Inquiry {
+    inner: Arc<Inner>,
+    request: Request<'static>,
+    asks: Vec<Ask>,
+    /// What was approved before for this same request.
+    once: Vec<ApprovalKey>,
+}
+
+/// One thing that has to be approved.
+#[derive(Debug, Clone)]
+pub struct Ask {
+    pub(crate) operation: &'static str,
+    pub(crate) target: String,
+    pub(crate) why: String,
+    pub(crate) rule: Option<String>,
+    pub(crate) reply: ErrorReply,
+    pub(crate) key: ApprovalKey,
+}
+
+impl Ask {
+    /// The capability, or `reach`, `header`, `run`, `move`.
+    pub fn operation(&self) -> &'static str {
+        self.operation
+    }
+
+    /// On what.
+    pub fn target(&self) -> &str {
+        &self.target
+    }
+
+    /// Why it is asked, in words.
+    pub fn why(&self) -> &str {
+        &self.why
+    }
+
+    /// The rule that would cover it, as TOML.
+    pub fn rule(&self) -> Option<&str> {
+        self.rule.as_deref()
+    }
+}
+
+/// How far an approval goes. There is no further one: what is to last belongs into a rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// This request.
+    Once,
+    /// This capability on this target, for this tool, until the turn ends.
+    Turn,
+}
+
+/// Why an inquiry was not approved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unapproved {
+    /// Somebody said no.
+    Denied,
+    /// Nobody can be asked.
+    Unavailable,
+    /// Nobody answered in time.
+    TimedOut,
+}
+
+impl Inquiry {
+    pub(crate) fn new(
+        inner: &Arc<Inner>,
+        request: Request<'static>,
+        asks: Vec<Ask>,
+        once: Vec<ApprovalKey>,
+    ) -> Self {
+        let clean = |text: String| visible(&inner.secrets.scrub_text(text), MAX_TARGET);
+        let asks = asks.into_iter().map(|ask| Ask {
+            target: clean(ask.target),
+            ..ask
+        });
+        Self {
+            inner: Arc::clone(inner),
+            request,
+            asks: asks.collect(),
+            once,
+        }
+    }
+
+    /// The tool that asks.
+    pub fn tool(&self) -> &str {
+        &self.inner.tool
+    }
+
+    /// What has to be approved; at least one thing, and all of it or nothing.
+    pub fn asks(&self) -> &[Ask] {
+        &self.asks
+    }
+
+    /// The question in one line.
+    pub fn text(&self) -> String {
+        let wants: Vec<String> = self
+            .asks
+            .iter()
+            .map(|ask| format!("{} `{}`", verb(ask.operation), ask.target))
+            .collect();
+        let tool = visible(&self.inner.tool, MAX_TARGET);
+        format!("Allow `{tool}` to {}?", wants.join(" and to "))
+    }
+
+    /// What to know before answering: the reasons and the rules that would cover it.
+    pub fn context(&self) -> String {
+        let mut text = format!("{} asks by `{}`.", self.tool(), self.request.method());
+        for ask in &self.asks {
+            text.push_str(&format!(
+                "\n{} `{}`: {}.",
+                ask.operation, ask.target, ask.why
+            ));
+            if ask.operation == "reach" {
+                text.push_str(" For the turn, all of this scheme, host and port is meant.");
+            }
+        }
+        let rules: Vec<&str> = self.asks.iter().filter_map(Ask::rule).collect();
+        if !rules.is_empty() {
+            text.push_str("\nThe rule that would cover it:\n");
+            text.push_str(&rules.join("\n"));
+        }
+        // Names are in the rules, too, and the secrets that a server may have put into a URL.
+        let text = self.inner.secrets.scrub_text(text);
+        let lines: Vec<String> = text
+            .lines()
+            .map(|line| visible(line, MAX_CONTEXT))
+            .collect();
+        lines.join("\n")
+    }
+
+    /// The question as a state of the call carries it. The answers are `once`, `turn` and `no`;
+    /// [`answer`](Self::answer) takes them.
+    pub fn question(&self, id: impl Into<String>) -> Question {
+        let mut question = Question::select(id, self.text(), [ONCE, TURN, NO]);
+        question.context = Some(self.context());
+        question.with_default(NO)
+    }
+
+    /// Takes the answer to [`question`](Self::question). Everything but `once` and `turn` is a no.
+    pub fn answer(self, answer: &str) -> Judged {
+        match answer {
+            ONCE => self.approve(Scope::Once),
+            TURN => self.approve(Scope::Turn),
+            _ => Judged::Refused(self.deny(Unapproved::Denied)),
+        }
+    }
+
+    /// Somebody who may has said yes.
+    ///
+    /// The request is judged again, with the approval in force: time has passed, and what stands at
+    /// a path may be something else by now. It is [`Judged::Ready`] unless that is so.
+    pub fn approve(self, scope: Scope) -> Judged {
+        let Self {
+            inner,
+            request,
+            asks,
+            mut once,
+        } = self;
+        for ask in asks {
+            match scope {
+                Scope::Once => once.push(ask.key),
+                Scope::Turn => inner.approvals.remember(ask.key),
+            }
+        }
+        Broker { inner }.judge_with(&request, &once)
+    }
+
+    /// It was not approved; this is the answer to the tool.
+    pub fn deny(self, why: Unapproved) -> ErrorReply {
+        let (kind, words) = match why {
+            Unapproved::Denied => (ErrorKind::ApprovalDenied, "somebody was asked and said no"),
+            Unapproved::Unavailable => (ErrorKind::ApprovalUnavailable, "nobody can be asked here"),
+            Unapproved::TimedOut => (
+                ErrorKind::ApprovalTimeout,
+                "somebody was asked and did not answer in time",
+            ),
+        };
+        let mut asks = self.asks.into_iter();
+        let Some(ask) = asks.next() else {
+            return ErrorReply::denied(kind, words);
+        };
+        let note = Note {
+            target: ask.target,
+            reason: format!("{words}: {}", ask.why),
+            rule: None,
+            origin: None,
+        };
+        let method = self.request.method();
+        Record::new(
+            &self.inner,
+            method,
+            AuditDecision::Deny,
+            Timestamp::now(),
+            Some(note),
+        )
+        .write();
+        let mut reply = ErrorReply::new(kind, format!("{}; {words}", ask.reply.message));
+        reply.data = jig_proto::vfs::ErrorData {
+            kind,
+            retryable: reply.data.retryable,
+            ..ask.reply.data
+        };
+        self.inner.scrub_error(reply)
+    }
+}
+
+fn verb(operation: &'static str) -> &'static str {
+    match operation {
+        "header" => "send the value of",
+        other => other,
+    }
+}
+
+/// How much of a line is shown before a question. A tool chooses how long its arguments are.
+const MAX_CONTEXT: usize = 2000;
+
+const ONCE: &str = "once";
+const TURN: &str = "turn";
+const NO: &str = "no";

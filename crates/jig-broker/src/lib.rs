@@ -1,0 +1,81 @@
+//! The one door between a tool and the world.
+//!
+//! A tool reads files, reaches servers and runs programs only through a [`Broker`]. A request goes
+//! one way: [`Broker::judge`] asks the policy, which gives a permit; [`Work::perform`] uses the
+//! permit up, removes [`Secrets`] from what goes back and leaves a line in the audit log. What no
+//! rule covers becomes an [`Inquiry`], a plain value: nothing here calls upward to ask somebody.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use jig_broker::{Broker, BrokerParts, Judged, Unapproved};
+//! use jig_files::{FilesLookup, MemoryFiles, ProjectFiles};
+//! use jig_policy::{Access, DefaultAccess, Guards, Policy, Workspace};
+//! use jig_proto::vfs::{ErrorKind, FsPath, FsWrite, Reply, Request};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let files: Arc<dyn ProjectFiles> = Arc::new(MemoryFiles::new());
+//! let workspace = Workspace::new(files.display_root(), FilesLookup(Arc::clone(&files)));
+//! let policy = Policy::compile(
+//!     &Access::default(),
+//!     DefaultAccess::READ_ONLY,
+//!     &Guards::default(),
+//!     &workspace,
+//! )?;
+//! let broker = Broker::new(BrokerParts::new("lister", "c1", files, Arc::new(policy)));
+//!
+//! let Judged::Ready(work) = broker.judge(&Request::FsExists(FsPath::new("a.txt"))) else {
+//!     panic!("the default lets a tool read");
+//! };
+//! assert_eq!(work.perform()?, Reply::Exists(false));
+//!
+//! let write = Request::FsWrite(FsWrite::new("a.txt", "hello"));
+//! let Judged::Uncovered(inquiry) = broker.judge(&write) else {
+//!     panic!("nothing speaks of writing");
+//! };
+//! assert_eq!(inquiry.text(), "Allow `lister` to create `a.txt`?");
+//! let denied = inquiry.deny(Unapproved::Unavailable);
+//! assert_eq!(denied.kind(), ErrorKind::ApprovalUnavailable);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Every error that leaves here is fit for the eyes of a tool and of the model behind it: no path of
+//! the host, no error number, no secret. This crate knows no transport and reads no configuration;
+//! the variables that rules decide about are handed in as [`HostEnv`].
+//!
+//! What it does not promise: a file that is replaced between the check of `if_match` and the removal
+//! of `fs.delete` is removed; a program of the workspace is found again by its path when it starts;
+//! scrubbing does not hold against a program that is given a value and changes it.
+
+mod approvals;
+mod audit;
+mod broker;
+mod cancel;
+mod denial;
+mod fs;
+mod host_env;
+mod http;
+mod inquiry;
+mod judge;
+mod limits;
+mod process;
+mod scrub;
+mod visible;
+mod work;
+
+pub use approvals::Approvals;
+pub use audit::{
+    AuditDecision, AuditEntry, AuditFilter, AuditSink, MAX_LINE, NullSink, OnAuditFailure,
+};
+#[cfg(unix)]
+pub use audit::{AuditReader, FileSink, FileSinkOptions};
+pub use broker::{Broker, BrokerParts};
+pub use cancel::{CancelHook, CancelToken};
+pub use host_env::HostEnv;
+pub use http::{HttpSettings, Resolver, SystemResolver};
+pub use inquiry::{Ask, Inquiry, Scope, Unapproved};
+pub use limits::Limits;
+pub use process::ProcessSettings;
+pub use scrub::{MIN_SECRET, REDACTED, ScrubStream, Scrubber, Secrets};
+pub use work::{Judged, Work};

@@ -1,0 +1,49 @@
+//! [`Limits`]: how much one request may take.
+
+use std::time::Duration;
+
+/// How much one request may take. Without them, a tool or a server that it names could fill the
+/// memory of the host or hold its threads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// The most content of a file in one message, in bytes. Default: 10 MB. Larger files are read
+    /// in ranges.
+    pub file_bytes: u64,
+    /// The most entries of a directory in one message. Default: 50,000. Longer listings are read in
+    /// pages.
+    pub list_entries: usize,
+    /// The most bytes of lines that a search gives. Default: 4 MiB.
+    pub grep_bytes: u64,
+    /// The largest body that a server may send, in bytes. Default: 10 MB.
+    pub http_body_bytes: u64,
+    /// How long a request to a server may take, with all redirects. Default: 30 s.
+    pub http_time: Duration,
+    /// How many redirects are followed. Default: 5.
+    pub http_redirects: u32,
+    /// The most that is kept of each output of a program, in bytes. Default: 2 MB. The rest is
+    /// dropped, and a marker says so.
+    pub process_output_bytes: usize,
+    /// How much a program may print altogether before it is ended, in bytes. Default: 256 MB.
+    pub process_flood_bytes: u64,
+    /// How long a program may run. Default: 2 minutes.
+    pub process_time: Duration,
+    /// How long a program that is asked to end may take before it is killed. Default: 2 s.
+    pub process_grace: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            file_bytes: 10_000_000,
+            list_entries: 50_000,
+            grep_bytes: 4 * 1024 * 1024,
+            http_body_bytes: 10_000_000,
+            http_time: Duration::from_secs(30),
+            http_redirects: 5,
+            process_output_bytes: 2_000_000,
+            process_flood_bytes: 256_000_000,
+            process_time: Duration::from_secs(120),
+            process_grace: Duration::from_secs(2),
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! [`Secrets`]: the values that a tool must not see, and their removal from what it gets.
+//!
+//! Whatever is resolved from the host's environment during a call is remembered here and replaced by
+//! `[REDACTED]` in all that goes back to the tool: file contents, matching lines, bodies, output and
+//! messages. Besides the value itself its spelling inside JSON and URLs is known, and each longer
+//! line of a value of several lines.
+//!
+//! This keeps secrets out of transcripts; it does not hold against a program that is given a value
+//! and changes it (reverses it, say) before printing it. Who may be given a value is the policy's
+//! decision, not this module's.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Range;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use aho_corasick::{AhoCorasick, MatchKind};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+/// The secrets that were resolved in one call. Clones share them.
+#[derive(Clone, Default)]
+pub struct Secrets(Arc<RwLock<Known>>);
+
+#[derive(Default)]
+struct Known {
+    values: Vec<String>,
+    /// `None` as long as there is nothing to look for, which is how most calls stay.
+    scrubber: Option<Scrubber>,
+}
+
+impl Secrets {
+    /// No secret yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Remembers a value. Values of fewer than [`MIN_SECRET`] bytes are not kept: they occur
+    /// everywhere, so replacing them would destroy the text and hide nothing.
+    pub fn remember(&self, value: &str) {
+        if value.len() < MIN_SECRET {
+            return;
+        }
+        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        if known.values.iter().any(|old| old == value) {
+            return;
+        }
+        known.values.push(value.to_owned());
+        known.scrubber = Some(Scrubber::of(&known.values));
+    }
+
+    /// What removes the secrets known at this moment; `None` if there are none.
+    pub fn scrubber(&self) -> Option<Scrubber> {
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        known.scrubber.clone()
+    }
+
+    /// The text without secrets.
+    pub fn scrub_text(&self, text: String) -> String {
+        match self.scrubber() {
+            Some(scrubber) => scrubber.text(text),
+            None => text,
+        }
+    }
+}
+
+impl fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        write!(f, "Secrets({} values)", known.values.len())
+    }
+}
+
+/// Replaces a fixed set of secrets.
+#[derive(Clone)]
+pub struct Scrubber {
+    /// `None` if there is more to look for than an automaton can number, which takes gigabytes of
+    /// environment. Nothing passes then.
+    automaton: Option<AhoCorasick>,
+    longest: usize,
+}
+
+impl Scrubber {
+    fn of(values: &[String]) -> Self {
+        let mut patterns: Vec<String> = values.iter().flat_map(|value| spellings(value)).collect();
+        patterns.sort_unstable();
+        patterns.dedup();
+        let longest = patterns.iter().map(String::len).max().unwrap_or(0);
+        let automaton = AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostLongest)
+            .build(&patterns)
+            .ok();
+        Self {
+            longest: automaton.as_ref().map_or(usize::MAX, |_| longest),
+            automaton,
+        }
+    }
+
+    /// The bytes without secrets.
+    pub fn bytes<'a>(&self, bytes: impl Into<Cow<'a, [u8]>>) -> Cow<'a, [u8]> {
+        let bytes = bytes.into();
+        if self.find(&bytes).next().is_none() {
+            return bytes;
+        }
+        let end = bytes.len();
+        Cow::Owned(self.part(&bytes, 0..end))
+    }
+
+    /// The text without secrets.
+    pub fn text(&self, text: String) -> String {
+        match self.bytes(text.as_bytes()) {
+            Cow::Borrowed(_) => text,
+            // Whole UTF-8 texts were cut out of UTF-8 text, so what is left is UTF-8.
+            Cow::Owned(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+        }
+    }
+
+    /// The bytes of `window` that lie in `inner`, without secrets and without the parts of secrets
+    /// that reach across its borders.
+    ///
+    /// A tool that may read ranges would otherwise get a secret in two halves. `inner` must lie
+    /// within `window`; [`margin`](Self::margin) says how much larger the window should be.
+    pub fn part(&self, window: &[u8], inner: Range<usize>) -> Vec<u8> {
+        let mut clean = Vec::with_capacity(inner.len());
+        let mut done = inner.start;
+        if inner.is_empty() {
+            return clean;
+        }
+        for found in self.find(window) {
+            if found.end <= inner.start {
+                continue;
+            }
+            if found.start >= inner.end {
+                break;
+            }
+            clean.extend_from_slice(&window[done..found.start.max(done)]);
+            clean.extend_from_slice(REDACTED.as_bytes());
+            done = found.end.min(inner.end);
+        }
+        clean.extend_from_slice(&window[done..inner.end]);
+        clean
+    }
+
+    /// By how much a secret can reach across the border of a range.
+    pub fn margin(&self) -> usize {
+        self.longest.saturating_sub(1)
+    }
+
+    /// A scrubber for bytes that arrive in pieces.
+    pub fn stream(self) -> ScrubStream {
+        ScrubStream {
+            scrubber: self,
+            held: Vec::new(),
+        }
+    }
+
+    fn find<'h>(&self, bytes: &'h [u8]) -> impl Iterator<Item = Range<usize>> + use<'_, 'h> {
+        let everything = (self.automaton.is_none() && !bytes.is_empty()).then_some(0..bytes.len());
+        let automaton = self.automaton.iter();
+        let found = automaton.flat_map(move |automaton| automaton.find_iter(bytes));
+        found.map(|one| one.range()).chain(everything)
+    }
+}
+
+impl fmt::Debug for Scrubber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let patterns = self.automaton.as_ref().map(AhoCorasick::patterns_len);
+        write!(f, "Scrubber({patterns:?} patterns)")
+    }
+}
+
+/// Scrubs bytes that arrive in pieces. It holds back what may be the beginning of a secret.
+#[derive(Debug)]
+pub struct ScrubStream {
+    scrubber: Scrubber,
+    held: Vec<u8>,
+}
+
+impl ScrubStream {
+    /// Takes a piece and appends to `out` what is certain by now.
+    pub fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) {
+        self.held.extend_from_slice(piece);
+        // A match that starts before this point is wholly there, whichever pattern it is.
+        let certain = self.held.len().saturating_sub(self.scrubber.margin());
+        let mut done = 0;
+        for found in self.scrubber.find(&self.held) {
+            if found.start >= certain {
+                break;
+            }
+            out.extend_from_slice(&self.held[done..found.start]);
+            out.extend_from_slice(REDACTED.as_bytes());
+            done = found.end;
+        }
+        if done < certain {
+            out.extend_from_slice(&self.held[done..certain]);
+            done = certain;
+        }
+        self.held.drain(..done);
+    }
+
+    /// Appends the rest to `out`.
+    pub fn finish(self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.scrubber.bytes(self.held));
+    }
+}
+
+/// The ways in which a value is spelled in what servers and programs send.
+fn spellings(value: &str) -> Vec<String> {
+    let mut all = vec![value.to_owned()];
+    let lines = value.lines().map(str::trim);
+    all.extend(
+        lines
+            .filter(|line| line.len() >= MIN_LINE)
+            .map(str::to_owned),
+    );
+    let mut more = Vec::new();
+    for plain in &all {
+        let quoted = serde_json::Value::from(plain.as_str()).to_string();
+        let escaped = quoted[1..quoted.len() - 1].to_owned();
+        more.push(escaped.replace('/', "\\/"));
+        more.push(escaped);
+        let encoded = utf8_percent_encode(plain, UNRESERVED_STAY).to_string();
+        more.push(encoded.replace("%20", "+"));
+        more.push(encoded);
+    }
+    all.append(&mut more);
+    all
+}
+
+/// What stands where a secret was.
+pub const REDACTED: &str = "[REDACTED]";
+
+/// The shortest value that is replaced, in bytes.
+pub const MIN_SECRET: usize = 4;
+
+/// The shortest line of a longer value that is replaced by itself: `}` is no secret.
+const MIN_LINE: usize = 8;
+
+/// As `encodeURIComponent` and most libraries do it.
+const UNRESERVED_STAY: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'_')
+    .remove(b'.')
+    .remove(b'~');
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,110 @@
+//! X-40, V-074, V-085: what was resolved in a call never goes back.
+
+use proptest::prelude::*;
+
+use super::{REDACTED, Secrets};
+
+fn secrets(values: &[&str]) -> Secrets {
+    let secrets = Secrets::new();
+    values.iter().for_each(|value| secrets.remember(value));
+    secrets
+}
+
+fn check(values: &[&str], input: &str, expected: &str) {
+    let scrubbed = secrets(values).scrub_text(input.to_owned());
+    assert_eq!(scrubbed, expected, "{values:?} in {input:?}");
+}
+
+#[test]
+fn x40_values_are_replaced() {
+    check(&[], "nothing to hide", "nothing to hide");
+    check(
+        &["tok-123"],
+        "a tok-123 b tok-123",
+        "a [REDACTED] b [REDACTED]",
+    );
+    check(&["tok-123"], "tok-12", "tok-12");
+    check(&["tok-123"], "", "");
+    check(
+        &["abcd", "abcdefgh"],
+        "abcdefgh abcd",
+        "[REDACTED] [REDACTED]",
+    );
+    check(&["abcdefgh", "cdef"], "xcdefgh", "x[REDACTED]gh");
+    check(&["häßlich"], "so häßlich!", "so [REDACTED]!");
+}
+
+#[test]
+fn x40_values_shorter_than_four_bytes_stay() {
+    check(&["abc", "1", ""], "abc 1", "abc 1");
+    check(&["abcd"], "abcd", REDACTED);
+}
+
+#[test]
+fn x40_spellings_in_json_and_urls_are_known() {
+    check(&["a\"b\\c"], r#"{"t":"a\"b\\c"}"#, r#"{"t":"[REDACTED]"}"#);
+    check(&["ab/cd"], r#""ab\/cd""#, r#""[REDACTED]""#);
+    check(
+        &["tök=en&1"],
+        "?t=t%C3%B6k%3Den%261&u=1",
+        "?t=[REDACTED]&u=1",
+    );
+    check(&["two words"], "?t=two+words", "?t=[REDACTED]");
+    check(&["two words"], "?t=two%20words", "?t=[REDACTED]");
+}
+
+#[test]
+fn x40_each_longer_line_of_a_value_is_known() {
+    let key = "-----BEGIN KEY-----\nMIIEvQIBADANBg\nx\n-----END KEY-----\n";
+    check(&[key], key, REDACTED);
+    check(&[key], "2: MIIEvQIBADANBg", "2: [REDACTED]");
+    check(&[key], r"MIIEvQIBADANBg\nx", r"[REDACTED]\nx");
+    check(&[key], "x marks the spot", "x marks the spot");
+}
+
+#[test]
+fn a_part_leaves_out_what_crosses_its_borders() {
+    let scrubber = secrets(&["secret"]).scrubber().unwrap();
+    let part =
+        |window: &str, inner| String::from_utf8(scrubber.part(window.as_bytes(), inner)).unwrap();
+    assert_eq!(scrubber.margin(), 5);
+    assert_eq!(part("a secret b", 0..10), "a [REDACTED] b");
+    assert_eq!(part("a secret b", 0..5), "a [REDACTED]");
+    assert_eq!(part("a secret b", 5..10), "[REDACTED] b");
+    assert_eq!(part("a secret b", 4..6), "[REDACTED]");
+    assert_eq!(part("a secret b", 8..10), " b");
+    assert_eq!(part("a secret b", 0..2), "a ");
+    assert_eq!(part("secretsecret", 3..9), "[REDACTED][REDACTED]");
+    assert_eq!(part("secret", 3..3), "");
+}
+
+#[test]
+fn neither_debug_shows_values() {
+    let secrets = secrets(&["hunter22"]);
+    let shown = format!("{secrets:?} {:?}", secrets.scrubber());
+    assert!(!shown.contains("hunter22"), "{shown}");
+}
+
+proptest! {
+    /// Where the pieces end makes no difference, and no secret is left.
+    #[test]
+    fn x40_pieces_come_out_like_the_whole(
+        parts in proptest::collection::vec("(abcd|abcdabce|bcdX|[a-e]{0,3}|\\PC)", 0..30),
+        cuts in proptest::collection::vec(0_usize..200, 0..12),
+    ) {
+        let secrets = secrets(&["abcd", "abcdabce", "bcdX"]);
+        let scrubber = secrets.scrubber().unwrap();
+        let whole = parts.concat().into_bytes();
+        let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut % (whole.len() + 1)).collect();
+        cuts.extend([0, whole.len()]);
+        cuts.sort_unstable();
+        let mut stream = scrubber.clone().stream();
+        let mut out = Vec::new();
+        for pair in cuts.windows(2) {
+            stream.push(&whole[pair[0]..pair[1]], &mut out);
+        }
+        stream.finish(&mut out);
+        prop_assert_eq!(&out, &*scrubber.bytes(whole));
+        prop_assert!(!String::from_utf8_lossy(&out).contains("abcd"));
+    }
+}

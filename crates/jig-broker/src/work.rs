@@ -1,0 +1,186 @@
+//! [`Work`]: a permitted request, ready to be done.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use jiff::Timestamp;
+use jig_proto::vfs::{ErrorReply, Method, Reply};
+
+use crate::audit::{AuditDecision, AuditEntry};
+use crate::broker::Inner;
+use crate::cancel::CancelToken;
+use crate::fs::FsJob;
+use crate::http::HttpJob;
+use crate::inquiry::Inquiry;
+use crate::judge::Note;
+use crate::process::ProcessJob;
+
+/// What became of a request when it was judged.
+///
+/// Exhaustive: whoever asks must have an answer to each.
+#[derive(Debug)]
+#[must_use]
+pub enum Judged {
+    /// It may be done.
+    Ready(Work),
+    /// Nothing speaks of it: somebody may be asked.
+    Uncovered(Inquiry),
+    /// It may not or cannot be done; this is the answer.
+    Refused(ErrorReply),
+}
+
+/// A permitted request. It holds all that doing it needs, and can be moved to another thread.
+///
+/// Dropping it without [`perform`](Self::perform) does nothing but leave a line in the audit log.
+#[derive(Debug)]
+#[must_use]
+pub struct Work(Box<Task>);
+
+#[derive(Debug)]
+struct Task {
+    inner: Arc<Inner>,
+    method: Method,
+    job: Job,
+    record: Record,
+    cancel: CancelToken,
+}
+
+/// What is to be done, with the permits for it.
+#[derive(Debug)]
+pub(crate) enum Job {
+    Fs(FsJob),
+    Http(HttpJob),
+    Process(ProcessJob),
+}
+
+impl Work {
+    pub(crate) fn new(inner: &Arc<Inner>, method: Method, job: Job, record: Record) -> Self {
+        Self(Box::new(Task {
+            inner: Arc::clone(inner),
+            method,
+            job,
+            record,
+            cancel: CancelToken::new(),
+        }))
+    }
+
+    /// The method of the request.
+    pub fn method(&self) -> Method {
+        self.0.method
+    }
+
+    /// Whether it is done in microseconds, so that the thread that reads requests may do it itself.
+    pub fn is_quick(&self) -> bool {
+        match &self.0.job {
+            Job::Fs(job) => job.is_quick(),
+            Job::Http(_) | Job::Process(_) => false,
+        }
+    }
+
+    /// What gives the request up while it runs. The answer is then
+    /// [`ErrorReply::cancelled`], unless it was done before.
+    pub fn cancel_token(&self) -> CancelToken {
+        self.0.cancel.clone()
+    }
+
+    /// Does it. Blocks until it is done, refused, over its time or cancelled.
+    pub fn perform(self) -> Result<Reply<'static>, ErrorReply> {
+        let Task {
+            inner,
+            job,
+            record,
+            cancel,
+            ..
+        } = *self.0;
+        let result = if cancel.is_cancelled() {
+            Err(ErrorReply::cancelled())
+        } else {
+            match job {
+                Job::Fs(job) => job.run(&inner, &cancel),
+                Job::Http(job) => job.run(&inner, &cancel),
+                Job::Process(job) => job.run(&inner, &cancel),
+            }
+        };
+        // Whatever failed because it was given up failed for that reason.
+        let result = match result {
+            Err(_) if cancel.is_cancelled() => Err(ErrorReply::cancelled()),
+            other => other,
+        };
+        match &result {
+            Ok(_) => record.finish("ok"),
+            Err(error) => record.finish(error.kind().name()),
+        }
+        result.map_err(|error| inner.scrub_error(error))
+    }
+}
+
+/// The audit line of a request, written when the request is over, however it ends.
+#[derive(Debug)]
+pub(crate) struct Record {
+    inner: Arc<Inner>,
+    /// `None` once it is written.
+    entry: Option<AuditEntry>,
+    started: Instant,
+}
+
+impl Record {
+    pub(crate) fn new(
+        inner: &Arc<Inner>,
+        method: Method,
+        decision: AuditDecision,
+        time: Timestamp,
+        note: Option<Note>,
+    ) -> Self {
+        let note = note.unwrap_or(Note {
+            target: String::new(),
+            reason: String::new(),
+            rule: None,
+            origin: None,
+        });
+        Self {
+            inner: Arc::clone(inner),
+            entry: Some(AuditEntry {
+                time,
+                tool: inner.tool.clone(),
+                call: inner.call.clone(),
+                handle: inner.handle.clone(),
+                operation: method.name().to_owned(),
+                target: note.target,
+                decision,
+                reason: note.reason,
+                rule: note.rule,
+                origin: note.origin,
+                outcome: None,
+                duration_us: None,
+            }),
+            started: Instant::now(),
+        }
+    }
+
+    /// Writes the line of a request of which nothing was tried.
+    pub(crate) fn write(mut self) {
+        if let Some(entry) = self.entry.take() {
+            self.inner.audit(entry);
+        }
+    }
+
+    /// Writes the line with how it ended.
+    pub(crate) fn finish(mut self, outcome: &str) {
+        self.close(outcome);
+    }
+
+    fn close(&mut self, outcome: &str) {
+        if let Some(mut entry) = self.entry.take() {
+            entry.outcome = Some(outcome.to_owned());
+            let taken = self.started.elapsed().as_micros();
+            entry.duration_us = u64::try_from(taken).ok();
+            self.inner.audit(entry);
+        }
+    }
+}
+
+impl Drop for Record {
+    fn drop(&mut self) {
+        self.close("abandoned");
+    }
+}

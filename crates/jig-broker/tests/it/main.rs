@@ -1,0 +1,16 @@
+//! The broker from outside: real files, real servers on the loopback interface, real programs.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the tests prepare and inspect workspaces from outside"
+)]
+#![expect(clippy::unwrap_used, reason = "a fixture that fails is a failed test")]
+
+mod approval;
+mod audit;
+mod files;
+mod http;
+mod process;
+mod server;
+mod tls;
+mod world;
