@@ -1,0 +1,42 @@
+//! Tools of the runtime `vfs`: [`run`] or [`connect`], then the [`Host`].
+//!
+//! The tool talks with its host over standard input and output, so it must print nothing there;
+//! standard error is for people. Requests block until they are answered. What the policy denies is a
+//! [`HostError`] that says why and what would allow it; the tool goes on as it likes.
+
+mod error;
+mod files;
+mod grep;
+mod host;
+mod http;
+mod pipes;
+mod process;
+mod rules;
+mod run;
+mod transport;
+
+use std::io::{self, Stdin, Stdout};
+
+pub use error::{ConnectError, HostError};
+pub use grep::Grep;
+pub use host::{ArgumentsError, Host};
+pub use http::HttpRequest;
+pub use jig_proto::vfs::{
+    Capabilities, DoneReply, Edit, Entry, EntryKind, ErrorKind, ErrorReply, FileMatches, FsAppend,
+    FsDelete, FsPatch, FsRename, FsWrite, GrepReply, HttpReply, Init, MatchedLine, MetadataReply,
+    Method, Payload, ProcessReply, ReadReply, Ready, Reply, Request, SessionLimits, ToolInput,
+};
+pub use pipes::Pipes;
+pub use process::Run;
+pub use run::{run, serve};
+pub use transport::{Notification, RequestError, Transport};
+
+/// Reads `init` from standard input and takes standard input and output for the protocol.
+///
+/// # Errors
+///
+/// If no host is there, or it does not speak a version of the protocol that we do.
+pub fn connect() -> Result<Host, ConnectError> {
+    let (init, pipes) = Pipes::<Stdin, Stdout>::open(io::stdin(), io::stdout())?;
+    Host::over(init, pipes)
+}

@@ -1,0 +1,134 @@
+//! [`Transport`]: how a [`Host`](super::Host) is reached.
+
+use std::io;
+
+use jig_proto::vfs::{ErrorReply, Ready, Reply, Request};
+use jig_proto::{Response, ToolError, ToolState};
+use serde_json::Value;
+
+/// The way to the host.
+///
+/// [`Pipes`](super::Pipes) speaks the protocol over standard input and output. A host that runs a
+/// tool inside of itself implements this instead, and skips the wire; the tool can't tell the
+/// difference.
+///
+/// ```
+/// use jig_tool::vfs::{
+///     ErrorReply, Host, Init, Notification, Reply, Request, RequestError, ToolInput, Transport,
+/// };
+/// use serde_json::Value;
+///
+/// /// A host with one file.
+/// struct OneFile;
+///
+/// impl Transport for OneFile {
+///     fn request(&mut self, request: &Request<'_>) -> Result<Reply<'static>, RequestError> {
+///         match request {
+///             Request::FsRead(read) if read.path == "greeting" => Ok(Reply::read("hello")),
+///             Request::FsRead(read) => {
+///                 Err(RequestError::Refused(ErrorReply::not_found(&read.path)))
+///             }
+///             other => {
+///                 let name = other.method().name();
+///                 Err(RequestError::Refused(ErrorReply::method_not_found(name)))
+///             }
+///         }
+///     }
+///
+///     fn notify(&mut self, _: &Notification<'_>) -> Result<(), RequestError> {
+///         Ok(())
+///     }
+///
+///     fn wait_apply(&mut self) -> Result<Value, RequestError> {
+///         Err(RequestError::Cancelled)
+///     }
+///
+///     fn is_cancelled(&self) -> bool {
+///         false
+///     }
+/// }
+///
+/// let mut host = Host::over(Init::new(ToolInput::default()), OneFile)?;
+/// assert_eq!(host.read("a/../greeting")?, "hello");
+/// assert!(host.read("farewell").unwrap_err().is_not_found());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait Transport: Send {
+    /// Sends a request and blocks until it is answered.
+    ///
+    /// # Errors
+    ///
+    /// If the host did not do it, or can't be asked.
+    fn request(&mut self, request: &Request<'_>) -> Result<Reply<'static>, RequestError>;
+
+    /// Sends requests, several at once if that was agreed upon, and hands on each answer with the
+    /// index of its request, in whatever order they arrive.
+    ///
+    /// # Errors
+    ///
+    /// If the host can't be asked any more; requests that were not answered by then never are.
+    fn request_each<'r>(
+        &mut self,
+        requests: &mut dyn Iterator<Item = Request<'r>>,
+        answer: &mut dyn FnMut(usize, Result<Reply<'static>, ErrorReply>),
+    ) -> Result<(), RequestError> {
+        for (index, request) in requests.enumerate() {
+            match self.request(&request) {
+                Ok(reply) => answer(index, Ok(reply)),
+                Err(RequestError::Refused(error)) => answer(index, Err(error)),
+                Err(lost) => return Err(lost),
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends what is not answered.
+    ///
+    /// # Errors
+    ///
+    /// If it can't be sent.
+    fn notify(&mut self, notification: &Notification<'_>) -> Result<(), RequestError>;
+
+    /// Blocks until the host sends input, or the answer to the tool's question.
+    ///
+    /// # Errors
+    ///
+    /// If the host cancels the call instead, or is gone.
+    fn wait_apply(&mut self) -> Result<Value, RequestError>;
+
+    /// Whether the host has cancelled the call, as far as is known without waiting.
+    fn is_cancelled(&self) -> bool;
+}
+
+/// What a tool tells its host.
+///
+/// Exhaustive: a transport must be able to send each.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Notification<'a> {
+    /// The tool picks from what the host offers. Sent first, at most once.
+    Ready(&'a Ready),
+    /// The tool is done.
+    Result(&'a Response),
+    /// The tool failed.
+    Error(&'a ToolError),
+    /// Where the tool stands.
+    State(&'a ToolState),
+}
+
+/// Why there is no answer to a request that says that it was done.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RequestError {
+    /// The host did not do it, and says why.
+    #[error(transparent)]
+    Refused(ErrorReply),
+    /// The host cancelled the call. Whether the request was done is not known.
+    #[error("the host cancelled the call")]
+    Cancelled,
+    /// The host is gone.
+    #[error("the connection to the host is lost")]
+    Disconnected(#[source] io::Error),
+    /// The host sent something that is not of the protocol.
+    #[error("the host sent what can't be understood")]
+    Misunderstood(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
