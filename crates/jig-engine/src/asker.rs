@@ -1,0 +1,70 @@
+//! [`Asker`]: whoever can answer questions for a caller.
+
+use jig_config::QuestionTarget;
+use jig_proto::Question;
+use serde_json::Value;
+
+/// Whoever can answer questions: a person at a terminal, an editor, a client. It is handed in by the
+/// caller and asked by the one loop that drives a call; nothing below the engine knows it.
+pub trait Asker {
+    /// Answers a question, or says why not. It may take its time: no clock runs meanwhile.
+    fn ask(&mut self, ask: &Ask<'_>) -> Answer;
+
+    /// Is shown what a running tool has to say.
+    fn progress(&mut self, tool: &str, text: &str) {
+        let _ = (tool, text);
+    }
+}
+
+/// A question.
+#[derive(Debug, Clone, Copy)]
+pub struct Ask<'a> {
+    /// The tool that it is about.
+    pub tool: &'a str,
+    /// The question; its schema says which answers there are.
+    pub question: &'a Question,
+    /// What it is about.
+    pub about: About,
+}
+
+/// What a question is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum About {
+    /// Whether the tool may run, with these arguments. The answer is a boolean.
+    Run,
+    /// The arguments, to be edited. The answer is an object.
+    Arguments,
+    /// Whether the result may be passed on. The answer is a boolean.
+    Result,
+    /// The result, to be edited. The answer is text.
+    EditResult,
+    /// Whether the tool may do something that no rule covers: `once`, `turn` or `no`.
+    Access,
+    /// What the tool itself wants to know, and who should answer it.
+    Tool(QuestionTarget),
+}
+
+/// What became of a question.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Answer {
+    /// The answer.
+    Given(Value),
+    /// There is nobody to ask.
+    Unavailable,
+    /// Nobody answered in time.
+    TimedOut,
+    /// The one who was asked wants the call to end.
+    Cancel,
+}
+
+/// Nobody: every question is unanswered, at once.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Nobody;
+
+impl Asker for Nobody {
+    fn ask(&mut self, _: &Ask<'_>) -> Answer {
+        Answer::Unavailable
+    }
+}

@@ -1,0 +1,64 @@
+//! Results of bounded size, cut between characters, with a marker of what was cut.
+
+use jig_proto::{Block, Content, Text};
+
+/// The most text of a result, in bytes. A tool can return any amount, and a model pays for each.
+pub(crate) const MAX_RESULT: usize = 256 * 1024;
+
+/// Cuts the text blocks of a result so that they hold at most `most` bytes together.
+pub(crate) fn bound(content: Content, most: usize) -> Content {
+    let total: usize = content.blocks().iter().map(text_bytes).sum();
+    if total <= most {
+        return content;
+    }
+    let mut left = most;
+    let mut kept = Vec::new();
+    for block in content.into_blocks() {
+        match block {
+            Block::Text(text) if text.text.len() > left => {
+                let end = text.text.floor_char_boundary(left);
+                let mut cut = text.text[..end].to_owned();
+                let (from, to) = (kilobytes(total), kilobytes(most));
+                cut.push_str(&format!("\n... [truncated, {from} KB → {to} KB]"));
+                kept.push(Block::Text(Text { text: cut, ..text }));
+                return kept.into_iter().collect();
+            }
+            block => {
+                left = left.saturating_sub(text_bytes(&block));
+                kept.push(block);
+            }
+        }
+    }
+    kept.into_iter().collect()
+}
+
+fn text_bytes(block: &Block) -> usize {
+    match block {
+        Block::Text(text) => text.text.len(),
+        _ => 0,
+    }
+}
+
+fn kilobytes(bytes: usize) -> usize {
+    bytes.div_ceil(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_fits_is_left_alone() {
+        let content = Content::text("short");
+        assert_eq!(bound(content.clone(), 5), content);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_cut_between_characters_and_says_so() {
+        let text = "ü".repeat(4096);
+        let bounded = bound(Content::text(text), 2049).to_text();
+        let (kept, marker) = bounded.split_once('\n').unwrap();
+        assert_eq!(kept, "ü".repeat(1024));
+        assert_eq!(marker, "... [truncated, 8 KB → 3 KB]");
+    }
+}

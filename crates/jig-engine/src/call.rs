@@ -1,0 +1,115 @@
+//! [`Call`]: one request to run a tool, and why it may fail.
+
+use std::sync::Arc;
+
+use jig_proto::ToolError;
+use jig_runtime::{StartError, Tracer};
+use serde_json::{Map, Value};
+
+use crate::arguments::ArgumentErrors;
+use crate::template::TemplateError;
+
+/// One request to run a tool.
+#[derive(Debug, Clone)]
+pub struct Call {
+    /// The tool.
+    pub tool: String,
+    /// Its arguments, as the caller gave them.
+    pub arguments: Map<String, Value>,
+    /// Answers to questions that are known in advance, by the id of the question.
+    pub answers: Map<String, Value>,
+    /// The id of the call in the audit log; one is made if there is none.
+    pub id: Option<String>,
+    /// Who is shown the exchange with a tool that is a program.
+    pub tracer: Option<Arc<dyn Tracer>>,
+}
+
+impl Call {
+    /// A call with these arguments; anything but an object means none.
+    pub fn new(tool: impl Into<String>, arguments: Value) -> Self {
+        let arguments = match arguments {
+            Value::Object(arguments) => arguments,
+            _ => Map::new(),
+        };
+        Self {
+            tool: tool.into(),
+            arguments,
+            answers: Map::new(),
+            id: None,
+            tracer: None,
+        }
+    }
+}
+
+/// Why a call came to nothing.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CallError {
+    /// There is no such tool.
+    #[error("there is no tool `{0}`")]
+    UnknownTool(String),
+    /// The tool is switched off in the configuration.
+    #[error("the tool `{0}` is switched off")]
+    Disabled(String),
+    /// The runtime of the tool is not part of this jig.
+    #[error("the runtime `{runtime}` of the tool `{tool}` cannot be run by this version of jig")]
+    Runtime {
+        /// The tool.
+        tool: String,
+        /// Its runtime.
+        runtime: String,
+    },
+    /// The arguments don't fit.
+    #[error("invalid arguments for `{tool}`: {errors}")]
+    Arguments {
+        /// The tool.
+        tool: String,
+        /// Every argument that does not fit, and why.
+        errors: ArgumentErrors,
+    },
+    /// The rules of the tool cannot be compiled.
+    #[error("invalid access policy for tool `{tool}`")]
+    Policy {
+        /// The tool.
+        tool: String,
+        /// What is wrong with the rules.
+        #[source]
+        errors: jig_config::Errors,
+    },
+    /// The command of the tool cannot be filled in.
+    #[error("the command of the tool `{tool}` cannot be filled in")]
+    Template {
+        /// The tool.
+        tool: String,
+        /// What is wrong with it.
+        #[source]
+        error: TemplateError,
+    },
+    /// The workspace could not be made available.
+    #[error("the workspace cannot be used")]
+    Files(#[from] jig_files::FilesError),
+    /// Somebody was asked whether the tool may run, and said no.
+    #[error("the run of `{0}` was declined")]
+    Declined(String),
+    /// The tool asks before it runs, and nobody can answer.
+    #[error("`{0}` runs only after somebody agreed, and nobody can be asked here")]
+    NobodyToAsk(String),
+    /// The configuration says that the tool is not to be run.
+    #[error("`{0}` is configured to be skipped")]
+    Skipped(String),
+    /// The result was held back.
+    #[error("the result of `{0}` was not passed on")]
+    ResultWithheld(String),
+    /// The tool could not be started.
+    #[error("the tool `{tool}` could not be started")]
+    Start {
+        /// The tool.
+        tool: String,
+        /// Why not.
+        #[source]
+        error: StartError,
+    },
+    /// The tool ran and failed.
+    #[error("{}", .0.message)]
+    Tool(ToolError),
+}

@@ -1,0 +1,47 @@
+//! The embedder's API: a [`Call`] goes in, a result comes out.
+//!
+//! An [`Engine`] holds a configuration, the files of a workspace and what is remembered for one turn.
+//! [`Engine::call`] looks the tool up, fills in and checks the arguments, compiles the policy, has
+//! the tool's runtime start it, and drives it until it has stopped. Questions, the tool's and the
+//! policy's, go to the [`Asker`] that the caller supplies.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use jig_config::Sources;
+//! use jig_engine::{Call, Engine, Nobody};
+//! use jig_files::MemoryFiles;
+//! use jig_proto::ProjectPath;
+//! use serde_json::json;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // A workspace in memory, without any configuration: the `fs_*` tools are there.
+//! let files = MemoryFiles::new();
+//! files.put_file(&ProjectPath::normalize("notes.txt")?, "one\ntwo\n", false)?;
+//! let config = jig_config::load(&Sources::new("/workspace"))?.config;
+//! let engine = Engine::new(Arc::new(config), Arc::new(files));
+//!
+//! let call = Call::new("fs_read_file", json!({ "path": "notes.txt" }));
+//! let content = engine.call(call, &mut Nobody)?;
+//! assert!(content.to_text().contains("two"));
+//!
+//! // Writing asks first, and here nobody can answer.
+//! let call = Call::new("fs_create_file", json!({ "path": "new.txt", "content": "" }));
+//! assert!(engine.call(call, &mut Nobody).is_err());
+//! # Ok(())
+//! # }
+//! ```
+
+mod arguments;
+mod asker;
+mod bound;
+mod call;
+mod engine;
+mod methods;
+mod template;
+
+pub use arguments::ArgumentErrors;
+pub use asker::{About, Answer, Ask, Asker, Nobody};
+pub use call::{Call, CallError};
+pub use engine::{Engine, Started};
+pub use template::TemplateError;

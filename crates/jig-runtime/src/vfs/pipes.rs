@@ -1,0 +1,118 @@
+//! The pipes of a program: bytes in and out without ever waiting.
+
+use std::io::{self, PipeReader, PipeWriter, Read, Write};
+use std::os::fd::AsFd;
+
+use jig_sandbox::{Child, set_nonblocking};
+
+/// The three pipes. One that has ended is `None`.
+pub(super) struct Pipes {
+    pub(super) stdin: Option<PipeWriter>,
+    pub(super) stdout: Option<PipeReader>,
+    pub(super) stderr: Option<PipeReader>,
+    /// What waits to be written, from `written` on.
+    out: Vec<u8>,
+    written: usize,
+    /// The end of what the program printed as errors.
+    errors: Vec<u8>,
+    errors_cut: bool,
+}
+
+impl Pipes {
+    pub(super) fn take_from(child: &mut Child) -> io::Result<Self> {
+        let (stdin, stdout, stderr) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        if let Some(stdin) = &stdin {
+            set_nonblocking(stdin.as_fd(), true)?;
+        }
+        for reader in [&stdout, &stderr].into_iter().flatten() {
+            set_nonblocking(reader.as_fd(), true)?;
+        }
+        Ok(Self {
+            stdin,
+            stdout,
+            stderr,
+            out: Vec::new(),
+            written: 0,
+            errors: Vec::new(),
+            errors_cut: false,
+        })
+    }
+
+    /// The buffer to which lines for the program are appended; [`flush`](Self::flush) sends them.
+    pub(super) fn out(&mut self) -> &mut Vec<u8> {
+        &mut self.out
+    }
+
+    /// How many bytes wait to be written.
+    pub(super) fn unwritten(&self) -> usize {
+        self.out.len() - self.written
+    }
+
+    /// Writes what the pipe takes. A program that reads no more is no error: it may still finish.
+    pub(super) fn flush(&mut self) {
+        while self.unwritten() > 0 {
+            let Some(stdin) = &mut self.stdin else {
+                self.written = self.out.len();
+                break;
+            };
+            match stdin.write(&self.out[self.written..]) {
+                Ok(0) => self.stdin = None,
+                Ok(count) => self.written += count,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => self.stdin = None,
+            }
+        }
+        self.out.clear();
+        self.out.shrink_to(KEPT_BYTES);
+        self.written = 0;
+    }
+
+    /// Reads what is there of the program's output; `None` if there is nothing now. At the end the
+    /// pipe is closed and nothing comes any more.
+    pub(super) fn read<'b>(&mut self, buffer: &'b mut [u8]) -> Option<&'b [u8]> {
+        let count = read_some(&mut self.stdout, buffer)?;
+        Some(&buffer[..count])
+    }
+
+    /// Reads what is there of the program's errors and keeps the end of it.
+    pub(super) fn read_errors(&mut self, buffer: &mut [u8]) {
+        while let Some(count) = read_some(&mut self.stderr, buffer) {
+            self.errors.extend_from_slice(&buffer[..count]);
+            let excess = self.errors.len().saturating_sub(KEPT_ERRORS);
+            if excess > 0 {
+                self.errors.drain(..excess);
+                self.errors_cut = true;
+            }
+        }
+    }
+
+    /// The end of what the program printed as errors, as text.
+    pub(super) fn errors(&self) -> String {
+        let text = String::from_utf8_lossy(&self.errors);
+        let text = text.trim();
+        match self.errors_cut {
+            true => format!("… {text}"),
+            false => text.to_owned(),
+        }
+    }
+}
+
+fn read_some(pipe: &mut Option<PipeReader>, buffer: &mut [u8]) -> Option<usize> {
+    loop {
+        match pipe.as_mut()?.read(buffer) {
+            Ok(0) => *pipe = None,
+            Ok(count) => return Some(count),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return None,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => *pipe = None,
+        }
+    }
+}
+
+/// How much memory is kept between lines: a session that sent one large answer gives it back.
+const KEPT_BYTES: usize = 64 * 1024;
+
+/// How much of a program's errors is kept. A program can print them without end.
+const KEPT_ERRORS: usize = 64 * 1024;
