@@ -69,6 +69,19 @@ pub(crate) enum Command {
     /// Show the rules of a tool, or ask what they say
     #[command(subcommand)]
     Policy(PolicyCommand),
+    /// Run a tool: `jig call fs_read_file path=README.md`
+    #[command(after_help = CALL_HELP)]
+    Call(CallArgs),
+    /// Show what was decided: every request of every tool, and the rule behind it
+    Log(LogArgs),
+    /// Speak the host's side of the VFS protocol on stdin and stdout, for tests of tools
+    VfsHost(VfsHostArgs),
+    /// Run a predefined tool as a program
+    #[command(name = "__tool", hide = true)]
+    Tool {
+        /// The tool
+        name: String,
+    },
     /// Show what this machine can enforce, and what to do about each gap
     Doctor,
     /// Print a completion script for a shell
@@ -77,6 +90,82 @@ pub(crate) enum Command {
         /// The shell
         shell: clap_complete::Shell,
     },
+}
+
+const CALL_HELP: &str = "\
+Examples:
+  jig call fs_read_file path=src/main.rs start_line=1 end_line=20
+  jig call fs_grep_files pattern='fn main' paths=src
+  jig call fs_create_file --args '{\"path\": \"notes.txt\", \"content\": \"hello\"}' --yes
+  generate-arguments | jig call my_tool --args -";
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct CallArgs {
+    /// The tool
+    pub(crate) tool: String,
+    /// Its arguments; one name several times makes a list
+    #[arg(value_name = "NAME=VALUE")]
+    pub(crate) arguments: Vec<String>,
+    /// All arguments as one JSON object, or `-` to read it from stdin
+    #[arg(long, value_name = "JSON", allow_hyphen_values = true)]
+    pub(crate) args: Option<String>,
+    /// The answer to a question of the tool, known in advance; may be repeated
+    #[arg(long, value_name = "ID=VALUE")]
+    pub(crate) answer: Vec<String>,
+    /// Say yes to running the tool and to its own yes/no questions; never to more access
+    #[arg(short, long)]
+    pub(crate) yes: bool,
+    /// Ask nobody: what needs an answer is denied
+    #[arg(long)]
+    pub(crate) no_interaction: bool,
+    /// Write the whole exchange with a tool that is a program to a file, as JSON lines
+    #[arg(long, value_name = "FILE")]
+    pub(crate) trace: Option<Utf8PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct LogArgs {
+    /// Go on as new lines are written
+    #[arg(short, long)]
+    pub(crate) follow: bool,
+    /// Only this tool
+    #[arg(long)]
+    pub(crate) tool: Option<String>,
+    /// Only this answer
+    #[arg(long)]
+    pub(crate) decision: Option<Decided>,
+    /// Not before: 15m, 2h, 3d ago, or 2026-01-31T10:00:00Z
+    #[arg(long, value_name = "WHEN")]
+    pub(crate) since: Option<String>,
+    /// Only before
+    #[arg(long, value_name = "WHEN")]
+    pub(crate) until: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Decided {
+    /// It was done.
+    Allow,
+    /// It was refused.
+    Deny,
+    /// Somebody was asked.
+    Uncovered,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct VfsHostArgs {
+    /// The folder that the tool works on
+    #[arg(long, value_name = "DIR")]
+    pub(crate) root: Utf8PathBuf,
+    /// A configuration file that declares the tool and its access
+    #[arg(long, value_name = "FILE")]
+    pub(crate) policy: Option<Utf8PathBuf>,
+    /// The tool, if the file declares several
+    #[arg(long)]
+    pub(crate) tool: Option<String>,
+    /// The arguments that the tool is given, as one JSON object
+    #[arg(long, value_name = "JSON")]
+    pub(crate) args: Option<String>,
 }
 
 const COMPLETIONS_HELP: &str = "\

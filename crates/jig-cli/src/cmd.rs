@@ -1,8 +1,12 @@
 //! One module for each command.
 
+pub(crate) mod call;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod doctor;
 pub(crate) mod explain;
+pub(crate) mod log;
 pub(crate) mod policy;
+pub(crate) mod tool;
 pub(crate) mod tools;
+pub(crate) mod vfs_host;

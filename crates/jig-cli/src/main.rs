@@ -1,12 +1,16 @@
 //! The `jig` program: flags, printing and exit codes.
 //!
-//! It decides nothing: configuration comes from jig-config, decisions from jig-policy, facts about
-//! the machine from jig-sandbox.
+//! It decides nothing: configuration comes from jig-config, decisions from jig-policy, tools are run
+//! by jig-engine, facts about the machine come from jig-sandbox.
 
 mod args;
+mod audit;
 mod cmd;
+mod diff;
 mod exit;
 mod output;
+mod prompt;
+mod trace;
 mod workspace;
 
 use std::process::ExitCode;
@@ -18,11 +22,18 @@ use crate::output::Output;
 
 fn main() -> ExitCode {
     let args = Args::parse();
+    if let Command::Tool { name } = &args.command {
+        return cmd::tool::run(name);
+    }
     let mut out = Output::new(args.global.json, args.global.color);
     let result = match &args.command {
         Command::Config(command) => cmd::config::run(command, &args.global, &mut out),
         Command::Tools { name } => cmd::tools::run(name.as_deref(), &args.global, &mut out),
         Command::Policy(command) => cmd::policy::run(command, &args.global, &mut out),
+        Command::Call(call) => cmd::call::run(call, &args.global, &mut out),
+        Command::Log(log) => cmd::log::run(log, &args.global, &mut out),
+        Command::VfsHost(host) => cmd::vfs_host::run(host, &mut out),
+        Command::Tool { .. } => Ok(exit::Done::Ok),
         Command::Doctor => cmd::doctor::run(&mut out),
         Command::Completions { shell } => cmd::completions::run(*shell, &mut out),
     };

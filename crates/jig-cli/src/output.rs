@@ -60,6 +60,11 @@ impl Output {
         self.stderr(&text);
     }
 
+    /// Prints a remark on stderr.
+    pub(crate) fn note(&mut self, text: &str) {
+        self.stderr(&format!("{}\n", printable(text)));
+    }
+
     /// Prints an error for programs: on stdout, where they read.
     pub(crate) fn error_json(&mut self, value: &Json) {
         // A reader that has gone away is no reason for another error.
@@ -107,6 +112,18 @@ impl Output {
         let _ = stderr.write_all(text.as_bytes());
         let _ = stderr.flush();
     }
+}
+
+/// `text` without what would steer a terminal: it may come from a tool.
+pub(crate) fn printable(text: &str) -> String {
+    let shown = |c: char| match c {
+        '\n' | '\t' => c,
+        c if c.is_control() => char::REPLACEMENT_CHARACTER,
+        // Marks that turn text round make one thing look like another.
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => char::REPLACEMENT_CHARACTER,
+        c => c,
+    };
+    text.chars().map(shown).collect()
 }
 
 /// A table without lines: columns as wide as their widest cell.

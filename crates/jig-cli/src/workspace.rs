@@ -63,7 +63,8 @@ impl Project {
     }
 }
 
-fn root(given: Option<&Utf8Path>) -> anyhow::Result<Utf8PathBuf> {
+/// The root of the workspace: the one given, or the one around the current folder.
+pub(crate) fn root(given: Option<&Utf8Path>) -> anyhow::Result<Utf8PathBuf> {
     let current = std::env::current_dir().context("cannot tell the current folder")?;
     let current = Utf8PathBuf::from_path_buf(current).map_err(|path| {
         anyhow!(

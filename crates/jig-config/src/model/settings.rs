@@ -10,7 +10,7 @@ macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)+ }) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        #[non_exhaustive]
+        // Exhaustive: whoever runs tools must have an answer to each.
         pub enum $name {
             $($(#[$variant_doc])* $variant,)+
         }

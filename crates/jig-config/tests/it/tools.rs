@@ -161,9 +161,14 @@ fn predefined_tools_need_no_source() {
         "fs_read_file",
         "unattended",
         read,
-        &["path", "start_line", "end_line"],
+        &["path", "start_line", "end_line", "line_numbers"],
     );
-    check("fs_list_files", "unattended", read, &["path", "extensions"]);
+    check(
+        "fs_list_files",
+        "unattended",
+        read,
+        &["path", "extensions", "limit"],
+    );
     check(
         "fs_grep_files",
         "ask",
@@ -172,7 +177,7 @@ fn predefined_tools_need_no_source() {
     );
     check("fs_create_file", "ask", write, &["path", "content"]);
     check("fs_modify_file", "ask", write, &["path", "patterns"]);
-    check("fs_delete_file", "ask", write, &["path"]);
+    check("fs_delete_file", "ask", write, &["path", "paths"]);
     check("fs_move_file", "ask", write, &["from", "to"]);
     assert_eq!(config.tools.len(), 7);
 }

@@ -1,0 +1,89 @@
+//! `jig log`: what was decided.
+
+use std::io::ErrorKind;
+use std::time::Duration;
+
+use anyhow::anyhow;
+use jig_broker::{AuditDecision, AuditEntry, AuditFilter, AuditReader};
+
+use crate::args::{Decided, Global, LogArgs};
+use crate::audit;
+use crate::exit::Done;
+use crate::output::{BOLD, CYAN, DIM, GREEN, Output, RED, YELLOW, printable};
+use crate::workspace;
+
+pub(crate) fn run(args: &LogArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
+    let root = workspace::root(global.workspace.as_deref())?;
+    let directory = audit::directory(&root)
+        .ok_or_else(|| anyhow!("there is no home folder, so there is no log"))?;
+    let filter = AuditFilter {
+        tool: args.tool.clone(),
+        call: None,
+        decision: args.decision.map(|decision| match decision {
+            Decided::Allow => AuditDecision::Allow,
+            Decided::Deny => AuditDecision::Deny,
+            Decided::Uncovered => AuditDecision::Uncovered,
+        }),
+        since: args.since.as_deref().map(audit::moment).transpose()?,
+        until: args.until.as_deref().map(audit::moment).transpose()?,
+    };
+    if args.follow {
+        // What is to be followed has to be there, also before the first decision.
+        audit::sink(&root);
+    }
+    let mut reader = match AuditReader::open(&directory, filter) {
+        Ok(reader) => Some(reader),
+        Err(error) if error.kind() == ErrorKind::NotFound => None,
+        Err(error) => {
+            let context = format!("cannot read the log in `{directory}`");
+            return Err(anyhow!(error).context(context));
+        }
+    };
+    let mut any = false;
+    while let Some(entry) = reader.as_mut().map_or(Ok(None), AuditReader::next_entry)? {
+        any = true;
+        print(&entry, out)?;
+    }
+    if !any && !args.follow && !out.is_json() {
+        out.note("nothing was decided here yet, or nothing that you asked for");
+    }
+    let Some(mut reader) = reader.filter(|_| args.follow) else {
+        return Ok(Done::Ok);
+    };
+    // Until the person has seen enough, or the reader of our output has.
+    loop {
+        if let Some(entry) = reader.wait_for_entry(Duration::from_secs(60))? {
+            print(&entry, out)?;
+        }
+    }
+}
+
+fn print(entry: &AuditEntry, out: &mut Output) -> anyhow::Result<()> {
+    if out.is_json() {
+        return out.text(&format!("{}\n", serde_json::to_string(entry)?));
+    }
+    let style = match entry.decision {
+        AuditDecision::Allow => GREEN,
+        AuditDecision::Deny => RED,
+        _ => YELLOW,
+    };
+    let decision = entry.decision.name();
+    let target = printable(&entry.target);
+    let mut line = format!(
+        "{DIM}{}{DIM:#}  {style}{decision:<9}{style:#}  {BOLD}{:<16}{BOLD:#}  {:<12}  {target}",
+        entry.time.strftime("%F %T"),
+        printable(&entry.tool),
+        entry.operation,
+    );
+    if let Some(rule) = &entry.rule {
+        let origin = entry.origin.as_deref().unwrap_or_default();
+        line.push_str(&format!("  {CYAN}{} ({origin}){CYAN:#}", printable(rule)));
+    } else if entry.decision != AuditDecision::Allow {
+        line.push_str(&format!("  {DIM}{}{DIM:#}", printable(&entry.reason)));
+    }
+    if let Some(outcome) = entry.outcome.as_deref().filter(|outcome| *outcome != "ok") {
+        line.push_str(&format!("  {YELLOW}{outcome}{YELLOW:#}"));
+    }
+    line.push('\n');
+    out.text(&line)
+}

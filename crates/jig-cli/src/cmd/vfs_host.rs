@@ -1,0 +1,168 @@
+//! `jig vfs-host`: the host's side of the VFS protocol on stdin and stdout, for tests of tools.
+
+use std::io::{Read, Write};
+use std::sync::Arc;
+
+use anyhow::{Context, anyhow};
+use camino::Utf8PathBuf;
+use jig_broker::{Broker, BrokerParts, HostEnv, Judged, Unapproved};
+use jig_config::{Sources, Tool};
+use jig_files::{DiskFiles, FilesLookup, ProjectFiles};
+use jig_policy::Workspace;
+use jig_proto::vfs::host::{self, Fault, ToolLine};
+use jig_proto::vfs::{Capabilities, ErrorReply, Frame, Init, LineBuffer, Reading, ToolInput};
+use jig_proto::{Action, Context as ToolContext};
+use serde_json::{Map, Value as Json};
+
+use crate::args::VfsHostArgs;
+use crate::exit::Done;
+use crate::output::Output;
+
+pub(crate) fn run(args: &VfsHostArgs, out: &mut Output) -> anyhow::Result<Done> {
+    let root = crate::workspace::root(Some(&args.root))?;
+    let files: Arc<dyn ProjectFiles> =
+        Arc::new(DiskFiles::open(&root).with_context(|| format!("cannot open `{root}`"))?);
+    let sources = Sources {
+        files: args.policy.iter().cloned().collect::<Vec<Utf8PathBuf>>(),
+        ..Sources::new(root)
+    };
+    let config = jig_config::load(&sources)?.config;
+    let tool = tool(&config, args.tool.as_deref())?;
+    let workspace = Workspace::new(files.display_root(), FilesLookup(Arc::clone(&files)));
+    let policy = config.policy(tool, &workspace)?;
+    let arguments = match &args.args {
+        Some(text) => match serde_json::from_str(text) {
+            Ok(Json::Object(arguments)) => arguments,
+            _ => return Err(anyhow!("--args must be one JSON object")),
+        },
+        None => Map::new(),
+    };
+    let mut init = Init::new(ToolInput {
+        name: tool.name.to_string(),
+        arguments,
+        options: tool.options.clone(),
+        ..ToolInput::default()
+    });
+    init.capabilities = Capabilities {
+        pages: true,
+        ranges: true,
+        etag: true,
+        ..Capabilities::PLAIN
+    };
+    let context = ToolContext::new(files.display_root(), Action::Run);
+    init.context = Some(context.with_access(policy.to_wire()));
+    let env = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    let broker = Broker::new(BrokerParts {
+        env: env.collect::<HostEnv>(),
+        ..BrokerParts::new(tool.name.as_str(), "vfs-host", files, Arc::new(policy))
+    });
+    serve(&broker, &init, out)
+}
+
+/// The tool that was named, or the only one that is a program.
+fn tool<'c>(config: &'c jig_config::Config, name: Option<&str>) -> anyhow::Result<&'c Tool> {
+    if let Some(name) = name {
+        return config
+            .tool(name)
+            .ok_or_else(|| anyhow!("there is no tool `{name}`"));
+    }
+    let mut declared = config
+        .tools
+        .values()
+        .filter(|tool| tool.implementation().is_none());
+    match (declared.next(), declared.next()) {
+        (Some(tool), None) => Ok(tool),
+        (None, _) => config
+            .tool("fs_read_file")
+            .ok_or_else(|| anyhow!("there is no tool")),
+        _ => {
+            Err(anyhow!("hint: name one with --tool").context("the policy declares several tools"))
+        }
+    }
+}
+
+/// Reads lines of the tool from stdin and answers on stdout, one by one, until its last word.
+fn serve(broker: &Broker, init: &Init, out: &mut Output) -> anyhow::Result<Done> {
+    let mut stdout = std::io::stdout().lock();
+    let mut stdin = std::io::stdin().lock();
+    let mut answer = Vec::new();
+    host::write_init(&mut answer, init);
+    stdout.write_all(&answer)?;
+    stdout.flush()?;
+    let mut lines = LineBuffer::new(MESSAGE_BYTES);
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        let count = stdin.read(&mut buffer)?;
+        let mut input = &buffer[..count];
+        answer.clear();
+        let mut end = None;
+        while let Some(frame) = if count == 0 {
+            lines.finish()
+        } else {
+            lines.next(&mut input)
+        } {
+            end = end.or(frame_answer(broker, frame, &mut answer));
+        }
+        stdout.write_all(&answer)?;
+        stdout.flush()?;
+        match end {
+            Some(End::Result(text)) => {
+                out.note(&text);
+                return Ok(Done::Ok);
+            }
+            Some(End::Error(text)) => {
+                out.note(&text);
+                return Ok(Done::Bad);
+            }
+            None if count == 0 => {
+                return Err(anyhow!("the tool closed its side without a result"));
+            }
+            None => {}
+        }
+    }
+}
+
+/// The last word of a tool.
+enum End {
+    Result(String),
+    Error(String),
+}
+
+fn frame_answer(broker: &Broker, frame: Frame<'_>, answer: &mut Vec<u8>) -> Option<End> {
+    let line = match frame {
+        Frame::Line(line) => line,
+        Frame::LineTooLong => {
+            host::write_error(answer, None, &ErrorReply::line_too_long(MESSAGE_BYTES));
+            return None;
+        }
+        _ => return None,
+    };
+    match host::read_line(line, &Reading::PLAIN) {
+        Ok(ToolLine::Request { id, request }) => {
+            let result = match broker.judge(&request) {
+                Judged::Ready(work) => work.perform(),
+                Judged::Uncovered(inquiry) => Err(inquiry.deny(Unapproved::Unavailable)),
+                Judged::Refused(error) => Err(error),
+            };
+            let written = result
+                .and_then(|reply| host::write_reply_within(answer, &id, &reply, MESSAGE_BYTES));
+            if let Err(error) = written {
+                host::write_error(answer, Some(&id), &error);
+            }
+            None
+        }
+        Ok(ToolLine::Result(response)) if response.value.is_error => {
+            Some(End::Error(response.value.content.to_text()))
+        }
+        Ok(ToolLine::Result(response)) => Some(End::Result(response.value.content.to_text())),
+        Ok(ToolLine::Error(error)) => Some(End::Error(error.message)),
+        Err(Fault::Answer { id, error, .. }) => {
+            host::write_error(answer, id.as_ref(), &error);
+            None
+        }
+        _ => None,
+    }
+}
+
+const MESSAGE_BYTES: usize = 16 * 1024 * 1024;

@@ -1,0 +1,197 @@
+//! Questions to the person at the terminal, whatever the standard streams are connected to.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "the person is asked at the terminal, and edits with an editor of their own"
+)]
+
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader, Write};
+use std::process::Command;
+
+use jig_engine::{About, Answer, Ask, Asker};
+use jig_proto::{Prompt, Question};
+use serde_json::Value as Json;
+
+use crate::diff;
+use crate::output::{BOLD, DIM, YELLOW, printable};
+
+/// The person at the terminal, or the answers that they gave in advance.
+pub(crate) struct Terminal {
+    /// Yes to whether a tool may run, and to its own yes/no questions. Never to access.
+    yes: bool,
+    tty: Option<(BufReader<File>, File)>,
+}
+
+impl Terminal {
+    /// `None` if there is nobody to ask and nothing was answered in advance.
+    pub(crate) fn open(yes: bool, interactive: bool) -> Option<Self> {
+        let tty = if interactive { open_tty() } else { None };
+        (yes || tty.is_some()).then_some(Self { yes, tty })
+    }
+
+    fn prompt(&mut self, ask: &Ask<'_>) -> Answer {
+        let question = ask.question;
+        let mut head = format!(
+            "\n{YELLOW}?{YELLOW:#} {BOLD}{}{BOLD:#}\n",
+            printable(&question.text)
+        );
+        if let Some(context) = &question.context {
+            let context = diff::coloured(&printable(context));
+            for line in context.lines() {
+                head.push_str(&format!("  {line}\n"));
+            }
+        }
+        match (ask.about, question.prompt()) {
+            (About::Access, _) => self.choose(
+                &head,
+                "[o]nce, for this [t]urn, [n]o",
+                &["once", "turn", "no"],
+            ),
+            (About::Arguments | About::EditResult, _) => self.edit(question),
+            (_, Prompt::YesNo) => match self.choose(&head, "[y]es, [n]o", &["yes", "no"]) {
+                Answer::Given(Json::String(word)) => Answer::Given(Json::Bool(word == "yes")),
+                other => other,
+            },
+            (_, Prompt::Select(options)) => {
+                let options: Vec<String> = options
+                    .iter()
+                    .map(|option| printable(&option.to_string()))
+                    .collect();
+                let lines: String = (1..)
+                    .zip(&options)
+                    .map(|(number, option)| format!("  {number}. {option}\n"))
+                    .collect();
+                self.pick(&format!("{head}{lines}"), question)
+            }
+            (_, Prompt::Text) => match self.line(&format!("{head}> ")) {
+                Some(text) => Answer::Given(Json::String(text)),
+                None => Answer::Cancel,
+            },
+            _ => self.edit(question),
+        }
+    }
+
+    /// One of a few words, by its first letter. An empty line is the last one, which is no.
+    fn choose(&mut self, head: &str, help: &str, words: &[&str]) -> Answer {
+        let mut shown = format!("{head}{DIM}{help}{DIM:#}: ");
+        loop {
+            let Some(text) = self.line(&shown) else {
+                return Answer::Cancel;
+            };
+            let text = text.trim().to_lowercase();
+            let word = match text.as_str() {
+                "" => words.last(),
+                text => words.iter().find(|word| word.starts_with(text)),
+            };
+            if let Some(word) = word {
+                return Answer::Given(Json::String((*word).to_owned()));
+            }
+            shown = format!("{DIM}{help}{DIM:#}: ");
+        }
+    }
+
+    fn pick(&mut self, head: &str, question: &Question) -> Answer {
+        let Prompt::Select(options) = question.prompt() else {
+            return Answer::Unavailable;
+        };
+        let mut shown = format!("{head}{DIM}a number{DIM:#}: ");
+        loop {
+            let Some(text) = self.line(&shown) else {
+                return Answer::Cancel;
+            };
+            let number = text.trim().parse::<usize>().ok();
+            let option = number.and_then(|number| options.get(number.wrapping_sub(1)));
+            if let Some(option) = option {
+                return Answer::Given((*option).clone());
+            }
+            shown = format!("{DIM}a number from 1 to {}{DIM:#}: ", options.len());
+        }
+    }
+
+    fn line(&mut self, shown: &str) -> Option<String> {
+        let (reader, writer) = self.tty.as_mut()?;
+        write!(writer, "{shown}").ok()?;
+        writer.flush().ok()?;
+        let mut line = String::new();
+        match reader.read_line(&mut line) {
+            Ok(0) | Err(_) => None,
+            Ok(_) => Some(line.trim_end_matches(['\n', '\r']).to_owned()),
+        }
+    }
+
+    /// The default of the question, changed in the person's own editor.
+    fn edit(&mut self, question: &Question) -> Answer {
+        let is_text = matches!(question.prompt(), Prompt::Text);
+        let before = match &question.default {
+            Some(Json::String(text)) if is_text => text.clone(),
+            Some(value) => format!("{value:#}"),
+            None => String::new(),
+        };
+        let Some(after) = edited(&before) else {
+            return Answer::Cancel;
+        };
+        if is_text {
+            return Answer::Given(Json::String(after));
+        }
+        match serde_json::from_str(&after) {
+            Ok(value) => Answer::Given(value),
+            Err(_) => Answer::Cancel,
+        }
+    }
+}
+
+impl Asker for Terminal {
+    fn ask(&mut self, ask: &Ask<'_>) -> Answer {
+        let is_yes_no = matches!(ask.question.prompt(), Prompt::YesNo);
+        if self.yes && is_yes_no && ask.about != About::Access {
+            return Answer::Given(Json::Bool(true));
+        }
+        match self.tty {
+            Some(_) => self.prompt(ask),
+            None => Answer::Unavailable,
+        }
+    }
+
+    fn progress(&mut self, tool: &str, text: &str) {
+        if let Some((_, writer)) = &mut self.tty {
+            let _ = writeln!(writer, "{DIM}{tool}: {}{DIM:#}", printable(text));
+        }
+    }
+}
+
+fn open_tty() -> Option<(BufReader<File>, File)> {
+    let tty = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open("/dev/tty")
+        .ok()?;
+    let writer = tty.try_clone().ok()?;
+    Some((BufReader::new(tty), writer))
+}
+
+fn edited(before: &str) -> Option<String> {
+    let editor = ["VISUAL", "EDITOR"]
+        .into_iter()
+        .find_map(|name| std::env::var(name).ok());
+    let editor = editor
+        .filter(|editor| !editor.trim().is_empty())
+        .unwrap_or_else(|| "vi".to_owned());
+    let file = tempfile::Builder::new()
+        .prefix("jig-")
+        .suffix(".json")
+        .tempfile()
+        .ok()?;
+    std::fs::write(file.path(), before).ok()?;
+    let mut words = editor.split_whitespace();
+    let status = Command::new(words.next()?)
+        .args(words)
+        .arg(file.path())
+        .status()
+        .ok()?;
+    if !status.success() {
+        return None;
+    }
+    std::fs::read_to_string(file.path()).ok()
+}
