@@ -8,6 +8,7 @@ mod audit;
 mod cmd;
 mod diff;
 mod exit;
+mod interrupt;
 mod output;
 mod prompt;
 mod trace;

@@ -15,6 +15,7 @@ use jig_proto::{Prompt, Question};
 use serde_json::Value as Json;
 
 use crate::diff;
+use crate::interrupt;
 use crate::output::{BOLD, DIM, YELLOW, printable};
 
 /// The person at the terminal, or the answers that they gave in advance.
@@ -149,7 +150,10 @@ impl Asker for Terminal {
             return Answer::Given(Json::Bool(true));
         }
         match self.tty {
-            Some(_) => self.prompt(ask),
+            Some(_) => {
+                let _asking = interrupt::asking();
+                self.prompt(ask)
+            }
             None => Answer::Unavailable,
         }
     }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use jig_broker::CancelToken;
 use jig_proto::ToolError;
 use jig_runtime::{StartError, Tracer};
 use serde_json::{Map, Value};
@@ -22,6 +23,8 @@ pub struct Call {
     pub id: Option<String>,
     /// Who is shown the exchange with a tool that is a program.
     pub tracer: Option<Arc<dyn Tracer>>,
+    /// What cancels the call while it runs.
+    pub cancel: Option<CancelToken>,
 }
 
 impl Call {
@@ -37,6 +40,7 @@ impl Call {
             answers: Map::new(),
             id: None,
             tracer: None,
+            cancel: None,
         }
     }
 }

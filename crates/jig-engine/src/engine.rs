@@ -89,8 +89,17 @@ impl Engine {
         let mut call = call;
         call.arguments = self.arguments(tool, call.arguments)?;
         call.arguments = self.agreed(tool, call.arguments, asker)?;
-        let started = self.start(call)?;
-        let result = self.drive(tool, &started.session, asker);
+        let cancel = call.cancel.clone();
+        let session = Arc::new(self.start(call)?.session);
+        let running = Arc::downgrade(&session);
+        let _hook = cancel.map(|cancel| {
+            cancel.on_cancel(move || {
+                if let Some(session) = running.upgrade() {
+                    session.cancel();
+                }
+            })
+        });
+        let result = self.drive(tool, &session, asker);
         let content = result.map_err(CallError::Tool)?;
         self.passed_on(tool, bound(content, self.max_result), asker)
     }

@@ -15,6 +15,7 @@ use crate::args::{CallArgs, Global};
 use crate::audit;
 use crate::diff;
 use crate::exit::Done;
+use crate::interrupt;
 use crate::output::{Output, printable};
 use crate::prompt::Terminal;
 use crate::trace::TraceFile;
@@ -31,6 +32,7 @@ pub(crate) fn run(args: &CallArgs, global: &Global, out: &mut Output) -> anyhow:
     if let Some(path) = &args.trace {
         call.tracer = Some(Arc::new(TraceFile::create(path)?));
     }
+    call.cancel = Some(interrupt::token()?);
     let engine = engine(&project)?;
     let mut asker = asker(args);
     match engine.call(call, asker.as_mut()) {
@@ -146,7 +148,7 @@ fn loose(text: &str) -> Json {
 
 fn shown(content: &Content, out: &mut Output) -> anyhow::Result<()> {
     if out.is_json() {
-        return out.json(&json!({ "content": content, "isError": false }));
+        return out.json(&json!({ "content": content.blocks(), "isError": false }));
     }
     let mut text = content.to_text();
     if std::io::stdout().is_terminal() {

@@ -89,7 +89,13 @@ impl HostError {
             if let Some(detail) = detail
                 && !self.message.contains(detail.as_str())
             {
-                text.push_str(&format!("\n{label}: {detail}"));
+                match detail.trim_end() {
+                    // Rules to be pasted stand on lines of their own.
+                    rules if rules.contains('\n') => {
+                        text.push_str(&format!("\n{label}: this would allow it:\n\n{rules}"));
+                    }
+                    detail => text.push_str(&format!("\n{label}: {detail}")),
+                }
             }
         }
         text

@@ -1,0 +1,49 @@
+//! Ctrl-C: the first one cancels the call, the second one does not wait.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use anyhow::Context;
+use jig_broker::CancelToken;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+/// Whether a person is being asked: then nothing is lost by leaving at once.
+static ASKING: AtomicBool = AtomicBool::new(false);
+
+/// A token that the first SIGINT, SIGTERM or SIGHUP cancels. The second one ends the program, and
+/// with it, at once, every tool that it runs.
+pub(crate) fn token() -> anyhow::Result<CancelToken> {
+    let token = CancelToken::new();
+    let cancelled = token.clone();
+    let mut signals =
+        Signals::new([SIGINT, SIGTERM, SIGHUP]).context("cannot listen for Ctrl-C")?;
+    thread::Builder::new()
+        .name("jig-signals".to_owned())
+        .spawn(move || {
+            for signal in signals.forever() {
+                if cancelled.is_cancelled() || ASKING.load(Ordering::SeqCst) {
+                    // As if we had never listened: whoever started us sees what ended us.
+                    let _ = signal_hook::low_level::emulate_default_handler(signal);
+                }
+                cancelled.cancel();
+            }
+        })
+        .context("cannot listen for Ctrl-C")?;
+    Ok(token)
+}
+
+/// Notes that a person is asked, until the guard is dropped.
+pub(crate) fn asking() -> Asking {
+    ASKING.store(true, Ordering::SeqCst);
+    Asking
+}
+
+/// While it lives, a person is asked.
+pub(crate) struct Asking;
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        ASKING.store(false, Ordering::SeqCst);
+    }
+}
