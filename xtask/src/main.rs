@@ -18,7 +18,7 @@ use std::time::Instant;
 const USAGE: &str = "\
 Usage: cargo xtask <CHORE>
 
-  test [FILTER…]   all tests, doctests included
+  test [FILTER…]   all tests, doctests and the Python SDK included
   check            what CI checks: fmt, clippy, tests, docs, generated files
   generate         write the generated files again: the JSON Schema and the list of keys
   bench [NAME…]    benchmarks: policy, startup (all by default)";
@@ -50,6 +50,9 @@ fn test(filters: &[&str]) -> Result<(), String> {
         .stderr(Stdio::null())
         .status()
         .is_ok_and(|status| status.success());
+    if filters.is_empty() {
+        python()?;
+    }
     if !nextest {
         return cargo(&[&["test", "--workspace", "--locked", "--"], filters].concat());
     }
@@ -70,6 +73,37 @@ fn test(filters: &[&str]) -> Result<(), String> {
         cargo(&["test", "--workspace", "--locked", "--doc"])?;
     }
     Ok(())
+}
+
+/// The tests of the Python SDK, which need nothing but Python itself.
+fn python() -> Result<(), String> {
+    let mut tests = Command::new("python3");
+    tests
+        .args([
+            "-W",
+            "error::SyntaxWarning",
+            "-m",
+            "unittest",
+            "discover",
+            "-s",
+            "sdk/python/tests",
+        ])
+        .current_dir(root());
+    match run(&mut tests) {
+        Err(_) if !is_there("python3") => {
+            eprintln!("  skipped: python3 is not installed");
+            Ok(())
+        }
+        result => result,
+    }
+}
+
+fn is_there(program: &str) -> bool {
+    let version = Command::new(program)
+        .arg("--version")
+        .stdout(Stdio::null())
+        .status();
+    version.is_ok_and(|status| status.success())
 }
 
 fn check() -> Result<(), String> {

@@ -402,7 +402,7 @@ fn offer() -> Capabilities {
         ranges: true,
         etag: true,
         blobs: true,
-        fd_pass: false,
+        fd_pass: true,
     }
 }
 

@@ -9,6 +9,7 @@
 mod call;
 mod config;
 mod doctor;
+mod examples;
 mod explain;
 mod tools;
 mod usage;
