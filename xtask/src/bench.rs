@@ -8,12 +8,14 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 pub(crate) fn run(names: &[&str]) -> Result<(), String> {
-    let all = ["policy", "startup"];
+    let all = ["files", "policy", "startup", "vfs"];
     let names = if names.is_empty() { &all } else { names };
     for name in names {
         match *name {
+            "files" => crate::cargo(&["bench", "--quiet", "--package", "jig-files"])?,
             "policy" => crate::cargo(&["bench", "--quiet", "--package", "jig-policy"])?,
             "startup" => startup()?,
+            "vfs" => crate::cargo(&["bench", "--quiet", "--package", "jig-cli", "--bench", "vfs"])?,
             other => {
                 return Err(format!(
                     "there is no benchmark `{other}`: {}",

@@ -66,7 +66,8 @@ fn judge_read(judge: &mut Judge<'_>, read: &FsRead<'_>) -> Judgement<FsJob> {
             length,
         }),
     };
-    Ok(at.map(|at| FsJob::Read { at, range }))
+    let fd = read.fd;
+    Ok(at.map(|at| FsJob::Read { at, range, fd }))
 }
 
 fn judge_write(judge: &mut Judge<'_>, write: &FsWrite<'_>) -> Judgement<FsJob> {

@@ -8,12 +8,13 @@ mod output;
 mod run;
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use camino::Utf8Path;
 use jig_files::FilesError;
 use jig_policy::{Capability, CommandTarget, Permit, Program, Resolved, Rule, Target as _};
 use jig_proto::vfs::{ErrorReply, Method, ProcessRun};
-use jig_sandbox::{Containment, Environment};
+use jig_sandbox::{Containment, Environment, minimal_environment};
 
 use crate::fs;
 use crate::judge::Judge;
@@ -38,6 +39,17 @@ impl Default for ProcessSettings {
             env: Environment::new(),
             containment: Containment::BestEffort,
             limits: jig_sandbox::Limits::default(),
+        }
+    }
+}
+
+impl ProcessSettings {
+    /// The defaults, with the sandbox's own small environment: programs are found where the host finds
+    /// them, and `home` is what they see as the home directory.
+    pub fn minimal(home: &Path) -> Self {
+        Self {
+            env: minimal_environment(home),
+            ..Self::default()
         }
     }
 }

@@ -1,9 +1,13 @@
 //! [`Work`]: a permitted request, ready to be done.
 
+#[cfg(unix)]
+use std::os::fd::{AsFd as _, BorrowedFd};
 use std::sync::Arc;
 use std::time::Instant;
 
 use jiff::Timestamp;
+#[cfg(unix)]
+use jig_proto::vfs::DescriptorReply;
 use jig_proto::vfs::{ErrorReply, Method, Reply};
 
 use crate::audit::{AuditDecision, AuditEntry};
@@ -81,6 +85,31 @@ impl Work {
     /// [`ErrorReply::cancelled`], unless it was done before.
     pub fn cancel_token(&self) -> CancelToken {
         self.0.cancel.clone()
+    }
+
+    /// Has the file that an `fs.read` with `fd` asks for handed over, instead of reading it.
+    ///
+    /// `hand_over` gets the file, opened for reading only, and says whether it reached the tool. If
+    /// there is nothing to hand over, or it does not reach the tool, the work comes back, and its
+    /// [`perform`](Self::perform) gives the content or says what is wrong. There is nothing to hand
+    /// over if only a part is wanted, if the call knows secrets, which could not be taken out, or if
+    /// the files have no descriptors.
+    #[cfg(unix)]
+    pub fn hand_over(
+        self,
+        hand_over: impl FnOnce(BorrowedFd<'_>) -> bool,
+    ) -> Result<Reply<'static>, Self> {
+        let Job::Fs(job) = &self.0.job else {
+            return Err(self);
+        };
+        let Some((file, size)) = job.open(&self.0.inner) else {
+            return Err(self);
+        };
+        if self.0.cancel.is_cancelled() || !hand_over(file.as_fd()) {
+            return Err(self);
+        }
+        self.0.record.finish("ok");
+        Ok(Reply::Descriptor(DescriptorReply { size, etag: None }))
     }
 
     /// Does it. Blocks until it is done, refused, over its time or cancelled.

@@ -24,10 +24,12 @@ pub(crate) fn directory(root: &Utf8Path) -> Option<Utf8PathBuf> {
 }
 
 /// The log to write to. Without one, tools run all the same: the log informs, it does not guard.
-pub(crate) fn sink(root: &Utf8Path) -> Option<Arc<dyn AuditSink>> {
-    let directory = directory(root)?;
-    let sink = FileSink::open(&directory, FileSinkOptions::default()).ok()?;
-    Some(Arc::new(sink))
+pub(crate) fn sink(root: &Utf8Path) -> Result<Arc<dyn AuditSink>, String> {
+    let directory = directory(root).ok_or("there is no home folder for the log")?;
+    let sink = FileSink::open(&directory, FileSinkOptions::default());
+    let sink =
+        sink.map_err(|error| format!("the log in `{directory}` cannot be written: {error}"))?;
+    Ok(Arc::new(sink))
 }
 
 /// A moment as people write it: `2026-01-31T10:00:00Z`, or how long ago: `15m`, `2h`, `3d`.

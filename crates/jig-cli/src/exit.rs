@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
-use crate::output::Output;
+use crate::output::{Output, printable};
 
 /// What is printed at the end of `jig --help`.
 pub(crate) const EXIT_CODES: &str = "\
@@ -52,7 +52,9 @@ pub(crate) fn code(result: anyhow::Result<Done>, out: &mut Output) -> ExitCode {
     } else {
         let mut chain = error.chain();
         let first = chain.next().map(ToString::to_string).unwrap_or_default();
-        out.error(&first, chain.map(ToString::to_string));
+        // Names of arguments and files come from models and tools.
+        let causes = chain.map(|cause| printable(&cause.to_string()));
+        out.error(&printable(&first), causes);
     }
     ExitCode::from(1)
 }

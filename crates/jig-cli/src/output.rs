@@ -42,6 +42,14 @@ impl Output {
         Ok(())
     }
 
+    /// Prints on stdout exactly what is given: nothing is taken out of it, as for a terminal.
+    pub(crate) fn raw(&mut self, text: &str) -> anyhow::Result<()> {
+        let mut stdout = io::stdout().lock();
+        stdout.write_all(text.as_bytes())?;
+        stdout.flush()?;
+        Ok(())
+    }
+
     /// Prints a JSON document on stdout.
     pub(crate) fn json(&mut self, value: &Json) -> anyhow::Result<()> {
         self.text(&format!("{value:#}\n"))

@@ -34,10 +34,13 @@ impl Terminal {
 
     fn prompt(&mut self, ask: &Ask<'_>) -> Answer {
         let question = ask.question;
-        let mut head = format!(
-            "\n{YELLOW}?{YELLOW:#} {BOLD}{}{BOLD:#}\n",
-            printable(&question.text)
-        );
+        // It is said whose question it is: a tool can write anything into its own.
+        let who = match ask.about {
+            About::Tool(_) => format!("`{}` asks: ", printable(ask.tool)),
+            _ => String::new(),
+        };
+        let text = printable(&question.text).replace('\n', " ");
+        let mut head = format!("\n{YELLOW}?{YELLOW:#} {who}{BOLD}{text}{BOLD:#}\n");
         if let Some(context) = &question.context {
             let context = diff::coloured(&printable(context));
             for line in context.lines() {

@@ -5,8 +5,9 @@
     reason = "the person named the file that the trace is written to"
 )]
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
@@ -25,8 +26,7 @@ pub(crate) struct TraceFile {
 
 impl TraceFile {
     pub(crate) fn create(path: &Utf8Path) -> anyhow::Result<Self> {
-        let file =
-            File::create(path).with_context(|| format!("cannot write the trace to `{path}`"))?;
+        let file = private(path).with_context(|| format!("cannot write the trace to `{path}`"))?;
         Ok(Self {
             file: Mutex::new(file),
             start: Instant::now(),
@@ -45,6 +45,13 @@ impl TraceFile {
         // A trace that cannot be written must not disturb the tool.
         let _ = writeln!(file, "{entry}");
     }
+}
+
+/// The trace holds contents of files and answers: only its owner may read it.
+fn private(path: &Utf8Path) -> std::io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true).mode(0o600);
+    options.open(path)
 }
 
 impl Tracer for TraceFile {

@@ -16,8 +16,18 @@ pub(crate) struct Project {
 impl Project {
     /// Finds the workspace, and loads everything that configures it.
     pub(crate) fn load(global: &Global) -> anyhow::Result<Self> {
+        Self::load_with(global, false)
+    }
+
+    /// The same, and looks for rules that probably do not do what they were meant to.
+    pub(crate) fn load_and_lint(global: &Global) -> anyhow::Result<Self> {
+        Self::load_with(global, true)
+    }
+
+    fn load_with(global: &Global, lint: bool) -> anyhow::Result<Self> {
         let root = root(global.workspace.as_deref())?;
         let sources = Sources {
+            lint,
             files: global.config.clone(),
             sets: global.set.clone(),
             ..Sources::from_environment(root.clone())
@@ -72,13 +82,14 @@ pub(crate) fn root(given: Option<&Utf8Path>) -> anyhow::Result<Utf8PathBuf> {
             path.display()
         )
     })?;
-    let Some(given) = given else {
-        return Ok(discover(&current));
+    let root = match given {
+        None => discover(&current),
+        Some(given) => current.join(given),
     };
-    let root = current.join(given);
-    match is_folder(&root) {
-        true => Ok(root),
-        false => bail!("the workspace `{given}` is not a folder"),
+    // One spelling of a workspace, so that there is one log of it.
+    match canonical(&root) {
+        Some(root) => Ok(root),
+        None => bail!("the workspace `{}` is not a folder", given.unwrap_or(&root)),
     }
 }
 
@@ -116,6 +127,6 @@ fn exists(path: &Utf8Path) -> bool {
     clippy::disallowed_methods,
     reason = "the workspace is found before there is anything that owns its files"
 )]
-fn is_folder(path: &Utf8Path) -> bool {
-    path.is_dir()
+fn canonical(path: &Utf8Path) -> Option<Utf8PathBuf> {
+    path.canonicalize_utf8().ok().filter(|path| path.is_dir())
 }

@@ -23,6 +23,9 @@ pub struct Sources {
     pub environment: Vec<(OsString, OsString)>,
     /// Assignments `KEY=VALUE`, as given by `--set`.
     pub sets: Vec<String>,
+    /// Whether to look for rules that work, but probably not as they were meant. That takes longer
+    /// than loading; whoever only wants the configuration leaves it out. Default: yes.
+    pub lint: bool,
 }
 
 impl Sources {
@@ -34,6 +37,7 @@ impl Sources {
             files: Vec::new(),
             environment: Vec::new(),
             sets: Vec::new(),
+            lint: true,
         }
     }
 

@@ -1,9 +1,12 @@
 //! Results of bounded size, cut between characters, with a marker of what was cut.
 
-use jig_proto::{Block, Content, Text};
+use jig_proto::{Block, Content, Text, ToolError};
 
 /// The most text of a result, in bytes. A tool can return any amount, and a model pays for each.
 pub(crate) const MAX_RESULT: usize = 256 * 1024;
+
+/// The most causes of an error.
+const MAX_TRACE: usize = 100;
 
 /// Cuts the text blocks of a result so that they hold at most `most` bytes together.
 pub(crate) fn bound(content: Content, most: usize) -> Content {
@@ -32,6 +35,22 @@ pub(crate) fn bound(content: Content, most: usize) -> Content {
     kept.into_iter().collect()
 }
 
+/// Cuts the words of an error likewise.
+pub(crate) fn bound_error(mut error: ToolError, most: usize) -> ToolError {
+    let mut left = most;
+    for text in std::iter::once(&mut error.message).chain(&mut error.trace) {
+        if text.len() > left {
+            let total = kilobytes(text.len());
+            text.truncate(text.floor_char_boundary(left));
+            let kept = kilobytes(text.len());
+            text.push_str(&format!("\n... [truncated, {total} KB → {kept} KB]"));
+        }
+        left = left.saturating_sub(text.len());
+    }
+    error.trace.truncate(MAX_TRACE);
+    error
+}
+
 fn text_bytes(block: &Block) -> usize {
     match block {
         Block::Text(text) => text.text.len(),
@@ -46,6 +65,16 @@ fn kilobytes(bytes: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn errors_are_cut_too() {
+        let mut error = ToolError::new("x".repeat(5000));
+        error.trace = vec!["y".repeat(5000); 300];
+        let bounded = bound_error(error, 1024);
+        assert!(bounded.message.starts_with("xxx") && bounded.message.contains("[truncated"));
+        assert!(bounded.message.len() < 1100);
+        assert!(bounded.trace.len() <= 100 && bounded.trace.iter().all(|cause| cause.len() < 100));
+    }
 
     #[test]
     fn what_fits_is_left_alone() {

@@ -1,12 +1,13 @@
 //! [`Engine`]: from a call to its result.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use jig_broker::Unapproved;
 use jig_broker::{
     Approvals, AuditSink, Broker, BrokerParts, HostEnv, HttpSettings, Limits, NullSink,
+    ProcessSettings,
 };
 use jig_config::{Config, OnUncovered, QuestionTarget, ResultMode, RunMode, Tool};
 use jig_files::{FilesLookup, ProjectFiles};
@@ -20,7 +21,7 @@ use serde_json::{Map, Value};
 
 use crate::arguments::complete;
 use crate::asker::{About, Answer, Ask, Asker};
-use crate::bound::{MAX_RESULT, bound};
+use crate::bound::{MAX_RESULT, bound, bound_error};
 use crate::call::{Call, CallError};
 use crate::methods;
 use crate::template::render;
@@ -90,6 +91,7 @@ impl Engine {
         call.arguments = self.arguments(tool, call.arguments)?;
         call.arguments = self.agreed(tool, call.arguments, asker)?;
         let cancel = call.cancel.clone();
+        let answers = call.answers.clone();
         let session = Arc::new(self.start(call)?.session);
         let running = Arc::downgrade(&session);
         let _hook = cancel.map(|cancel| {
@@ -99,8 +101,9 @@ impl Engine {
                 }
             })
         });
-        let result = self.drive(tool, &session, asker);
-        let content = result.map_err(CallError::Tool)?;
+        let result = self.drive(tool, &session, answers, asker);
+        let content =
+            result.map_err(|error| CallError::Tool(bound_error(error, self.max_result)))?;
         self.passed_on(tool, bound(content, self.max_result), asker)
     }
 
@@ -201,6 +204,7 @@ impl Engine {
             env: self.env.clone(),
             limits: self.limits,
             http: self.http.clone(),
+            process: ProcessSettings::minimal(Path::new(NO_HOME)),
             audit: Arc::clone(&self.audit),
             approvals: Arc::clone(&self.approvals),
             ..BrokerParts::new(tool.name.as_str(), id, files, policy)
@@ -319,6 +323,7 @@ impl Engine {
         &self,
         tool: &Tool,
         session: &Session,
+        mut answers: Map<String, Value>,
         asker: &mut dyn Asker,
     ) -> Result<Content, jig_proto::ToolError> {
         let mut seen = 0;
@@ -333,16 +338,25 @@ impl Engine {
                     }
                 }
                 ToolState::Waiting { question, .. } => {
-                    let answer = self.answer(tool, &question, update.asker, asker);
+                    // Each answer that came with the call is used once: a tool that asks again is
+                    // not satisfied by it.
+                    let known = match update.asker {
+                        Some(AskedBy::Policy) => None,
+                        _ => answers.remove(&question.id),
+                    };
+                    let answer = match known {
+                        Some(answer) => Answer::Given(answer),
+                        None => self.answer(tool, &question, update.asker, asker),
+                    };
                     // A tool that stops while it is asked needs no answer any more.
                     let _ = match answer {
-                        Answer::Given(value) => session.apply(value),
+                        Answer::Given(value) => session.apply(seen, value),
                         Answer::Cancel => {
                             session.cancel();
                             Ok(())
                         }
-                        Answer::TimedOut => session.decline(Unapproved::TimedOut),
-                        _ => session.decline(Unapproved::Unavailable),
+                        Answer::TimedOut => session.decline(seen, Unapproved::TimedOut),
+                        _ => session.decline(seen, Unapproved::Unavailable),
                     };
                 }
             }

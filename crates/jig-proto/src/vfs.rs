@@ -46,6 +46,14 @@
 //! bytes that follow its line, with nothing between and nothing after them. They are the `content`
 //! or `body` that the message then does not have. The length stands outside of the params so that
 //! it can be skipped even if the request is refused.
+//!
+//! With `fd_pass`, an `fs.read` with `fd` may be answered by an open file. Lines stay on the pipes; a
+//! Unix stream socket, which the tool inherits under the number that the variable
+//! [`Capabilities::FD_VARIABLE`] says, carries the files. For each answer with `fd`, in the order of
+//! these answers, the host sends one byte with one descriptor, and it does so before it writes the
+//! line: a tool that has read the line finds the descriptor there without waiting. A tool takes one
+//! for every such answer, also for a request that it has given up. The host never waits for it: if the
+//! socket is full, or the file is not one that can be passed, the answer has the content instead.
 
 mod capabilities;
 mod envelope;

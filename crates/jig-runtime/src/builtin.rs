@@ -62,6 +62,7 @@ fn run(tool: Builtin, name: &str, plan: Plan, board: &Arc<Board>, orders: Receiv
         board: Arc::clone(board),
         orders,
         cancelled: false,
+        questions: 0,
     };
     // A mistake in our own code must end this call and nothing else.
     let result = catch_unwind(AssertUnwindSafe(|| match Host::over(init, door) {
@@ -79,6 +80,8 @@ struct InProcess {
     board: Arc<Board>,
     orders: Receiver<Order>,
     cancelled: bool,
+    /// How many questions the policy had: each has an id of its own.
+    questions: u64,
 }
 
 impl InProcess {
@@ -91,7 +94,7 @@ impl InProcess {
                     return;
                 }
                 // Nothing is asked: there is nothing to answer.
-                Ok(Order::Apply(_) | Order::Decline(_)) => {}
+                Ok(Order::Apply(..) | Order::Decline(..)) => {}
                 Err(TryRecvError::Empty) => return,
             }
         }
@@ -99,12 +102,16 @@ impl InProcess {
 
     /// Blocks until the question that is shown has been answered.
     fn answer(&mut self) -> Result<Result<Value, Unapproved>, RequestError> {
-        match self.orders.recv() {
-            Ok(Order::Apply(input)) => Ok(Ok(input)),
-            Ok(Order::Decline(why)) => Ok(Err(why)),
-            Ok(Order::Cancel | Order::Abort) | Err(_) => {
-                self.cancelled = true;
-                Err(RequestError::Cancelled)
+        loop {
+            match self.orders.recv() {
+                Ok(Order::Apply(seen, input)) if self.board.shows(seen) => return Ok(Ok(input)),
+                Ok(Order::Decline(seen, why)) if self.board.shows(seen) => return Ok(Err(why)),
+                // An answer to an earlier question.
+                Ok(Order::Apply(..) | Order::Decline(..)) => {}
+                Ok(Order::Cancel | Order::Abort) | Err(_) => {
+                    self.cancelled = true;
+                    return Err(RequestError::Cancelled);
+                }
             }
         }
     }
@@ -120,12 +127,20 @@ impl Transport for InProcess {
         loop {
             let inquiry = match judged {
                 Judged::Ready(work) => {
-                    return work.perform().map_err(RequestError::Refused);
+                    self.board.set_current(Some(work.cancel_token()));
+                    let result = work.perform();
+                    self.board.set_current(None);
+                    self.look_at_orders();
+                    return match self.cancelled {
+                        true => Err(RequestError::Cancelled),
+                        false => result.map_err(RequestError::Refused),
+                    };
                 }
                 Judged::Refused(error) => return Err(RequestError::Refused(error)),
                 Judged::Uncovered(inquiry) => inquiry,
             };
-            let question = inquiry.question("access");
+            self.questions += 1;
+            let question = inquiry.question(format!("access-{}", self.questions));
             self.board
                 .waiting(Content::EMPTY, question, AskedBy::Policy);
             let answer = self.answer()?;

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use jig_broker::Unapproved;
+use jig_broker::{CancelToken, Unapproved};
 use jig_proto::{Content, Question, Status, ToolError, ToolState};
 use jig_sandbox::Status as Confinement;
 use serde_json::Value;
@@ -58,25 +58,32 @@ impl Session {
         }
     }
 
-    /// Answers the pending question, or gives input to a running tool.
-    pub fn apply(&self, input: Value) -> Result<(), NotRunning> {
-        self.order(Order::Apply(input))
+    /// Answers the question of the update with the number `seen`, or gives input to a tool that ran
+    /// then.
+    ///
+    /// An answer to a question that is not shown any more is dropped: it was given to another
+    /// question than the one that is open now, and a tool can change what it asks while a person
+    /// reads.
+    pub fn apply(&self, seen: u64, input: Value) -> Result<(), NotRunning> {
+        self.order(Order::Apply(seen, input))
     }
 
-    /// Says that nobody answers the pending question.
-    pub fn decline(&self, why: Unapproved) -> Result<(), NotRunning> {
-        self.order(Order::Decline(why))
+    /// Says that nobody answers the question of the update with the number `seen`.
+    pub fn decline(&self, seen: u64, why: Unapproved) -> Result<(), NotRunning> {
+        self.order(Order::Decline(seen, why))
     }
 
     /// Asks the tool to end, and ends it if it does not.
     pub fn cancel(&self) {
         // A tool that has stopped needs no cancelling.
         let _ = self.order(Order::Cancel);
+        self.board.give_up();
     }
 
     /// Ends the tool at once, with everything that it started.
     pub fn abort(&self) {
         let _ = self.order(Order::Abort);
+        self.board.give_up();
     }
 
     /// What is enforced on the tool by the operating system; `None` for code inside jig.
@@ -127,8 +134,8 @@ pub struct NotRunning;
 /// What a session is told to do.
 #[derive(Debug)]
 pub(crate) enum Order {
-    Apply(Value),
-    Decline(Unapproved),
+    Apply(u64, Value),
+    Decline(u64, Unapproved),
     Cancel,
     Abort,
 }
@@ -169,6 +176,10 @@ pub(crate) struct Post {
     state: ToolState,
     asker: Option<AskedBy>,
     confinement: Option<Confinement>,
+    /// What gives up the request that a tool inside jig is in the middle of.
+    current: Option<CancelToken>,
+    /// Whether the call was given up.
+    given_up: bool,
 }
 
 impl Post {
@@ -189,6 +200,8 @@ impl Board {
                 state: ToolState::running(Content::EMPTY),
                 asker: None,
                 confinement,
+                current: None,
+                given_up: false,
             }),
             changed: Condvar::new(),
         })
@@ -207,8 +220,37 @@ impl Board {
         self.publish(ToolState::Stopped { content, result }, None);
     }
 
+    /// Whether an answer to the update of this number answers what is shown now.
+    pub(crate) fn shows(&self, number: u64) -> bool {
+        let post = self.lock();
+        post.asker.is_none() || post.number == number
+    }
+
+    /// Notes which request a tool inside jig is in the middle of; gives it up if the call already is.
+    pub(crate) fn set_current(&self, token: Option<CancelToken>) {
+        let mut post = self.lock();
+        if let Some(token) = token.as_ref().filter(|_| post.given_up) {
+            token.cancel();
+        }
+        post.current = token;
+    }
+
+    fn give_up(&self) {
+        let mut post = self.lock();
+        post.given_up = true;
+        let token = post.current.take();
+        drop(post);
+        if let Some(token) = token {
+            token.cancel();
+        }
+    }
+
     fn publish(&self, state: ToolState, asker: Option<AskedBy>) {
         let mut post = self.lock();
+        // The same question again is not news: it would be asked twice.
+        if asker.is_some() && post.asker == asker && post.state == state {
+            return;
+        }
         // Stopped is final: what comes late is not news.
         if post.state.status() != Status::Stopped {
             post.number += 1;

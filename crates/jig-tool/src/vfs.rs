@@ -4,11 +4,17 @@
 //! standard error is for people. Requests block until they are answered. What the policy denies is a
 //! [`HostError`] that says why and what would allow it; the tool goes on as it likes.
 
+#[cfg(target_os = "linux")]
+mod descriptors;
+#[cfg(not(target_os = "linux"))]
+#[path = "vfs/no_descriptors.rs"]
+mod descriptors;
 mod error;
 mod files;
 mod grep;
 mod host;
 mod http;
+mod opened;
 mod pipes;
 mod process;
 mod rules;
@@ -17,6 +23,7 @@ mod transport;
 
 use std::io::{self, Stdin, Stdout};
 
+pub use descriptors::Descriptors;
 pub use error::{ConnectError, HostError};
 pub use grep::Grep;
 pub use host::{ArgumentsError, Host};
@@ -26,17 +33,23 @@ pub use jig_proto::vfs::{
     FsDelete, FsPatch, FsRename, FsWrite, GrepReply, HttpReply, Init, MatchedLine, MetadataReply,
     Method, Payload, ProcessReply, ReadReply, Ready, Reply, Request, SessionLimits, ToolInput,
 };
+pub use opened::Opened;
 pub use pipes::Pipes;
 pub use process::Run;
 pub use run::{run, serve};
-pub use transport::{Notification, RequestError, Transport};
+pub use transport::{Answer, Notification, RequestError, Transport};
 
-/// Reads `init` from standard input and takes standard input and output for the protocol.
+/// Reads `init` from standard input and takes standard input and output for the protocol, and the
+/// socket over which open files come, if there is one.
 ///
 /// # Errors
 ///
 /// If no host is there, or it does not speak a version of the protocol that we do.
 pub fn connect() -> Result<Host, ConnectError> {
     let (init, pipes) = Pipes::<Stdin, Stdout>::open(io::stdin(), io::stdout())?;
+    let pipes = match Descriptors::inherited() {
+        Some(descriptors) => pipes.with_descriptors(descriptors),
+        None => pipes,
+    };
     Host::over(init, pipes)
 }

@@ -65,12 +65,12 @@ class Shell(unittest.TestCase):
 @unittest.skipUnless(EXAMPLES.is_dir(), "the examples are not here: this is not the repository")
 class Python(unittest.TestCase):
     files = {
-        "src/a.py": b"x = 1  # TODO: `more`\n\n# FIXME\n",
+        "src/a.py": b"x = 1  # TODO: `more`\n\n# HACK\n",
         "src/b.rs": b"// TODO\n",
         "TODO.md": b"TODO: an older report\n",
     }
     report = (
-        "# Left to do\n\n## src/a.py\n\n- line 1: `x = 1  # TODO: 'more'`\n- line 3: `# FIXME`\n"
+        "# Left to do\n\n## src/a.py\n\n- line 1: `x = 1  # TODO: 'more'`\n- line 3: `# HACK`\n"
     )
 
     def run_tool(self, answer: bool, **arguments: object) -> Host:
@@ -84,7 +84,7 @@ class Python(unittest.TestCase):
 
     def test_report(self) -> None:
         host = self.run_tool(True, extensions=["py"])
-        self.assertEqual(host.result, "Listed in TODO.md: 1 FIXME, 1 TODO.")
+        self.assertEqual(host.result, "Listed in TODO.md: 1 HACK, 1 TODO.")
         self.assertEqual(host.files["TODO.md"].decode(), self.report)
 
     def test_report_that_is_not_replaced(self) -> None:
@@ -95,6 +95,12 @@ class Python(unittest.TestCase):
         host = self.run_tool(False, report="out.md", paths=["src/b.rs"])
         self.assertEqual(host.result, "Listed in out.md: 1 TODO.")
         self.assertIn(b"- line 1: `// TODO`", host.files["out.md"])
+
+    def test_marks_of_the_call(self) -> None:
+        host = self.run_tool(False, report="out.md", marks=["x.", "more"])
+        self.assertEqual(host.result, "Listed in out.md: 1 more.")
+        host = self.run_tool(False, marks=[])
+        self.assertIn("nothing to search for", host.error["message"])
 
     def test_nothing(self) -> None:
         host = self.run_tool(False, paths=["nowhere"])

@@ -1,5 +1,7 @@
 //! Permitted requests on files, done.
 
+#[cfg(unix)]
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use jig_files::{
@@ -28,6 +30,8 @@ pub(crate) enum FsJob {
     Read {
         at: Granted,
         range: Option<Range>,
+        /// Whether the tool would rather have the open file than its content.
+        fd: bool,
     },
     Replace(Replacement),
     Patch(Change),
@@ -97,7 +101,7 @@ impl FsJob {
     /// Whether it takes microseconds.
     pub(crate) fn is_quick(&self) -> bool {
         match self {
-            Self::Read { at, range } => {
+            Self::Read { at, range, .. } => {
                 let wanted = range.and_then(|range| range.length).unwrap_or(u64::MAX);
                 at.place().size().min(wanted) <= QUICK_BYTES
             }
@@ -119,12 +123,37 @@ impl FsJob {
         }
     }
 
+    /// The file that is to be read, opened for reading, and its size; `None` if its content has to
+    /// be sent.
+    ///
+    /// A descriptor shows the file as it is, also later: where a secret would have to be taken out,
+    /// there is none. Whatever is wrong with the file is told by [`run`](Self::run).
+    #[cfg(unix)]
+    pub(crate) fn open(&self, inner: &Inner) -> Option<(OwnedFd, u64)> {
+        let Self::Read {
+            at,
+            range: None,
+            fd: true,
+        } = self
+        else {
+            return None;
+        };
+        if inner.secrets.scrubber().is_some() {
+            return None;
+        }
+        let file = inner.files.open(at.place()).ok().flatten()?;
+        Some((file.into(), at.place().size()))
+    }
+
     pub(crate) fn run(self, inner: &Arc<Inner>, cancel: &CancelToken) -> Answer {
         match self {
-            Self::Read { at, range: None } => read(inner, &at),
+            Self::Read {
+                at, range: None, ..
+            } => read(inner, &at),
             Self::Read {
                 at,
                 range: Some(range),
+                ..
             } => read_range(inner, &at, range),
             Self::Replace(replacement) => replace(inner, replacement),
             Self::Patch(change) => patch(inner, &change),

@@ -1,10 +1,13 @@
 //! Requests on files, on the disk and in memory.
 
+use std::io::{Read as _, Write as _};
+
+use jig_broker::Judged;
 use jig_files::ContentHash;
 use jig_policy::{Capabilities, DefaultAccess};
 use jig_proto::vfs::{
-    Edit, Entry, EntryKind, ErrorKind, FsAppend, FsDelete, FsGrep, FsListDir, FsPatch, FsPath,
-    FsRead, FsRename, FsWrite, MetadataReply, Payload, Reply, Request,
+    DescriptorReply, Edit, Entry, EntryKind, ErrorKind, FsAppend, FsDelete, FsGrep, FsListDir,
+    FsPatch, FsPath, FsRead, FsRename, FsWrite, MetadataReply, Payload, Reply, Request,
 };
 
 use crate::world::{World, ask, both, delete, exists, kind, read, write};
@@ -661,7 +664,7 @@ fn what_is_quick_is_done_by_the_thread_that_asked() {
         .with("big", vec![b'x'; 1 << 20]);
     let broker = world.broker();
     let check = |request: Request<'_>, expected: bool| match broker.judge(&request) {
-        jig_broker::Judged::Ready(work) => assert_eq!(work.is_quick(), expected, "{request:?}"),
+        Judged::Ready(work) => assert_eq!(work.is_quick(), expected, "{request:?}"),
         other => panic!("{other:?}"),
     };
     check(read("small"), true);
@@ -675,7 +678,7 @@ fn v157_a_cancelled_request_is_not_done() {
     both(|world| {
         let world = world.allow(".", "rcud").with("a", "a");
         for request in [write("b", "x"), delete("a", false)] {
-            let jig_broker::Judged::Ready(work) = world.broker().judge(&request) else {
+            let Judged::Ready(work) = world.broker().judge(&request) else {
                 panic!("it is allowed");
             };
             work.cancel_token().cancel();
@@ -690,7 +693,7 @@ fn v157_a_cancelled_request_is_not_done() {
 fn a_file_that_appears_between_judging_and_writing_is_judged_as_an_update() {
     both(|world| {
         let world = world.allow(".", "rc");
-        let jig_broker::Judged::Ready(work) = world.broker().judge(&write("a", "mine")) else {
+        let Judged::Ready(work) = world.broker().judge(&write("a", "mine")) else {
             panic!("it may be created");
         };
         let mut world = world;
@@ -699,7 +702,7 @@ fn a_file_that_appears_between_judging_and_writing_is_judged_as_an_update() {
         assert_eq!(error.kind(), ErrorKind::DeniedByRule, "{error}");
         assert_eq!(world.content("a").as_deref(), Some("theirs"));
         let world = world.allow(".", "rcu");
-        let jig_broker::Judged::Ready(work) = world.broker().judge(&write("b", "mine")) else {
+        let Judged::Ready(work) = world.broker().judge(&write("b", "mine")) else {
             panic!("it may be created");
         };
         let mut world = world;
@@ -707,4 +710,76 @@ fn a_file_that_appears_between_judging_and_writing_is_judged_as_an_update() {
         assert!(work.perform().is_ok());
         assert_eq!(world.content("b").as_deref(), Some("mine"));
     });
+}
+
+#[test]
+fn an_open_file_is_handed_over_only_where_its_content_may_go_as_it_is() {
+    let open = |path: &'static str| {
+        Request::FsRead(FsRead {
+            fd: true,
+            ..FsRead::new(path)
+        })
+    };
+    let check = |world: &World, request: &Request<'_>, reaches: bool, expected: Option<&str>| {
+        let Judged::Ready(work) = world.broker().judge(request) else {
+            panic!("{request:?} is allowed");
+        };
+        let mut seen = None;
+        let handed_over = work.hand_over(|file| {
+            let mut content = String::new();
+            let mut file = std::fs::File::from(file.try_clone_to_owned().unwrap());
+            file.read_to_string(&mut content).unwrap();
+            assert!(file.write_all(b"x").is_err(), "it is open for reading only");
+            assert!(file.set_len(0).is_err(), "it is open for reading only");
+            seen = Some(content);
+            reaches
+        });
+        assert_eq!(seen.as_deref(), expected);
+        match handed_over {
+            Ok(reply) => {
+                assert!(reaches && expected.is_some());
+                let size = expected.map_or(0, str::len) as u64;
+                let etag = None;
+                assert_eq!(reply, Reply::Descriptor(DescriptorReply { size, etag }));
+            }
+            Err(work) => {
+                assert!(!reaches || expected.is_none());
+                text(work.perform().unwrap());
+            }
+        }
+        let outcomes = world.log.entries().into_iter().map(|one| one.outcome);
+        assert_eq!(outcomes.last(), Some(Some("ok".to_owned())));
+    };
+    let disk = || World::on_disk().with("a.txt", "content");
+    check(&disk(), &open("a.txt"), true, Some("content"));
+    check(&disk(), &open("a.txt"), false, Some("content"));
+    check(&disk(), &read("a.txt"), true, None);
+    let part = FsRead {
+        fd: true,
+        offset: Some(1),
+        ..FsRead::new("a.txt")
+    };
+    check(&disk(), &Request::FsRead(part), true, None);
+    let secret = disk();
+    secret.secrets.remember("a secret that is long enough");
+    check(&secret, &open("a.txt"), true, None);
+    let memory = World::in_memory().with("a.txt", "content");
+    check(&memory, &open("a.txt"), true, None);
+
+    // What is no file has nothing to hand over, and the error is that of reading.
+    let world = disk().with("d/b.txt", "");
+    for (path, expected) in [("d", ErrorKind::IsDir), ("none", ErrorKind::NotFound)] {
+        let Judged::Ready(work) = world.broker().judge(&open(path)) else {
+            panic!("{path} may be read");
+        };
+        let Err(work) = work.hand_over(|_| panic!("there is nothing to hand over")) else {
+            panic!("{path} was handed over");
+        };
+        assert_eq!(kind(work.perform()), Err(expected));
+    }
+    let denied = disk().allow("a.txt", "");
+    assert!(matches!(
+        denied.broker().judge(&open("a.txt")),
+        Judged::Refused(_)
+    ));
 }

@@ -33,7 +33,7 @@ pub(crate) fn run(args: &CallArgs, global: &Global, out: &mut Output) -> anyhow:
         call.tracer = Some(Arc::new(TraceFile::create(path)?));
     }
     call.cancel = Some(interrupt::token()?);
-    let engine = engine(&project)?;
+    let engine = engine(&project, out)?;
     let mut asker = asker(args);
     match engine.call(call, asker.as_mut()) {
         Ok(content) => {
@@ -58,7 +58,7 @@ pub(crate) fn run(args: &CallArgs, global: &Global, out: &mut Output) -> anyhow:
 }
 
 /// The engine for the tools of a workspace on disk.
-pub(crate) fn engine(project: &Project) -> anyhow::Result<Engine> {
+fn engine(project: &Project, out: &mut Output) -> anyhow::Result<Engine> {
     let files = DiskFiles::open(&project.root)
         .with_context(|| format!("cannot open the workspace `{}`", project.root))?;
     let config = Arc::new(project.config().clone());
@@ -67,8 +67,9 @@ pub(crate) fn engine(project: &Project) -> anyhow::Result<Engine> {
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect::<HostEnv>();
     engine.program = std::env::current_exe().ok();
-    if let Some(sink) = audit::sink(&project.root) {
-        engine.audit = sink;
+    match audit::sink(&project.root) {
+        Ok(sink) => engine.audit = sink,
+        Err(reason) => out.note(&format!("note: {reason}")),
     }
     Ok(engine)
 }
@@ -151,14 +152,14 @@ fn shown(content: &Content, out: &mut Output) -> anyhow::Result<()> {
         return out.json(&json!({ "content": content.blocks(), "isError": false }));
     }
     let mut text = content.to_text();
-    if std::io::stdout().is_terminal() {
-        // What a tool prints must not steer the terminal.
-        text = diff::coloured(&printable(&text));
-    }
     if !text.ends_with('\n') {
         text.push('\n');
     }
-    out.text(&text)
+    if !std::io::stdout().is_terminal() {
+        return out.raw(&text);
+    }
+    // What a tool prints must not steer the terminal.
+    out.text(&diff::coloured(&printable(&text)))
 }
 
 fn failed(error: &ToolError, out: &mut Output) -> anyhow::Result<()> {

@@ -23,7 +23,7 @@ pub(crate) fn run(
 }
 
 fn check(deny_warnings: bool, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
-    let project = Project::load(global)?;
+    let project = Project::load_and_lint(global)?;
     let warnings = &project.loaded.warnings;
     let config = project.config();
     let found = config.files.iter().filter(|file| file.found);

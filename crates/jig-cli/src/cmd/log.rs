@@ -29,7 +29,7 @@ pub(crate) fn run(args: &LogArgs, global: &Global, out: &mut Output) -> anyhow::
     };
     if args.follow {
         // What is to be followed has to be there, also before the first decision.
-        audit::sink(&root);
+        audit::sink(&root).map_err(|error| anyhow!(error))?;
     }
     let mut reader = match AuditReader::open(&directory, filter) {
         Ok(reader) => Some(reader),
@@ -76,13 +76,13 @@ fn print(entry: &AuditEntry, out: &mut Output) -> anyhow::Result<()> {
         entry.operation,
     );
     if let Some(rule) = &entry.rule {
-        let origin = entry.origin.as_deref().unwrap_or_default();
+        let origin = printable(entry.origin.as_deref().unwrap_or_default());
         line.push_str(&format!("  {CYAN}{} ({origin}){CYAN:#}", printable(rule)));
     } else if entry.decision != AuditDecision::Allow {
         line.push_str(&format!("  {DIM}{}{DIM:#}", printable(&entry.reason)));
     }
     if let Some(outcome) = entry.outcome.as_deref().filter(|outcome| *outcome != "ok") {
-        line.push_str(&format!("  {YELLOW}{outcome}{YELLOW:#}"));
+        line.push_str(&format!("  {YELLOW}{}{YELLOW:#}", printable(outcome)));
     }
     line.push('\n');
     out.text(&line)

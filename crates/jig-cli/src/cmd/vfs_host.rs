@@ -1,17 +1,18 @@
 //! `jig vfs-host`: the host's side of the VFS protocol on stdin and stdout, for tests of tools.
 
 use std::io::{Read, Write};
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
 use camino::Utf8PathBuf;
-use jig_broker::{Broker, BrokerParts, HostEnv, Judged, Unapproved};
+use jig_broker::{Broker, BrokerParts, HostEnv, Judged, ProcessSettings, Unapproved};
 use jig_config::{Sources, Tool};
 use jig_files::{DiskFiles, FilesLookup, ProjectFiles};
 use jig_policy::Workspace;
 use jig_proto::vfs::host::{self, Fault, ToolLine};
 use jig_proto::vfs::{Capabilities, ErrorReply, Frame, Init, LineBuffer, Reading, ToolInput};
-use jig_proto::{Action, Context as ToolContext};
+use jig_proto::{Action, Context as ToolContext, ToolState};
 use serde_json::{Map, Value as Json};
 
 use crate::args::VfsHostArgs;
@@ -55,6 +56,7 @@ pub(crate) fn run(args: &VfsHostArgs, out: &mut Output) -> anyhow::Result<Done> 
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     let broker = Broker::new(BrokerParts {
         env: env.collect::<HostEnv>(),
+        process: ProcessSettings::minimal(Path::new("/nonexistent")),
         ..BrokerParts::new(tool.name.as_str(), "vfs-host", files, Arc::new(policy))
     });
     serve(&broker, &init, out)
@@ -102,7 +104,10 @@ fn serve(broker: &Broker, init: &Init, out: &mut Output) -> anyhow::Result<Done>
         } else {
             lines.next(&mut input)
         } {
-            end = end.or(frame_answer(broker, frame, &mut answer));
+            end = frame_answer(broker, frame, &mut answer);
+            if end.is_some() {
+                break;
+            }
         }
         stdout.write_all(&answer)?;
         stdout.flush()?;
@@ -157,6 +162,16 @@ fn frame_answer(broker: &Broker, frame: Frame<'_>, answer: &mut Vec<u8>) -> Opti
         }
         Ok(ToolLine::Result(response)) => Some(End::Result(response.value.content.to_text())),
         Ok(ToolLine::Error(error)) => Some(End::Error(error.message)),
+        Ok(ToolLine::State(state)) => match state.value {
+            ToolState::Stopped { result, .. } => Some(match result {
+                Ok(content) => End::Result(content.to_text()),
+                Err(error) => End::Error(error.message),
+            }),
+            _ => None,
+        },
+        Err(Fault::BrokenNotification { name, error }) if name != "cancel" => {
+            Some(End::Error(format!("`{name}` cannot be read: {error}")))
+        }
         Err(Fault::Answer { id, error, .. }) => {
             host::write_error(answer, id.as_ref(), &error);
             None

@@ -13,6 +13,13 @@ mod examples;
 mod explain;
 mod tools;
 mod usage;
+mod vfs;
+mod vfs_files;
+mod vfs_kill;
+mod vfs_misbehaving;
+mod vfs_outside;
+mod vfs_policy;
+mod vfs_tool;
 
 use std::process::{Command, Output};
 

@@ -68,7 +68,7 @@ pub(crate) fn build(
         }
     }
     crate::policy::check_rules(sources, &built.config, &mut built.errors);
-    if built.errors.is_empty() {
+    if built.errors.is_empty() && sources.lint {
         crate::lint::lint(sources, &built.config, &mut built.warnings);
     }
     built

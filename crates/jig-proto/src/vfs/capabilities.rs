@@ -33,6 +33,10 @@ pub struct Capabilities {
 }
 
 impl Capabilities {
+    /// The variable that tells a tool the number of the socket over which descriptors come, in
+    /// decimal. It is set if the host offers `fd_pass`.
+    pub const FD_VARIABLE: &'static str = "JIG_VFS_FD";
+
     /// The plain protocol.
     pub const PLAIN: Capabilities = Capabilities {
         concurrency: None,

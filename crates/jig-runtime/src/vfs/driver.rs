@@ -2,6 +2,7 @@
 
 use std::io;
 use std::os::fd::AsFd;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
@@ -17,6 +18,7 @@ use jig_proto::{Content, Question, Response, ToolError, ToolState};
 use jig_sandbox::{Child, Interest, Waker, poll};
 use serde_json::Value;
 
+use super::descriptors::Descriptors;
 use super::open::{AnswerForm, Doing, Ledger};
 use super::pipes::Pipes;
 use crate::Plan;
@@ -33,6 +35,8 @@ pub(super) struct Driver {
     finished: Receiver<Finished>,
     finish: Sender<Finished>,
     agreed: Capabilities,
+    /// The way of open files to the tool, if they are offered.
+    descriptors: Option<Descriptors>,
     reading: Reading,
     /// Whether the tool has sent its one `ready`.
     is_ready: bool,
@@ -42,6 +46,12 @@ pub(super) struct Driver {
     question: Option<(Content, Question)>,
     /// Whether a stateful tool has said where it stands and now waits for input.
     is_idle: bool,
+    /// Whether the tool has said its last word: nothing is sent to it any more.
+    has_spoken: bool,
+    /// Whether the program has ended: what it asked for before is not done any more.
+    has_exited: bool,
+    /// How many workers are at it.
+    working: usize,
     /// What the call comes to, once that is known.
     result: Option<Result<Content, ToolError>>,
     ending: Option<Ending>,
@@ -63,6 +73,19 @@ struct Finished {
     result: Result<Reply<'static>, ErrorReply>,
 }
 
+/// What there is to do after a wait.
+#[derive(Default)]
+struct Event {
+    /// Orders, or work that is done.
+    woken: bool,
+    /// The program has ended.
+    exited: bool,
+    /// The program said something.
+    output: bool,
+    /// The program printed something as an error.
+    errors: bool,
+}
+
 /// What the reader of lines does next.
 enum Next {
     Line,
@@ -78,6 +101,7 @@ impl Driver {
         orders: Receiver<Order>,
         waker: Waker,
         first: Vec<u8>,
+        descriptors: Option<Descriptors>,
     ) -> io::Result<Self> {
         let mut pipes = Pipes::take_from(&mut child)?;
         trace_sent(&plan, &first);
@@ -95,10 +119,14 @@ impl Driver {
             finished,
             finish,
             agreed: Capabilities::PLAIN,
+            descriptors,
             is_ready: false,
             partial: None,
             question: None,
             is_idle: false,
+            has_spoken: false,
+            has_exited: false,
+            working: 0,
             result: None,
             ending: None,
             active: Instant::now(),
@@ -110,49 +138,61 @@ impl Driver {
         let mut lines = LineBuffer::new(self.plan.message_limit);
         let mut buffer = vec![0; BUFFER_BYTES];
         loop {
-            self.take_orders();
-            self.take_finished();
             self.pipes.flush();
-            self.step_down();
+            self.release();
+            if self.has_spoken && self.pipes.unwritten() == 0 {
+                // Its last word is said: whoever still reads finds the end.
+                self.pipes.stdin = None;
+            }
+            let now = Instant::now();
+            self.step_down(now);
             if self.pipes.stdout.is_none() && self.result.is_none() && self.ending.is_none() {
                 // It can neither ask nor answer any more.
                 self.end(self.plan.timing.cancel_grace);
             }
-            match self.child.try_wait() {
-                Ok(Some(exit)) => {
-                    self.drain(&mut lines, &mut buffer);
-                    let result = match self.result.take() {
-                        Some(result) => result,
-                        None => Err(self.no_result(&exit.to_string())),
-                    };
-                    return self.stop(result);
-                }
-                Ok(None) => {}
-                Err(error) => {
-                    self.child.kill();
-                    let what = format!("the program cannot be watched: {error}");
-                    return self.stop(Err(ToolError::new(what)));
+            let event = self.wait(now);
+            if event.woken {
+                // In this order: what comes in between wakes again.
+                self.waker.clear();
+                self.take_orders();
+                self.take_finished();
+            }
+            if event.exited {
+                match self.child.try_wait() {
+                    Ok(Some(exit)) => {
+                        self.has_exited = true;
+                        self.drain(&mut lines, &mut buffer);
+                        let result = match self.result.take() {
+                            Some(result) => result,
+                            None => Err(self.no_result(&exit.to_string())),
+                        };
+                        return self.stop(result);
+                    }
+                    Ok(None) => {}
+                    Err(error) => {
+                        self.child.kill();
+                        let what = format!("the program cannot be watched: {error}");
+                        return self.stop(Err(ToolError::new(what)));
+                    }
                 }
             }
-            if !self.wait() {
-                continue;
+            if event.errors {
+                self.pipes.read_errors(&mut buffer);
             }
-            self.pipes.read_errors(&mut buffer);
-            if self.reads() {
+            if event.output && self.reads() {
                 self.read(&mut lines, &mut buffer);
             }
         }
     }
 
-    /// Waits until there is something to do. Says whether pipes may be readable.
-    fn wait(&mut self) -> bool {
-        let mut interests = vec![Interest::Woken(&self.waker), Interest::Exited(&self.child)];
-        if let Some(stdout) = self.pipes.stdout.as_ref().filter(|_| self.reads()) {
-            interests.push(Interest::Readable(stdout.as_fd()));
-        }
-        if let Some(stderr) = &self.pipes.stderr {
-            interests.push(Interest::Readable(stderr.as_fd()));
-        }
+    /// Waits until there is something to do, and says what.
+    fn wait(&mut self, now: Instant) -> Event {
+        let mut interests = Vec::with_capacity(5);
+        interests.extend([Interest::Woken(&self.waker), Interest::Exited(&self.child)]);
+        let output = self.pipes.stdout.as_ref().filter(|_| self.reads());
+        let output = output.map(|pipe| push(&mut interests, Interest::Readable(pipe.as_fd())));
+        let errors = self.pipes.stderr.as_ref();
+        let errors = errors.map(|pipe| push(&mut interests, Interest::Readable(pipe.as_fd())));
         if let Some(stdin) = self
             .pipes
             .stdin
@@ -161,20 +201,21 @@ impl Driver {
         {
             interests.push(Interest::Writable(stdin.as_fd()));
         }
-        let limit = self
-            .deadline()
-            .map(|at| at.saturating_duration_since(Instant::now()));
+        let limit = self.deadline().map(|at| at.saturating_duration_since(now));
         match poll(&interests, limit) {
-            Ok(ready) => {
-                if ready.contains(0) {
-                    self.waker.clear();
-                }
-                !ready.is_empty()
-            }
+            Ok(ready) => Event {
+                woken: ready.contains(0),
+                exited: ready.contains(1),
+                output: output.is_some_and(|place| ready.contains(place)),
+                errors: errors.is_some_and(|place| ready.contains(place)),
+            },
             Err(_) => {
                 // Without the ability to wait, the only safe thing is to end.
                 self.child.kill();
-                false
+                Event {
+                    exited: true,
+                    ..Event::default()
+                }
             }
         }
     }
@@ -290,7 +331,7 @@ impl Driver {
     // Requests.
 
     fn request(&mut self, id: Id<'_>, request: Request<'_>) {
-        if self.result.is_some() || self.ending.is_some() {
+        if self.result.is_some() || self.ending.is_some() || self.has_exited {
             self.refuse(Some(&id), &ErrorReply::cancelled());
             return;
         }
@@ -317,15 +358,7 @@ impl Driver {
 
     fn judged(&mut self, id: Id<'_>, method: Method, form: AnswerForm, judged: Judged) {
         match judged {
-            Judged::Ready(work) if work.is_quick() => {
-                let result = work.perform();
-                self.answer(&id, form, result);
-            }
-            Judged::Ready(work) => {
-                let doing = Doing::Working(work.cancel_token());
-                let number = self.ledger.open(id.into_owned(), method, form, doing);
-                self.hand_over(number, work);
-            }
+            Judged::Ready(work) => self.ready(id, method, form, work),
             Judged::Uncovered(inquiry) => {
                 if self.agreed.pending {
                     let mut line = Vec::new();
@@ -340,13 +373,36 @@ impl Driver {
         }
     }
 
+    /// Does what may be done: a file that can be passed is, what is quick is done here, and the rest
+    /// by a worker.
+    fn ready(&mut self, id: Id<'_>, method: Method, form: AnswerForm, work: Work) {
+        let work = match self.descriptors.as_ref().filter(|_| self.agreed.fd_pass) {
+            Some(descriptors) => match work.hand_over(|file| descriptors.send(file)) {
+                Ok(reply) => return self.answer(&id, AnswerForm::Inline, Ok(reply)),
+                Err(work) => work,
+            },
+            None => work,
+        };
+        if work.is_quick() {
+            let result = work.perform();
+            self.answer(&id, form, result);
+        } else {
+            let doing = Doing::Working(work.cancel_token());
+            let number = self.ledger.open(id.into_owned(), method, form, doing);
+            self.delegate(number, work);
+        }
+    }
+
     /// Has a worker do what takes long.
-    fn hand_over(&mut self, number: u64, work: Work) {
+    fn delegate(&mut self, number: u64, work: Work) {
+        self.working += 1;
         let (finish, waker) = (self.finish.clone(), self.waker.clone());
         let started = thread::Builder::new()
             .name("jig-work".to_owned())
             .spawn(move || {
-                let result = work.perform();
+                // A mistake of ours must not leave the tool without an answer.
+                let result = catch_unwind(AssertUnwindSafe(|| work.perform()))
+                    .unwrap_or_else(|_| Err(ErrorReply::internal("jig failed by a bug")));
                 // A driver that is gone needs no answer.
                 let _ = finish.send(Finished { number, result });
                 waker.wake();
@@ -363,6 +419,7 @@ impl Driver {
 
     fn take_finished(&mut self) {
         while let Ok(Finished { number, result }) = self.finished.try_recv() {
+            self.working = self.working.saturating_sub(1);
             if let Some(open) = self.ledger.close(number) {
                 self.answer(&open.id, open.form, result);
                 self.release();
@@ -372,14 +429,17 @@ impl Driver {
 
     /// Begins held requests whose turn has come.
     fn release(&mut self) {
-        while let Some((id, request)) = self.ledger.release(self.most()) {
+        while self.pipes.unwritten() <= MAX_UNWRITTEN
+            && let Some((id, request)) = self.ledger.release(self.most())
+        {
             self.begin(id, &request);
         }
     }
 
     fn answer(&mut self, id: &Id<'_>, form: AnswerForm, result: Result<Reply<'_>, ErrorReply>) {
         let reply = match result {
-            Ok(reply) => reply,
+            Ok(reply) if self.agreed.etag => reply,
+            Ok(reply) => without_etag(reply),
             Err(error) => return self.refuse(Some(id), &error),
         };
         let start = self.pipes.out().len();
@@ -407,6 +467,9 @@ impl Driver {
     }
 
     fn refuse(&mut self, id: Option<&Id<'_>>, error: &ErrorReply) {
+        if id.is_none() && self.pipes.unwritten() > MAX_COMPLAINTS {
+            return;
+        }
         let start = self.pipes.out().len();
         host::write_error(self.pipes.out(), id, error);
         let end = self.pipes.out().len();
@@ -452,11 +515,19 @@ impl Driver {
     // States.
 
     fn state(&mut self, state: ToolState) {
+        // Whoever has said the last word, or is being ended, asks nobody any more.
+        if self.result.is_some() || self.ending.is_some() {
+            return;
+        }
         match state {
             ToolState::Running { content } => {
                 self.question = None;
                 self.is_idle = true;
-                self.board.running(content);
+                match self.ledger.asking() {
+                    // The policy's question stays until it is answered.
+                    Some(_) => self.publish(),
+                    None => self.board.running(content),
+                }
             }
             ToolState::Waiting { content, question } => {
                 self.question = Some((content, question));
@@ -484,6 +555,8 @@ impl Driver {
     fn finish(&mut self, result: Result<Content, ToolError>) {
         if self.result.is_none() {
             self.result = Some(result);
+            self.question = None;
+            self.has_spoken = true;
             self.cancel_requests();
             self.end(self.plan.timing.cancel_grace);
         }
@@ -507,6 +580,15 @@ impl Driver {
         // The whole tree is gone before anybody hears of the end.
         self.child.kill();
         let _ = self.child.wait();
+        // And so is what was done for it: after the end nothing more happens.
+        let until = Instant::now() + self.plan.timing.kill_grace;
+        while self.working > 0 {
+            let left = until.saturating_duration_since(Instant::now());
+            match self.finished.recv_timeout(left) {
+                Ok(_) => self.working -= 1,
+                Err(_) => break,
+            }
+        }
         self.board.stopped(result);
     }
 
@@ -515,8 +597,10 @@ impl Driver {
     fn take_orders(&mut self) {
         while let Ok(order) = self.orders.try_recv() {
             match order {
-                Order::Apply(input) => self.apply(input),
-                Order::Decline(why) => self.decline(why),
+                Order::Apply(seen, input) if self.board.shows(seen) => self.apply(input),
+                Order::Decline(seen, why) if self.board.shows(seen) => self.decline(why),
+                // Given to a question that is not shown any more: whoever answers sees the new one.
+                Order::Apply(..) | Order::Decline(..) => {}
                 Order::Cancel => self.cancel("the call was cancelled"),
                 Order::Abort => {
                     let aborted = ToolError::new("the call was aborted");
@@ -578,6 +662,7 @@ impl Driver {
         host::write_cancel(&mut line);
         self.send(line);
         self.result.get_or_insert(Err(ToolError::new(why)));
+        self.question = None;
         self.cancel_requests();
         self.end(self.plan.timing.cancel_grace);
     }
@@ -585,10 +670,14 @@ impl Driver {
     fn cancel_requests(&mut self) {
         let (open, held) = self.ledger.take_all();
         for open in open {
-            if let Doing::Working(token) = &open.what {
-                token.cancel();
+            match &open.what {
+                // Its worker says what became of it: it may be done already.
+                Doing::Working(token) => {
+                    token.cancel();
+                    self.ledger.put_back(open);
+                }
+                Doing::Asking(_) => self.refuse(Some(&open.id), &ErrorReply::cancelled()),
             }
-            self.refuse(Some(&open.id), &ErrorReply::cancelled());
         }
         for id in held {
             self.refuse(Some(&id), &ErrorReply::cancelled());
@@ -608,8 +697,7 @@ impl Driver {
     }
 
     /// Takes the steps whose time has come.
-    fn step_down(&mut self) {
-        let now = Instant::now();
+    fn step_down(&mut self, now: Instant) {
         if let Some(hung_at) = self.hung_at().filter(|at| *at <= now) {
             let silence = hung_at.saturating_duration_since(self.active).as_secs_f32();
             let what = format!("the tool was silent for {silence:.0} s and was ended");
@@ -655,6 +743,12 @@ impl Driver {
     }
 }
 
+/// Adds an interest and gives its place.
+fn push<'a>(interests: &mut Vec<Interest<'a>>, interest: Interest<'a>) -> usize {
+    interests.push(interest);
+    interests.len() - 1
+}
+
 fn outcome(response: Response) -> Result<Content, ToolError> {
     if !response.is_error {
         return Ok(response.content);
@@ -665,6 +759,18 @@ fn outcome(response: Response) -> Result<Content, ToolError> {
         trace: details.trace,
         transient: details.transient,
     })
+}
+
+/// The reply as the plain protocol has it, for a tool that did not pick versions.
+fn without_etag(mut reply: Reply<'_>) -> Reply<'_> {
+    match &mut reply {
+        Reply::Read(read) => read.etag = None,
+        Reply::Descriptor(descriptor) => descriptor.etag = None,
+        Reply::Done(done) => done.etag = None,
+        Reply::Metadata(metadata) => metadata.etag = None,
+        _ => {}
+    }
+    reply
 }
 
 fn trace_sent(plan: &Plan, line: &[u8]) {
@@ -678,3 +784,7 @@ const BUFFER_BYTES: usize = 64 * 1024;
 
 /// How much may wait for a tool that does not read before its own output is not read any more.
 const MAX_UNWRITTEN: usize = 16 * 1024 * 1024;
+
+/// How much may wait before lines that are no requests go unanswered. A tool that prints its log where
+/// the protocol should be reads no answers; it would otherwise be stopped by them and count as hung.
+const MAX_COMPLAINTS: usize = 1024 * 1024;

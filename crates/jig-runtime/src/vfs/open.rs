@@ -36,6 +36,8 @@ pub(super) enum AnswerForm {
 pub(super) struct Ledger {
     open: Vec<Open>,
     held: VecDeque<(Id<'static>, Request<'static>)>,
+    /// The bytes of content in what is held.
+    held_bytes: usize,
     next: u64,
 }
 
@@ -56,6 +58,7 @@ impl Ledger {
     }
 
     pub(super) fn hold(&mut self, id: Id<'static>, request: Request<'static>) {
+        self.held_bytes += content_bytes(&request);
         self.held.push_back((id, request));
     }
 
@@ -70,6 +73,7 @@ impl Ledger {
             self.held.push_front((id, request));
             return None;
         }
+        self.held_bytes = self.held_bytes.saturating_sub(content_bytes(&request));
         Some((id, request))
     }
 
@@ -90,6 +94,11 @@ impl Ledger {
             what,
         });
         number
+    }
+
+    /// Puts back what [`take_all`](Self::take_all) took.
+    pub(super) fn put_back(&mut self, open: Open) {
+        self.open.push(open);
     }
 
     pub(super) fn close(&mut self, number: u64) -> Option<Open> {
@@ -121,11 +130,14 @@ impl Ledger {
     /// Takes a held request back.
     pub(super) fn drop_held(&mut self, id: &Id<'_>) -> Option<Id<'static>> {
         let at = self.held.iter().position(|(held, _)| held == id)?;
-        self.held.remove(at).map(|(id, _)| id)
+        let (id, request) = self.held.remove(at)?;
+        self.held_bytes = self.held_bytes.saturating_sub(content_bytes(&request));
+        Some(id)
     }
 
     /// All of it, oldest first; nothing is left.
     pub(super) fn take_all(&mut self) -> (Vec<Open>, Vec<Id<'static>>) {
+        self.held_bytes = 0;
         let held = self.held.drain(..).map(|(id, _)| id).collect();
         (std::mem::take(&mut self.open), held)
     }
@@ -136,8 +148,12 @@ impl Ledger {
 
     /// Whether so many requests are held that no more are read.
     pub(super) fn is_full(&self) -> bool {
-        self.held.len() >= MAX_HELD
+        self.held.len() >= MAX_HELD || self.held_bytes >= MAX_HELD_BYTES
     }
+}
+
+fn content_bytes(request: &Request<'_>) -> usize {
+    request.payload().map_or(0, |payload| payload.len())
 }
 
 fn touches_files(method: Method) -> bool {
@@ -161,3 +177,6 @@ fn changes_files(method: Method) -> bool {
 
 /// How many requests are read ahead of their turn. Some must be, because a tool may take one back.
 const MAX_HELD: usize = 64;
+
+/// How much content they may hold together: two messages of the largest size.
+const MAX_HELD_BYTES: usize = 32 * 1024 * 1024;

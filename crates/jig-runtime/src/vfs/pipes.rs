@@ -59,7 +59,15 @@ impl Pipes {
             match stdin.write(&self.out[self.written..]) {
                 Ok(0) => self.stdin = None,
                 Ok(count) => self.written += count,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    // A tool that always leaves a rest must not make this grow for ever. Half of it
+                    // at the least, so that moving the rest is paid for by what was sent.
+                    if self.written >= KEPT_BYTES && self.written * 2 >= self.out.len() {
+                        self.out.drain(..self.written);
+                        self.written = 0;
+                    }
+                    return;
+                }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(_) => self.stdin = None,
             }
@@ -78,7 +86,10 @@ impl Pipes {
 
     /// Reads what is there of the program's errors and keeps the end of it.
     pub(super) fn read_errors(&mut self, buffer: &mut [u8]) {
-        while let Some(count) = read_some(&mut self.stderr, buffer) {
+        for _ in 0..ERROR_ROUNDS {
+            let Some(count) = read_some(&mut self.stderr, buffer) else {
+                return;
+            };
             self.errors.extend_from_slice(&buffer[..count]);
             let excess = self.errors.len().saturating_sub(KEPT_ERRORS);
             if excess > 0 {
@@ -116,3 +127,6 @@ const KEPT_BYTES: usize = 64 * 1024;
 
 /// How much of a program's errors is kept. A program can print them without end.
 const KEPT_ERRORS: usize = 64 * 1024;
+
+/// How often a program's errors are read in a row, so that one that floods them is still ended.
+const ERROR_ROUNDS: usize = 16;

@@ -1,13 +1,14 @@
 //! The files of the workspace: the `fs.` methods of a [`Host`], except for search.
 
 use std::borrow::Cow;
+use std::io::Cursor;
 
 use jig_proto::vfs::{
     DoneReply, Edit, Entry, ErrorKind, FsAppend, FsDelete, FsListDir, FsPatch, FsPath, FsRead,
     FsRename, FsWrite, MetadataReply, Method, Payload, ReadReply, Reply, Request,
 };
 
-use super::{Host, HostError};
+use super::{Answer, Host, HostError, Opened};
 
 impl Host {
     /// A file's text.
@@ -88,7 +89,39 @@ impl Host {
             .map(|path| self.read_request(path.as_ref()))
             .collect();
         self.request_each(&mut requests.into_iter(), |index, answer| {
-            visit(index, answer.and_then(read_reply));
+            visit(index, answer.and_then(|answer| read_reply(answer.reply)));
+        })
+    }
+
+    /// Opens a file for reading. Where both sides can, the host passes the open file itself, and
+    /// then reading it needs no host; else the content comes as [`Opened::Bytes`].
+    ///
+    /// It is the file of that moment: a file that the host replaces later is another one.
+    ///
+    /// # Errors
+    ///
+    /// If it can't be read.
+    pub fn open(&mut self, path: impl AsRef<str>) -> Result<Opened, HostError> {
+        let request = self.open_request(path.as_ref());
+        opened(self.request_file(&request)?)
+    }
+
+    /// Opens many files, as [`Host::read_each`] reads them. A file that is kept stays open.
+    ///
+    /// # Errors
+    ///
+    /// If the call is cancelled or the host is gone. A file that can't be read is no error here.
+    pub fn open_each<P: AsRef<str>>(
+        &mut self,
+        paths: &[P],
+        mut visit: impl FnMut(usize, Result<Opened, HostError>),
+    ) -> Result<(), HostError> {
+        let requests: Vec<Request<'_>> = paths
+            .iter()
+            .map(|path| self.open_request(path.as_ref()))
+            .collect();
+        self.request_each(&mut requests.into_iter(), |index, answer| {
+            visit(index, answer.and_then(opened));
         })
     }
 
@@ -278,6 +311,14 @@ impl Host {
         })
     }
 
+    fn open_request<'p>(&self, path: &'p str) -> Request<'p> {
+        Request::FsRead(FsRead {
+            fd: self.capabilities().fd_pass,
+            blob: self.capabilities().blobs,
+            ..FsRead::new(self.wire_path(path))
+        })
+    }
+
     fn done(&mut self, request: &Request<'_>) -> Result<DoneReply<'static>, HostError> {
         match self.request(request)? {
             Reply::Done(done) => Ok(done),
@@ -303,6 +344,16 @@ fn read_reply(reply: Reply<'static>) -> Result<ReadReply<'static>, HostError> {
     match reply {
         Reply::Read(read) => Ok(read),
         _ => Err(HostError::other_form(Method::FsRead)),
+    }
+}
+
+fn opened(answer: Answer) -> Result<Opened, HostError> {
+    match (answer.reply, answer.file) {
+        (Reply::Descriptor(_), Some(file)) => Ok(Opened::File(file)),
+        (reply, _) => {
+            let content = read_reply(reply)?.content.into_bytes();
+            Ok(Opened::Bytes(Cursor::new(content)))
+        }
     }
 }
 

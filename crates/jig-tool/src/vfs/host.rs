@@ -11,7 +11,7 @@ use jig_proto::{Action, Content, Context, ProjectPath, Question, Response, ToolE
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::{ConnectError, HostError, Notification, RequestError, Transport};
+use super::{Answer, ConnectError, HostError, Notification, RequestError, Transport};
 
 /// The host of a tool, and the call that the tool is to do.
 ///
@@ -38,7 +38,7 @@ impl Host {
     pub fn over(init: Init, transport: impl Transport + 'static) -> Result<Self, ConnectError> {
         let protocol_version = choose_version(&init)?;
         let mut host = Self {
-            capabilities: WANTED.common(&init.capabilities),
+            capabilities: wanted(&transport).common(&init.capabilities),
             init,
             transport: Box::new(transport),
             is_cancelled: false,
@@ -133,7 +133,8 @@ impl Host {
         done
     }
 
-    /// Sends a request as it is and blocks for the answer. The other methods are easier to use.
+    /// Sends a request as it is and blocks for the answer. The other methods are easier to use, and
+    /// only [`Host::open`] and [`Host::open_each`] give files that the host passes.
     ///
     /// # Errors
     ///
@@ -144,12 +145,19 @@ impl Host {
         answer.map_err(|error| self.notice(error))
     }
 
+    /// The same, for a request that may be answered with an open file.
+    pub(super) fn request_file(&mut self, request: &Request<'_>) -> Result<Answer, HostError> {
+        self.check_cancelled()?;
+        let answer = self.transport.open(request);
+        answer.map_err(|error| self.notice(error))
+    }
+
     /// Sends many requests, several at once where both sides can, and hands on the answers as they
     /// arrive, each with the index of its request.
     pub(super) fn request_each<'r>(
         &mut self,
         requests: &mut dyn Iterator<Item = Request<'r>>,
-        mut answer: impl FnMut(usize, Result<Reply<'static>, HostError>),
+        mut answer: impl FnMut(usize, Result<Answer, HostError>),
     ) -> Result<(), HostError> {
         self.check_cancelled()?;
         let mut answer = |index, result: Result<_, jig_proto::vfs::ErrorReply>| {
@@ -332,17 +340,18 @@ fn choose_version(init: &Init) -> Result<Option<String>, ConnectError> {
     }
 }
 
-/// What this SDK can use. It waits for as long as the host takes, so it needs no `pending`; and
-/// descriptors can't be passed through pipes.
-const WANTED: Capabilities = Capabilities {
-    concurrency: NonZeroU32::new(64),
-    pending: false,
-    pages: true,
-    ranges: true,
-    etag: true,
-    blobs: true,
-    fd_pass: false,
-};
+/// What this SDK can use. It waits for as long as the host takes, so it needs no `pending`.
+fn wanted(transport: &impl Transport) -> Capabilities {
+    Capabilities {
+        concurrency: NonZeroU32::new(64),
+        pending: false,
+        pages: true,
+        ranges: true,
+        etag: true,
+        blobs: true,
+        fd_pass: transport.receives_files(),
+    }
+}
 
 #[cfg(test)]
 mod tests;

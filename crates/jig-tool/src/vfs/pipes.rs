@@ -11,7 +11,8 @@ use jig_proto::vfs::{
 };
 use serde_json::Value;
 
-use super::{ConnectError, Notification, RequestError, Transport};
+use super::opened::File;
+use super::{Answer, ConnectError, Descriptors, Notification, RequestError, Transport};
 
 /// The protocol over two streams of bytes, such as standard input and output.
 ///
@@ -37,6 +38,8 @@ pub struct Pipes<R, W> {
     /// The answer whose content arrives next; without request if nobody waits for it.
     with_blob: Option<(Option<Open>, RawReply<'static>)>,
     applied: VecDeque<Value>,
+    /// Where open files come from.
+    descriptors: Option<Descriptors>,
     is_cancelled: bool,
 }
 
@@ -52,7 +55,7 @@ struct Open {
 /// What the host has to say.
 enum Event {
     Init(Box<Init>),
-    Answer(Open, Result<Reply<'static>, ErrorReply>),
+    Answer(Open, Result<Answer, ErrorReply>),
     Cancel,
     Apply(Value),
 }
@@ -62,6 +65,8 @@ enum Step {
     Event(Event),
     /// The content of an answer follows.
     Blob(Option<Open>, RawReply<'static>, u64),
+    /// A file that nobody waits for any more.
+    StrayFile,
     Nothing,
 }
 
@@ -86,6 +91,7 @@ impl<R: Read, W: Write> Pipes<R, W> {
             open: Vec::new(),
             with_blob: None,
             applied: VecDeque::new(),
+            descriptors: None,
             is_cancelled: false,
         };
         match pipes.next_event() {
@@ -104,6 +110,23 @@ impl<R: Read, W: Write> Pipes<R, W> {
             },
             Err(_) => Err(ConnectError::NotInit),
         }
+    }
+
+    /// Takes open files from a socket beside the streams.
+    #[must_use]
+    pub fn with_descriptors(self, descriptors: Descriptors) -> Self {
+        Self {
+            descriptors: Some(descriptors),
+            ..self
+        }
+    }
+
+    fn receive(&mut self) -> Result<File, RequestError> {
+        let Some(descriptors) = &mut self.descriptors else {
+            return Err(misunderstood("an open file, for which there is no way"));
+        };
+        // The host sends the file before the line, so one that is not there will not come.
+        descriptors.receive().map_err(misunderstood)
     }
 
     /// Makes room for the messages that the host says it may send.
@@ -136,7 +159,17 @@ impl<R: Read, W: Write> Pipes<R, W> {
                 None => self.last_step()?,
             };
             match step {
-                Step::Event(event) => return Ok(event),
+                Step::Event(mut event) => {
+                    if let Event::Answer(_, Ok(answer)) = &mut event
+                        && matches!(answer.reply, Reply::Descriptor(_))
+                    {
+                        answer.file = Some(self.receive()?);
+                    }
+                    return Ok(event);
+                }
+                // They come in the order of the answers, so it must go before the next one.
+                Step::StrayFile if self.descriptors.is_some() => drop(self.receive()?),
+                Step::StrayFile => {}
                 Step::Nothing => {}
                 Step::Blob(open, raw, length) => {
                     match open {
@@ -206,7 +239,7 @@ impl<R: Read, W: Write> Pipes<R, W> {
     }
 
     /// Waits for an answer to any of the open requests.
-    fn next_answer(&mut self) -> Result<(Open, Result<Reply<'static>, ErrorReply>), RequestError> {
+    fn next_answer(&mut self) -> Result<(Open, Result<Answer, ErrorReply>), RequestError> {
         loop {
             match self.next_event()? {
                 Event::Answer(open, answer) => return Ok((open, answer)),
@@ -226,6 +259,14 @@ impl<R: Read, W: Write> Pipes<R, W> {
 
 impl<R: Read + Send, W: Write + Send> Transport for Pipes<R, W> {
     fn request(&mut self, request: &Request<'_>) -> Result<Reply<'static>, RequestError> {
+        self.open(request).map(|answer| answer.reply)
+    }
+
+    fn receives_files(&self) -> bool {
+        self.descriptors.is_some()
+    }
+
+    fn open(&mut self, request: &Request<'_>) -> Result<Answer, RequestError> {
         self.open.clear();
         self.put(request, 0)?;
         self.send()?;
@@ -236,7 +277,7 @@ impl<R: Read + Send, W: Write + Send> Transport for Pipes<R, W> {
     fn request_each<'r>(
         &mut self,
         requests: &mut dyn Iterator<Item = Request<'r>>,
-        answer: &mut dyn FnMut(usize, Result<Reply<'static>, ErrorReply>),
+        answer: &mut dyn FnMut(usize, Result<Answer, ErrorReply>),
     ) -> Result<(), RequestError> {
         let most = usize::try_from(self.max_in_flight.get()).unwrap_or(usize::MAX);
         let mut requests = requests.enumerate();
@@ -316,7 +357,7 @@ fn understand(
             Some((Some(open), raw)) => {
                 let reply = raw.read_with_blob(open.method, content);
                 let reply = reply.map_err(misunderstood)?.into_owned();
-                Ok(Step::Event(Event::Answer(open, Ok(reply))))
+                Ok(Step::Event(Event::Answer(open, Ok(reply.into()))))
             }
             _ => Ok(Step::Nothing),
         },
@@ -344,9 +385,14 @@ fn understand_line(
         HostLine::Reply { id, result } => match take(&id) {
             Some(open) => {
                 let reply = result.read(open.method).map_err(misunderstood)?;
-                Event::Answer(open, Ok(reply.into_owned()))
+                Event::Answer(open, Ok(reply.into_owned().into()))
             }
-            None => return Ok(Step::Nothing),
+            None => {
+                return Ok(match result.read(Method::FsRead) {
+                    Ok(Reply::Descriptor(_)) => Step::StrayFile,
+                    _ => Step::Nothing,
+                });
+            }
         },
         HostLine::ReplyWithBlob { id, result, length } => {
             return Ok(Step::Blob(take(&id), result.into_owned(), length));

@@ -6,6 +6,8 @@ use jig_proto::vfs::{ErrorReply, Ready, Reply, Request};
 use jig_proto::{Response, ToolError, ToolState};
 use serde_json::Value;
 
+use super::opened::File;
+
 /// The way to the host.
 ///
 /// [`Pipes`](super::Pipes) speaks the protocol over standard input and output. A host that runs a
@@ -61,6 +63,20 @@ pub trait Transport: Send {
     /// If the host did not do it, or can't be asked.
     fn request(&mut self, request: &Request<'_>) -> Result<Reply<'static>, RequestError>;
 
+    /// Sends a request and blocks until it is answered, perhaps with an open file.
+    ///
+    /// # Errors
+    ///
+    /// As [`Transport::request`].
+    fn open(&mut self, request: &Request<'_>) -> Result<Answer, RequestError> {
+        self.request(request).map(Answer::from)
+    }
+
+    /// Whether open files can come this way; where not, `fd_pass` is not taken up.
+    fn receives_files(&self) -> bool {
+        false
+    }
+
     /// Sends requests, several at once if that was agreed upon, and hands on each answer with the
     /// index of its request, in whatever order they arrive.
     ///
@@ -70,11 +86,11 @@ pub trait Transport: Send {
     fn request_each<'r>(
         &mut self,
         requests: &mut dyn Iterator<Item = Request<'r>>,
-        answer: &mut dyn FnMut(usize, Result<Reply<'static>, ErrorReply>),
+        answer: &mut dyn FnMut(usize, Result<Answer, ErrorReply>),
     ) -> Result<(), RequestError> {
         for (index, request) in requests.enumerate() {
             match self.request(&request) {
-                Ok(reply) => answer(index, Ok(reply)),
+                Ok(reply) => answer(index, Ok(reply.into())),
                 Err(RequestError::Refused(error)) => answer(index, Err(error)),
                 Err(lost) => return Err(lost),
             }
@@ -98,6 +114,21 @@ pub trait Transport: Send {
 
     /// Whether the host has cancelled the call, as far as is known without waiting.
     fn is_cancelled(&self) -> bool;
+}
+
+/// What the host answers, and what came with it.
+#[derive(Debug)]
+pub struct Answer {
+    /// The answer.
+    pub reply: Reply<'static>,
+    /// The file that the host has opened, beside [`Reply::Descriptor`].
+    pub file: Option<File>,
+}
+
+impl From<Reply<'static>> for Answer {
+    fn from(reply: Reply<'static>) -> Self {
+        Self { reply, file: None }
+    }
 }
 
 /// What a tool tells its host.

@@ -11,7 +11,7 @@ use jig_proto::vfs::{
 use jig_proto::{Action, Context, Question, ToolState};
 use serde_json::{Value, json};
 
-use super::{Host, WANTED};
+use super::{Host, wanted};
 use crate::vfs::{ConnectError, HostError, Notification, RequestError, Transport};
 
 /// Answers what it was told to answer, and keeps what it was sent.
@@ -306,7 +306,10 @@ fn only_what_is_offered_is_taken_up() {
         };
         let host = Host::over(init, script).unwrap();
         assert_eq!(sent.take(), expected);
-        assert_eq!(host.capabilities(), offered.common(&WANTED));
+        assert_eq!(
+            host.capabilities(),
+            offered.common(&wanted(&Script::default()))
+        );
     };
     check(Capabilities::PLAIN, &[]);
     let ready = r#"{"jsonrpc":"2.0","method":"ready","params":{"capabilities":"#;

@@ -272,7 +272,7 @@ fn check_each(count: usize, most: u32) {
     let mut found = vec![None; count];
     let mut requests = names.iter().map(|name| read(name));
     let ended = pipes.request_each(&mut requests, &mut |index, answer| {
-        assert!(found[index].replace(answer.unwrap()).is_none());
+        assert!(found[index].replace(answer.unwrap().reply).is_none());
     });
     ended.unwrap();
     for (index, reply) in found.iter().enumerate() {
@@ -313,4 +313,76 @@ fn a_cancel_among_many_answers_ends_it() {
     let ended = pipes.request_each(&mut requests, &mut |_, _| answered += 1);
     assert!(matches!(ended, Err(RequestError::Cancelled)));
     assert_eq!(answered, 1);
+}
+
+#[cfg(target_os = "linux")]
+mod files {
+    use std::io::IoSlice;
+    use std::mem::MaybeUninit;
+    use std::os::fd::{AsFd as _, OwnedFd};
+    use std::os::unix::net::UnixStream;
+
+    use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+
+    use super::*;
+    use crate::vfs::Descriptors;
+
+    /// Passes a pipe that holds `content` and its end, as if it were a file.
+    fn pass(socket: &UnixStream, content: &str) {
+        let (reader, mut writer) = io::pipe().unwrap();
+        writer.write_all(content.as_bytes()).unwrap();
+        let files = [reader.as_fd()];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut control = SendAncillaryBuffer::new(&mut space);
+        assert!(control.push(SendAncillaryMessage::ScmRights(&files)));
+        let byte = [IoSlice::new(&[0])];
+        sendmsg(socket, &byte, &mut control, SendFlags::empty()).unwrap();
+    }
+
+    fn passed(id: u64) -> String {
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"fd":true,"size":1}}}}"#) + "\n"
+    }
+
+    fn open(pipes: &mut Pipes<Pieces, Written>) -> String {
+        let mut content = String::new();
+        let mut file = pipes.open(&read("a")).unwrap().file.unwrap();
+        file.read_to_string(&mut content).unwrap();
+        content
+    }
+
+    #[test]
+    fn a_file_whose_request_was_given_up_does_not_become_another_ones() {
+        let cancel = "{\"jsonrpc\":\"2.0\",\"method\":\"cancel\"}\n";
+        let lines = passed(1) + cancel + &passed(2) + &passed(3);
+        let (host, socket) = UnixStream::pair().unwrap();
+        let (pipes, _) = pipes(&lines);
+        let mut pipes = pipes.with_descriptors(Descriptors::from(OwnedFd::from(socket)));
+        assert!(pipes.receives_files());
+        for content in ["one", "two", "three"] {
+            pass(&host, content);
+        }
+        assert_eq!(open(&mut pipes), "one");
+        assert!(matches!(
+            pipes.request(&read("a")),
+            Err(RequestError::Cancelled)
+        ));
+        assert_eq!(open(&mut pipes), "three");
+    }
+
+    #[test]
+    fn a_file_that_is_told_of_but_not_there_is_an_error_and_no_wait() {
+        let (host, socket) = UnixStream::pair().unwrap();
+        let (with_socket, _) = pipes(&passed(1));
+        let with_socket = with_socket.with_descriptors(Descriptors::from(OwnedFd::from(socket)));
+        let (without, _) = pipes(&passed(1));
+        assert!(!without.receives_files());
+        for mut pipes in [with_socket, without] {
+            let answer = pipes.open(&read("a"));
+            assert!(
+                matches!(answer, Err(RequestError::Misunderstood(_))),
+                "{answer:?}"
+            );
+        }
+        drop(host);
+    }
 }
