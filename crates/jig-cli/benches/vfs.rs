@@ -343,7 +343,10 @@ impl Tool {
 
     /// Has it do a piece of work; gives how long that took.
     fn does(&mut self, piece: &str) -> Duration {
-        self.session.apply(json!(piece)).expect("the tool runs");
+        let seen = self.session.state().number;
+        self.session
+            .apply(seen, json!(piece))
+            .expect("the tool runs");
         self.wait()
     }
 

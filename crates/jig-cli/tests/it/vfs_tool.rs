@@ -2,6 +2,7 @@
 
 use std::process::{Command, Output};
 use std::sync::OnceLock;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
@@ -31,7 +32,7 @@ impl Probe {
     /// A tool in Python with more lines of configuration; they start below `[tools.probe]`.
     pub(crate) fn with(script: &str, config: &str) -> Self {
         let workspace = Workspace::new();
-        let command = json!([python(), "tool.py", workspace.root.as_str()]);
+        let command = json!(format!("{} tool.py {}", python(), workspace.root));
         workspace.write("tool.py", format!("{PRELUDE}\n{script}\n"));
         workspace.write("jig.toml", format!("{HEAD}command = {command}\n{config}"));
         Self { workspace }
@@ -40,7 +41,7 @@ impl Probe {
     /// A tool in shell, which starts in a millisecond.
     pub(crate) fn shell(script: &str) -> Self {
         let workspace = Workspace::new();
-        let command = json!(["/bin/sh", "tool.sh", workspace.root.as_str()]);
+        let command = json!(format!("/bin/sh tool.sh {}", workspace.root));
         workspace.write("tool.sh", script);
         workspace.write(
             "jig.toml",
@@ -147,6 +148,16 @@ impl Called {
     }
 }
 
+/// Waits for what another process does. A deadline for a machine that is very busy, not a delay.
+pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while !holds() {
+        assert!(Instant::now() < deadline, "{what}: not within 30 s");
+        // Looking takes time from those who are waited for.
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
 /// What a Python tool answers to `requests`: an array of `[method, params]`, each of which becomes its
 /// `result` or, under the key `error`, its error.
 pub(crate) fn script_of(requests: &Json) -> String {
@@ -189,14 +200,14 @@ def line():
 def receive():
     return json.loads(line())
 
-number = 0
+last_id = 0
 
 def ask(method, **params):
-    global number
-    number += 1
-    send(id=number, method=method, params=params)
+    global last_id
+    last_id += 1
+    send(id=last_id, method=method, params=params)
     answer = receive()
-    assert answer["jsonrpc"] == "2.0" and answer["id"] == number, answer
+    assert answer["jsonrpc"] == "2.0" and answer["id"] == last_id, answer
     return answer["result"] if "result" in answer else {"error": answer["error"]}
 
 def done(value):
