@@ -13,9 +13,11 @@ use crate::exit::EXIT_CODES;
     max_term_width = 100,
     after_long_help = EXIT_CODES,
     long_about = "Run the tools that agents call under one declared policy, and explain every \
-        denial.\n\nTools and their rules stand in `jig.toml` at the top of the workspace. Start \
-        with `jig tools` to see what there is, `jig policy explain TOOL read PATH` to ask what a \
-        tool may do, and `jig doctor` to see what this machine can enforce."
+        denial.\n\nTools and their rules stand in `jig.toml` at the top of the workspace; the fs_* \
+        tools are there without it. Start with `jig tools` to see what there is, `jig call \
+        fs_grep_files pattern=main` to run one, `jig policy explain TOOL read PATH` to ask what a \
+        tool may do, `jig log` to see what was decided, and `jig doctor` to see what this machine \
+        can enforce."
 )]
 pub(crate) struct Args {
     #[command(flatten)]
