@@ -98,17 +98,28 @@ impl AuditEntry {
     /// line nor move a terminal's cursor. Long texts are shortened: at most [`MAX_LINE`] bytes come
     /// out, so that a line is one write.
     pub fn to_line(&self) -> String {
+        let line = self.json_line();
+        // A line of that length has no text that is longer. That is nearly every one, and a request
+        // waits for it.
+        if line.len() <= MAX_TEXT {
+            return line;
+        }
         let mut entry = self.clone();
         let mut limit = MAX_TEXT;
         loop {
             entry.shorten(limit);
-            let mut line = escape_control(&serde_json::to_string(&entry).unwrap_or_default());
-            line.push('\n');
+            let line = entry.json_line();
             if line.len() <= MAX_LINE || limit == 0 {
                 return line;
             }
             limit /= 2;
         }
+    }
+
+    fn json_line(&self) -> String {
+        let mut line = escape_control(serde_json::to_string(self).unwrap_or_default());
+        line.push('\n');
+        line
     }
 
     fn shorten(&mut self, limit: usize) {
@@ -134,9 +145,9 @@ impl AuditEntry {
 
 /// JSON leaves DEL, the C1 controls and the characters that turn text round as they are; a terminal
 /// that shows the log would obey them.
-fn escape_control(json: &str) -> String {
+fn escape_control(json: String) -> String {
     if !json.contains(is_odd) {
-        return json.to_owned();
+        return json;
     }
     let mut clean = String::with_capacity(json.len() + 16);
     for c in json.chars() {

@@ -19,7 +19,15 @@ use super::{AuditEntry, AuditSink, LOG_NAME};
 pub struct FileSink {
     directory: OwnedFd,
     options: FileSinkOptions,
-    current: Mutex<OwnedFd>,
+    current: Mutex<Current>,
+}
+
+/// The file that is written.
+#[derive(Debug)]
+struct Current {
+    file: OwnedFd,
+    /// How much may be written before the size is looked at again.
+    unchecked: u64,
 }
 
 /// How large a log gets.
@@ -73,11 +81,14 @@ impl FileSink {
         Ok(Self {
             directory,
             options,
-            current: Mutex::new(current),
+            current: Mutex::new(Current {
+                file: current,
+                unchecked: 0,
+            }),
         })
     }
 
-    fn current(&self) -> MutexGuard<'_, OwnedFd> {
+    fn current(&self) -> MutexGuard<'_, Current> {
         self.current.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -121,12 +132,18 @@ impl AuditSink for FileSink {
     fn record(&self, entry: &AuditEntry) -> io::Result<()> {
         let line = entry.to_line();
         let mut current = self.current();
-        // Also true for a file that another process has put aside: it was full by then.
-        let size = u64::try_from(fs::fstat(&*current)?.st_size).unwrap_or(0);
-        if size >= self.options.max_bytes {
-            self.rotate(&mut current)?;
+        let length = line.len() as u64;
+        if current.unchecked < length {
+            // Also true for a file that another process has put aside: it was full by then.
+            let size = u64::try_from(fs::fstat(&current.file)?.st_size).unwrap_or(0);
+            if size >= self.options.max_bytes {
+                self.rotate(&mut current.file)?;
+            }
+            current.unchecked = self.options.max_bytes / CHECKS;
         }
-        let written = rustix::io::retry_on_intr(|| rustix::io::write(&*current, line.as_bytes()))?;
+        current.unchecked = current.unchecked.saturating_sub(length);
+        let file = &current.file;
+        let written = rustix::io::retry_on_intr(|| rustix::io::write(file, line.as_bytes()))?;
         if written < line.len() {
             return Err(io::ErrorKind::StorageFull.into());
         }
@@ -152,6 +169,10 @@ fn open_log(directory: impl AsFd) -> io::Result<OwnedFd> {
     }
     Ok(file)
 }
+
+/// How often the size is looked at while a file fills. A process may write so much more into a file
+/// that is full: one part in this many.
+const CHECKS: u64 = 256;
 
 /// The name of the file that was put aside `number` rotations ago.
 pub(super) fn older(number: u32) -> String {
