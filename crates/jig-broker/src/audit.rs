@@ -169,6 +169,12 @@ fn escape_control(json: String) -> String {
 pub trait AuditSink: fmt::Debug + Send + Sync {
     /// Takes one entry.
     fn record(&self, entry: &AuditEntry) -> io::Result<()>;
+
+    /// Writes what was taken and is not written yet. Whoever runs a tool calls it while the tool is
+    /// at work, and before the end.
+    fn flush(&self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Keeps nothing.

@@ -123,6 +123,14 @@ impl Broker {
         &self.inner.secrets
     }
 
+    /// Writes audit lines that wait in the sink. A failure is kept for
+    /// [`take_audit_failure`](Self::take_audit_failure).
+    pub fn flush_audit(&self) {
+        if let Err(error) = self.inner.sink.flush() {
+            self.inner.audit_failed(error);
+        }
+    }
+
     /// The first failure to write the audit log, once.
     pub fn take_audit_failure(&self) -> Option<io::Error> {
         let failure = self.inner.audit_failure.lock();
@@ -203,9 +211,12 @@ impl Inner {
             entry.target = scrubber.text(entry.target);
             entry.reason = scrubber.text(entry.reason);
         }
-        let Err(error) = self.sink.record(&entry) else {
-            return;
-        };
+        if let Err(error) = self.sink.record(&entry) {
+            self.audit_failed(error);
+        }
+    }
+
+    fn audit_failed(&self, error: io::Error) {
         if !self.audit_failed.swap(true, Ordering::Relaxed) {
             let failure = self.audit_failure.lock();
             *failure.unwrap_or_else(PoisonError::into_inner) = Some(error);

@@ -26,7 +26,11 @@ pub(crate) fn directory(root: &Utf8Path) -> Option<Utf8PathBuf> {
 /// The log to write to. Without one, tools run all the same: the log informs, it does not guard.
 pub(crate) fn sink(root: &Utf8Path) -> Result<Arc<dyn AuditSink>, String> {
     let directory = directory(root).ok_or("there is no home folder for the log")?;
-    let sink = FileSink::open(&directory, FileSinkOptions::default());
+    let options = FileSinkOptions {
+        buffered: true,
+        ..FileSinkOptions::default()
+    };
+    let sink = FileSink::open(&directory, options);
     let sink =
         sink.map_err(|error| format!("the log in `{directory}` cannot be written: {error}"))?;
     Ok(Arc::new(sink))

@@ -115,14 +115,9 @@ impl InProcess {
             }
         }
     }
-}
 
-impl Transport for InProcess {
-    fn request(&mut self, request: &Request<'_>) -> Result<Reply<'static>, RequestError> {
-        self.look_at_orders();
-        if self.cancelled {
-            return Err(RequestError::Cancelled);
-        }
+    /// Does a request, or asks about it until it is decided.
+    fn judged_request(&mut self, request: &Request<'_>) -> Result<Reply<'static>, RequestError> {
         let mut judged = self.plan.broker.judge(request);
         loop {
             let inquiry = match judged {
@@ -150,6 +145,18 @@ impl Transport for InProcess {
                 Err(why) => Judged::Refused(inquiry.deny(why)),
             };
         }
+    }
+}
+
+impl Transport for InProcess {
+    fn request(&mut self, request: &Request<'_>) -> Result<Reply<'static>, RequestError> {
+        self.look_at_orders();
+        if self.cancelled {
+            return Err(RequestError::Cancelled);
+        }
+        let answer = self.judged_request(request);
+        self.plan.broker.flush_audit();
+        answer
     }
 
     fn notify(&mut self, notification: &Notification<'_>) -> Result<(), RequestError> {

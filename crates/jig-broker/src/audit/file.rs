@@ -28,6 +28,8 @@ struct Current {
     file: OwnedFd,
     /// How much may be written before the size is looked at again.
     unchecked: u64,
+    /// Lines that are not written yet.
+    waiting: Vec<u8>,
 }
 
 /// How large a log gets.
@@ -37,6 +39,9 @@ pub struct FileSinkOptions {
     pub max_bytes: u64,
     /// How many files are kept besides the one that is written. Default: 4.
     pub keep: u32,
+    /// Whether entries may wait until [`flush`](AuditSink::flush), so that no request waits for the
+    /// disk. What waits when the process is killed is lost. Default: no.
+    pub buffered: bool,
 }
 
 impl Default for FileSinkOptions {
@@ -44,6 +49,7 @@ impl Default for FileSinkOptions {
         Self {
             max_bytes: 16 * 1024 * 1024,
             keep: 4,
+            buffered: false,
         }
     }
 }
@@ -84,6 +90,7 @@ impl FileSink {
             current: Mutex::new(Current {
                 file: current,
                 unchecked: 0,
+                waiting: Vec::new(),
             }),
         })
     }
@@ -128,11 +135,10 @@ impl FileSink {
     }
 }
 
-impl AuditSink for FileSink {
-    fn record(&self, entry: &AuditEntry) -> io::Result<()> {
-        let line = entry.to_line();
-        let mut current = self.current();
-        let length = line.len() as u64;
+impl FileSink {
+    fn write(&self, current: &mut Current) -> io::Result<()> {
+        let lines = std::mem::take(&mut current.waiting);
+        let length = lines.len() as u64;
         if current.unchecked < length {
             // Also true for a file that another process has put aside: it was full by then.
             let size = u64::try_from(fs::fstat(&current.file)?.st_size).unwrap_or(0);
@@ -143,11 +149,40 @@ impl AuditSink for FileSink {
         }
         current.unchecked = current.unchecked.saturating_sub(length);
         let file = &current.file;
-        let written = rustix::io::retry_on_intr(|| rustix::io::write(file, line.as_bytes()))?;
-        if written < line.len() {
+        let written = rustix::io::retry_on_intr(|| rustix::io::write(file, &lines))?;
+        if written < lines.len() {
             return Err(io::ErrorKind::StorageFull.into());
         }
+        current.waiting = lines;
+        current.waiting.clear();
         Ok(())
+    }
+}
+
+impl AuditSink for FileSink {
+    fn record(&self, entry: &AuditEntry) -> io::Result<()> {
+        let line = entry.to_line();
+        let mut current = self.current();
+        current.waiting.extend_from_slice(line.as_bytes());
+        if self.options.buffered && current.waiting.len() < MAX_WAITING {
+            return Ok(());
+        }
+        self.write(&mut current)
+    }
+
+    fn flush(&self) -> io::Result<()> {
+        let mut current = self.current();
+        match current.waiting.is_empty() {
+            true => Ok(()),
+            false => self.write(&mut current),
+        }
+    }
+}
+
+impl Drop for FileSink {
+    fn drop(&mut self) {
+        // Nobody is left to hear of a failure.
+        let _ = self.flush();
     }
 }
 
@@ -178,3 +213,6 @@ const CHECKS: u64 = 256;
 pub(super) fn older(number: u32) -> String {
     format!("{LOG_NAME}.{number}")
 }
+
+/// How much waits at the most before it is written without being asked for.
+const MAX_WAITING: usize = 32 * 1024;

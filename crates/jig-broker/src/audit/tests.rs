@@ -50,7 +50,12 @@ impl Log {
     }
 
     fn sink(&self, max_bytes: u64, keep: u32) -> FileSink {
-        FileSink::open(&self.path, FileSinkOptions { max_bytes, keep }).unwrap()
+        let options = FileSinkOptions {
+            max_bytes,
+            keep,
+            buffered: false,
+        };
+        FileSink::open(&self.path, options).unwrap()
     }
 
     fn reader(&self, filter: AuditFilter) -> AuditReader {
@@ -301,4 +306,26 @@ fn a_waiting_reader_follows_across_rotations() {
     writer.join().unwrap();
     assert_eq!(seen, ["1", "2", "3", "4", "5"]);
     assert_eq!(reader.skipped(), 0);
+}
+
+/// A buffered sink writes when it is told to, when much waits, and when it goes.
+#[test]
+fn what_waits_is_written() {
+    let log = Log::new();
+    let options = FileSinkOptions {
+        buffered: true,
+        ..FileSinkOptions::default()
+    };
+    let sink = FileSink::open(&log.path, options).unwrap();
+    sink.record(&entry("a")).unwrap();
+    sink.record(&entry("b")).unwrap();
+    assert!(log.targets().is_empty(), "it waits");
+    sink.flush().unwrap();
+    assert_eq!(log.targets(), ["a", "b"]);
+    for _ in 0..1000 {
+        sink.record(&entry("many")).unwrap();
+    }
+    assert!(log.targets().len() > 500, "not without end");
+    drop(sink);
+    assert_eq!(log.targets().len(), 1002);
 }

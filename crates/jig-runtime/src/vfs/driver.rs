@@ -140,6 +140,8 @@ impl Driver {
         loop {
             self.pipes.flush();
             self.release();
+            // The tool has its answers and works on: now there is time to write them down.
+            self.plan.broker.flush_audit();
             if self.has_spoken && self.pipes.unwritten() == 0 {
                 // Its last word is said: whoever still reads finds the end.
                 self.pipes.stdin = None;
@@ -589,6 +591,7 @@ impl Driver {
                 Err(_) => break,
             }
         }
+        self.plan.broker.flush_audit();
         self.board.stopped(result);
     }
 
