@@ -53,22 +53,19 @@ fn test(filters: &[&str]) -> Result<(), String> {
     if filters.is_empty() {
         python()?;
     }
+    // The attacks on files last as long as they are known to need.
+    let tests = |args: &[&str]| run(cargo_command(args).env("JIG_ATTACK_SECONDS", "10"));
     if !nextest {
-        return cargo(&[&["test", "--workspace", "--locked", "--"], filters].concat());
+        return tests(&[&["test", "--workspace", "--locked", "--"], filters].concat());
     }
-    cargo(
-        &[
-            &[
-                "nextest",
-                "run",
-                "--workspace",
-                "--locked",
-                "--no-fail-fast",
-            ],
-            filters,
-        ]
-        .concat(),
-    )?;
+    let all = [
+        "nextest",
+        "run",
+        "--workspace",
+        "--locked",
+        "--no-fail-fast",
+    ];
+    tests(&[&all, filters].concat())?;
     if filters.is_empty() {
         cargo(&["test", "--workspace", "--locked", "--doc"])?;
     }
