@@ -46,7 +46,9 @@ impl DiskFiles {
         };
         let directory = parent_of(path);
         let staged = self.stage(&parent, &directory, content, None, options.durable);
+        step();
         let done = staged.and_then(|staged| staged.create(parent.as_fd(), name));
+        step();
         match done.and_then(|()| sync_directory(&parent, options.durable)) {
             Ok(()) => Ok(()),
             // It was judged as something new; now it would be an update.
@@ -121,9 +123,12 @@ impl DiskFiles {
                 }
             }
         };
+        step();
         write_all(staged.fd.as_fd(), content)?;
+        step();
         if let Some(old) = old {
             keep_attributes(&staged.fd, old)?;
+            step();
         }
         if durable {
             rustix::fs::fsync(&staged.fd)?;
@@ -244,12 +249,14 @@ impl Staged<'_> {
         if self.name.is_none() {
             let temporary = temporary();
             self.link(parent, &temporary)?;
+            step();
             self.name = Some(temporary);
         }
         let Some(temporary) = &self.name else {
             return Err(Errno::NOENT);
         };
         rustix::fs::renameat(parent, temporary.as_str(), parent, name)?;
+        step();
         self.name = None;
         Ok(())
     }
@@ -352,3 +359,13 @@ const NEW_FILE: Mode = Mode::RUSR
     .union(Mode::WOTH);
 
 const PRIVATE: Mode = Mode::RUSR.union(Mode::WUSR);
+
+/// A moment at which a crash is tried out by the tests; nothing otherwise.
+#[cfg(not(test))]
+fn step() {}
+
+#[cfg(test)]
+use tests::step;
+
+#[cfg(test)]
+mod tests;
