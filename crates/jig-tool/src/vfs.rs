@@ -1,4 +1,4 @@
-//! Tools of the runtime `vfs`: [`run`] or [`connect`], then the [`Host`].
+//! Tools of the runtime `vfs`: [`run()`] or [`connect`], then the [`Host`].
 //!
 //! The tool talks with its host over standard input and output, so it must print nothing there;
 //! standard error is for people. Requests block until they are answered. What the policy denies is a

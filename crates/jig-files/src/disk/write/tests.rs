@@ -2,7 +2,6 @@
 
 #![expect(
     clippy::disallowed_methods,
-    clippy::unwrap_used,
     reason = "the test starts a copy of itself that kills itself, and looks at what it left"
 )]
 
