@@ -81,7 +81,7 @@ fn small_reads(root: &Utf8Path, workspace: &Utf8Path) {
         blobs: true,
         ..Capabilities::PLAIN
     };
-    let log = FileSink::open(&root.join("log"), FileSinkOptions::default()).expect("a log");
+    let log = FileSink::open(&root.join("log"), as_the_program_does()).expect("a log");
     let mut warm = Tool::start(workspace, offer, Arc::new(log));
     let mut unlogged = Tool::start(workspace, offer, Arc::new(NullSink));
     let (request, reply) = sizes(workspace);
@@ -453,3 +453,11 @@ fn partner(request: Option<&str>, reply: Option<&str>) -> ExitCode {
 }
 
 const SMALL_READS: usize = 200;
+
+/// The log as `jig call` opens it.
+fn as_the_program_does() -> FileSinkOptions {
+    FileSinkOptions {
+        buffered: true,
+        ..FileSinkOptions::default()
+    }
+}

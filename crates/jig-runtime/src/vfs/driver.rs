@@ -50,6 +50,8 @@ pub(super) struct Driver {
     has_spoken: bool,
     /// Whether the program has ended: what it asked for before is not done any more.
     has_exited: bool,
+    /// Whether something was decided since the log was last written.
+    unlogged: bool,
     /// How many workers are at it.
     working: usize,
     /// What the call comes to, once that is known.
@@ -74,7 +76,7 @@ struct Finished {
 }
 
 /// What there is to do after a wait.
-#[derive(Default)]
+#[derive(Default, PartialEq, Eq)]
 struct Event {
     /// Orders, or work that is done.
     woken: bool,
@@ -126,6 +128,7 @@ impl Driver {
             is_idle: false,
             has_spoken: false,
             has_exited: false,
+            unlogged: false,
             working: 0,
             result: None,
             ending: None,
@@ -140,8 +143,6 @@ impl Driver {
         loop {
             self.pipes.flush();
             self.release();
-            // The tool has its answers and works on: now there is time to write them down.
-            self.plan.broker.flush_audit();
             if self.has_spoken && self.pipes.unwritten() == 0 {
                 // Its last word is said: whoever still reads finds the end.
                 self.pipes.stdin = None;
@@ -153,6 +154,10 @@ impl Driver {
                 self.end(self.plan.timing.cancel_grace);
             }
             let event = self.wait(now);
+            if event == Event::default() && std::mem::take(&mut self.unlogged) {
+                // Nothing to do for a moment: now there is time to write down what was decided.
+                self.plan.broker.flush_audit();
+            }
             if event.woken {
                 // In this order: what comes in between wakes again.
                 self.waker.clear();
@@ -203,7 +208,10 @@ impl Driver {
         {
             interests.push(Interest::Writable(stdin.as_fd()));
         }
-        let limit = self.deadline().map(|at| at.saturating_duration_since(now));
+        let mut limit = self.deadline().map(|at| at.saturating_duration_since(now));
+        if self.unlogged {
+            limit = Some(limit.map_or(LOG_AFTER, |limit| limit.min(LOG_AFTER)));
+        }
         match poll(&interests, limit) {
             Ok(ready) => Event {
                 woken: ready.contains(0),
@@ -350,6 +358,7 @@ impl Driver {
     }
 
     fn begin(&mut self, id: Id<'_>, request: &Request<'_>) {
+        self.unlogged = true;
         let form = match request {
             Request::FsRead(read) if read.blob && self.agreed.blobs => AnswerForm::Blob,
             _ => AnswerForm::Inline,
@@ -791,3 +800,7 @@ const MAX_UNWRITTEN: usize = 16 * 1024 * 1024;
 /// How much may wait before lines that are no requests go unanswered. A tool that prints its log where
 /// the protocol should be reads no answers; it would otherwise be stopped by them and count as hung.
 const MAX_COMPLAINTS: usize = 1024 * 1024;
+
+/// How long decisions may wait before they are written to the log, while nothing else is to be done.
+/// Writing them at once would hold up every request, or the tool's next one.
+const LOG_AFTER: Duration = Duration::from_millis(20);
