@@ -8,6 +8,7 @@ mod audit;
 mod cmd;
 mod diff;
 mod exit;
+mod highlight;
 mod interrupt;
 mod output;
 mod prompt;

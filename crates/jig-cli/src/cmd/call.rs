@@ -15,6 +15,7 @@ use crate::args::{CallArgs, Global};
 use crate::audit;
 use crate::diff;
 use crate::exit::Done;
+use crate::highlight;
 use crate::interrupt;
 use crate::output::{Output, printable};
 use crate::prompt::Terminal;
@@ -24,7 +25,15 @@ use crate::workspace::Project;
 pub(crate) fn run(args: &CallArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
     let project = Project::load(global)?;
     let tool = project.tool(&args.tool)?;
-    let mut call = Call::new(tool.name.as_str(), Json::Object(arguments(tool, args)?));
+    let arguments = arguments(tool, args)?;
+    // What a read file is called tells how its code is shown.
+    let file = arguments
+        .get("path")
+        .and_then(Json::as_str)
+        .unwrap_or_default()
+        .to_owned();
+    let is_code = tool.implementation() == Some("fs_read_file");
+    let mut call = Call::new(tool.name.as_str(), Json::Object(arguments));
     call.answers = pairs(&args.answer)?
         .into_iter()
         .map(|(id, text)| (id, loose(&text)))
@@ -37,7 +46,7 @@ pub(crate) fn run(args: &CallArgs, global: &Global, out: &mut Output) -> anyhow:
     let mut asker = asker(args);
     match engine.call(call, asker.as_mut()) {
         Ok(content) => {
-            shown(&content, out)?;
+            shown(&content, is_code.then_some(file.as_str()), out)?;
             Ok(Done::Ok)
         }
         Err(CallError::Tool(error)) => {
@@ -147,7 +156,8 @@ fn loose(text: &str) -> Json {
         .unwrap_or_else(|_| Json::String(text.to_owned()))
 }
 
-fn shown(content: &Content, out: &mut Output) -> anyhow::Result<()> {
+/// Shows a result; code in colour if it is that of `file`.
+fn shown(content: &Content, file: Option<&str>, out: &mut Output) -> anyhow::Result<()> {
     if out.is_json() {
         return out.json(&json!({ "content": content.blocks(), "isError": false }));
     }
@@ -159,7 +169,11 @@ fn shown(content: &Content, out: &mut Output) -> anyhow::Result<()> {
         return out.raw(&text);
     }
     // What a tool prints must not steer the terminal.
-    out.text(&diff::coloured(&printable(&text)))
+    let text = printable(&text);
+    out.text(&match file {
+        Some(file) => highlight::coloured(file, &text),
+        None => diff::coloured(&text),
+    })
 }
 
 fn failed(error: &ToolError, out: &mut Output) -> anyhow::Result<()> {

@@ -383,3 +383,12 @@ fn vfs_host_answers_a_tool() {
     assert!(output.status.success(), "{output:?}");
     assert_eq!(String::from_utf8_lossy(&output.stderr), "done\n");
 }
+
+#[test]
+fn code_is_in_colour_on_a_terminal_and_plain_in_a_pipe() {
+    let workspace = project();
+    let args = ["call", "fs_read_file", "path=src/main.rs"];
+    let shown = on_a_terminal(&workspace, &args, "");
+    assert!(shown.contains("\u{1b}[35mfn\u{1b}[0m"), "{shown:?}");
+    assert!(!workspace.run(&args).contains('\u{1b}'));
+}
