@@ -141,7 +141,9 @@ impl Handle {
         loop {
             return match rustix::net::recv(&self.line, &mut bytes, RecvFlags::DONTWAIT) {
                 Ok((length, _)) => Record::decode(&bytes[..length]),
-                Err(rustix::io::Errno::INTR) => continue,
+                // A keeper that ended with a command of ours unread resets the line. That is told
+                // once, and before what it had sent.
+                Err(rustix::io::Errno::INTR | rustix::io::Errno::CONNRESET) => continue,
                 Err(_) => None,
             };
         }
