@@ -1,0 +1,61 @@
+//! How long things may take: silence, and the way down from asking to killing.
+
+use super::*;
+
+impl Driver {
+    pub(super) fn end(&mut self, grace: Duration) {
+        let terminate_at = Instant::now() + grace;
+        self.ending.get_or_insert(Ending {
+            terminate_at,
+            kill_at: terminate_at + self.plan.timing.kill_grace,
+            terminated: false,
+            killed: false,
+        });
+    }
+
+    /// Takes the steps whose time has come.
+    pub(super) fn step_down(&mut self, now: Instant) {
+        if let Some(hung_at) = self.hung_at().filter(|at| *at <= now) {
+            let silence = hung_at.saturating_duration_since(self.active).as_secs_f32();
+            let what = format!("the tool was silent for {silence:.0} s and was ended");
+            let mut hung = ToolError::new(what);
+            hung.transient = true;
+            let errors = self.plan.broker.secrets().scrub_text(self.pipes.errors());
+            if !errors.is_empty() {
+                hung.trace.push(errors);
+            }
+            self.result.get_or_insert(Err(hung));
+            self.end(Duration::ZERO);
+        }
+        let Some(ending) = &mut self.ending else {
+            return;
+        };
+        if !ending.terminated && ending.terminate_at <= now {
+            ending.terminated = true;
+            self.child.terminate();
+        }
+        if !ending.killed && ending.kill_at <= now {
+            ending.killed = true;
+            self.child.kill();
+        }
+    }
+
+    /// When silence becomes hanging. The clock stands still while the host owes an answer, while
+    /// somebody is asked, and while a stateful tool waits for input.
+    pub(super) fn hung_at(&self) -> Option<Instant> {
+        let counts = self.ending.is_none()
+            && self.ledger.is_empty()
+            && self.question.is_none()
+            && !(self.plan.stateful && self.is_idle);
+        counts.then(|| self.active + self.plan.timing.silence)
+    }
+
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        match &self.ending {
+            None => self.hung_at(),
+            Some(ending) if !ending.terminated => Some(ending.terminate_at),
+            Some(ending) if !ending.killed => Some(ending.kill_at),
+            Some(_) => None,
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Where the tool stands, and what its caller orders.
+
+use super::*;
+
+impl Driver {
+    pub(super) fn state(&mut self, state: ToolState) {
+        // Whoever has said the last word, or is being ended, asks nobody any more.
+        if self.result.is_some() || self.ending.is_some() {
+            return;
+        }
+        match state {
+            ToolState::Running { content } => {
+                self.question = None;
+                self.is_idle = true;
+                match self.ledger.asking() {
+                    // The policy's question stays until it is answered.
+                    Some(_) => self.publish(),
+                    None => self.board.running(content),
+                }
+            }
+            ToolState::Waiting { content, question } => {
+                self.question = Some((content, question));
+                self.publish();
+            }
+            ToolState::Stopped { result, .. } => self.finish(result),
+        }
+    }
+
+    /// Shows the question that is to be answered next: the policy's before the tool's.
+    pub(super) fn publish(&self) {
+        if let Some((number, inquiry)) = self.ledger.asking() {
+            let question = inquiry.question(format!("access-{number}"));
+            self.board
+                .waiting(Content::EMPTY, question, AskedBy::Policy);
+        } else if let Some((content, question)) = &self.question {
+            self.board
+                .waiting(content.clone(), question.clone(), AskedBy::Tool);
+        } else {
+            self.board.running(Content::EMPTY);
+        }
+    }
+
+    /// The tool said its last word; it has a moment to exit.
+    pub(super) fn finish(&mut self, result: Result<Content, ToolError>) {
+        if self.result.is_none() {
+            self.result = Some(result);
+            self.question = None;
+            self.has_spoken = true;
+            self.cancel_requests();
+            self.end(self.plan.timing.cancel_grace);
+        }
+    }
+
+    pub(super) fn no_result(&self, exit: &str) -> ToolError {
+        let errors = self.plan.broker.secrets().scrub_text(self.pipes.errors());
+        let name = &self.plan.input.name;
+        let mut error = ToolError::new(match errors.as_str() {
+            "" => format!("the tool `{name}` ended without a result and without a word ({exit})"),
+            errors => errors.to_owned(),
+        });
+        error
+            .trace
+            .push(format!("`{name}` ended without a result: {exit}"));
+        error
+    }
+
+    pub(super) fn stop(mut self, result: Result<Content, ToolError>) {
+        self.cancel_requests();
+        // The whole tree is gone before anybody hears of the end.
+        self.child.kill();
+        let _ = self.child.wait();
+        // And so is what was done for it: after the end nothing more happens.
+        let until = Instant::now() + self.plan.timing.kill_grace;
+        while self.working > 0 {
+            let left = until.saturating_duration_since(Instant::now());
+            match self.finished.recv_timeout(left) {
+                Ok(_) => self.working -= 1,
+                Err(_) => break,
+            }
+        }
+        self.plan.broker.flush_audit();
+        self.board.stopped(result);
+    }
+
+    pub(super) fn take_orders(&mut self) {
+        while let Ok(order) = self.orders.try_recv() {
+            match order {
+                Order::Apply(seen, input) if self.board.shows(seen) => self.apply(input),
+                Order::Decline(seen, why) if self.board.shows(seen) => self.decline(why),
+                // Given to a question that is not shown any more: whoever answers sees the new one.
+                Order::Apply(..) | Order::Decline(..) => {}
+                Order::Cancel => self.cancel("the call was cancelled"),
+                Order::Abort => {
+                    let aborted = ToolError::new("the call was aborted");
+                    self.result.get_or_insert(Err(aborted));
+                    self.child.kill();
+                }
+            }
+        }
+    }
+
+    pub(super) fn apply(&mut self, input: Value) {
+        if let Some((number, _)) = self.ledger.asking() {
+            let answer = input.as_str().unwrap_or_default();
+            return self.resolve(number, |inquiry| inquiry.answer(answer));
+        }
+        if self.question.take().is_some() || self.plan.stateful {
+            let mut line = Vec::new();
+            host::write_apply(&mut line, &input);
+            self.send(line);
+            self.is_idle = false;
+            self.active = Instant::now();
+            self.publish();
+        }
+    }
+
+    pub(super) fn decline(&mut self, why: Unapproved) {
+        if let Some((number, _)) = self.ledger.asking() {
+            return self.resolve(number, |inquiry| Judged::Refused(inquiry.deny(why)));
+        }
+        if let Some((_, question)) = self.question.take() {
+            let reason = match why {
+                Unapproved::Denied => "the question was not answered",
+                Unapproved::Unavailable => "nobody can answer",
+                Unapproved::TimedOut => "nobody answered in time",
+            };
+            self.cancel(&format!("the tool asks `{}`, and {reason}", question.text));
+        }
+    }
+
+    pub(super) fn resolve(
+        &mut self,
+        number: u64,
+        judge: impl FnOnce(jig_broker::Inquiry) -> Judged,
+    ) {
+        let Some(open) = self.ledger.close(number) else {
+            return;
+        };
+        let (id, form) = (open.id, open.form);
+        if let Doing::Asking(Some(inquiry)) = open.what {
+            let method = open.method;
+            let judged = judge(inquiry);
+            self.judged(id, method, form, judged);
+        }
+        self.publish();
+        self.release();
+    }
+
+    pub(super) fn cancel(&mut self, why: &str) {
+        if self.ending.is_some() {
+            return;
+        }
+        let mut line = Vec::new();
+        host::write_cancel(&mut line);
+        self.send(line);
+        self.result.get_or_insert(Err(ToolError::new(why)));
+        self.question = None;
+        self.cancel_requests();
+        self.end(self.plan.timing.cancel_grace);
+    }
+
+    pub(super) fn cancel_requests(&mut self) {
+        let (open, held) = self.ledger.take_all();
+        for open in open {
+            match &open.what {
+                // Its worker says what became of it: it may be done already.
+                Doing::Working(token) => {
+                    token.cancel();
+                    self.ledger.put_back(open);
+                }
+                Doing::Asking(_) => self.refuse(Some(&open.id), &ErrorReply::cancelled()),
+            }
+        }
+        for id in held {
+            self.refuse(Some(&id), &ErrorReply::cancelled());
+        }
+    }
+}
