@@ -110,7 +110,7 @@ fn value(property: &Json) -> String {
 const BEGIN: &str = "<!-- keys:begin -->";
 const END: &str = "<!-- keys:end -->";
 
-const TABLES: [(&str, &str); 14] = [
+const TABLES: [(&str, &str); 15] = [
     ("tool", "`[tools.NAME]`"),
     ("parameter", "`[tools.NAME.parameters.NAME]`"),
     ("command", "`[tools.NAME.command]`, as a table"),
@@ -136,5 +136,6 @@ const TABLES: [(&str, &str); 14] = [
         "path_outside_the_workspace",
         "`[[tools.NAME.sandbox.system]]`",
     ),
+    ("limits_of_a_tool", "`[tools.NAME.sandbox.limits]`"),
     ("state_of_a_tool", "`[tools.NAME.enable]`, as a table"),
 ];

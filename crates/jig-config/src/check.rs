@@ -5,7 +5,7 @@
 
 use crate::hint::{clean, closest, dotted, quote};
 use crate::problem::Problem;
-use crate::shape::{Key, List, ListMerge, Map, Shape, Table, WRAPPED, Word, either};
+use crate::shape::{Complaint, Key, List, ListMerge, Map, Shape, Table, WRAPPED, Word, either};
 use crate::value::{Kind, Node, Value};
 
 /// Checks `node`, which is found at `path`.
@@ -32,28 +32,40 @@ pub(crate) fn check(
         }
         (Shape::Text(rule), Value::Text(text)) => {
             if let Err(complaint) = (rule.check)(text) {
-                problems.push(
-                    Problem::error(
-                        format!(
-                            "{} is no valid {}: {}",
-                            quote(text),
-                            quote_key(path),
-                            complaint.reason
-                        ),
-                        complaint.help,
-                    )
-                    .at(&node.origin, "")
-                    .key(dotted(path)),
-                );
+                problems.push(invalid(text, complaint, node, path));
             }
         }
         (Shape::Word(words), Value::Text(text)) => check_word(words, text, node, path, problems),
+        (Shape::Quantity(quantity), value) => {
+            if let Err(complaint) = quantity.read(value) {
+                let written = match value {
+                    Value::Text(text) => text.clone(),
+                    Value::Int(number) => number.to_string(),
+                    _ => last(path).to_owned(),
+                };
+                problems.push(invalid(&written, complaint, node, path));
+            }
+        }
         (Shape::List(list), Value::List(items)) => check_items(list, items, path, problems),
         (Shape::List(list), Value::Table(_)) => check_wrapped(list, node, path, problems),
         (Shape::Table(table), Value::Table(_)) => check_table(table, node, path, problems),
         (Shape::Map(map), Value::Table(_)) => check_map(map, node, path, problems),
         _ => {}
     }
+}
+
+fn invalid(written: &str, complaint: Complaint, node: &Node, path: &[String]) -> Problem {
+    Problem::error(
+        format!(
+            "{} is no valid {}: {}",
+            quote(written),
+            quote_key(path),
+            complaint.reason
+        ),
+        complaint.help,
+    )
+    .at(&node.origin, "")
+    .key(dotted(path))
 }
 
 fn check_table(table: &Table, node: &Node, path: &mut Vec<String>, problems: &mut Vec<Problem>) {
@@ -210,7 +222,12 @@ fn check_word(
     };
     problems.push(
         Problem::error(
-            format!("{} is no choice for {}", quote(text), quote_key(path)),
+            match quote_key(path) {
+                item if item.starts_with("item") => {
+                    format!("{} is no choice for an {item}", quote(text))
+                }
+                key => format!("{} is no choice for {key}", quote(text)),
+            },
             help,
         )
         .at(&node.origin, "")

@@ -61,7 +61,7 @@ fn read_regular(file: &OwnedFd, shown: &str) -> Result<Vec<u8>, Box<Problem>> {
     }
 }
 
-/// The names in a directory, for "did you mean"; none if it can't be read.
+/// The names in a directory, at most [`MAX_NAMES`]; none if it can't be read.
 pub(crate) fn names_in(path: &Utf8Path) -> Vec<String> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NONBLOCK;
     let Ok(directory) = rustix::fs::open(path.as_std_path(), flags, Mode::empty()) else {
@@ -109,9 +109,9 @@ fn kernel_path(_: &Utf8Path) -> Option<Utf8PathBuf> {
     None
 }
 
-/// How many names of a directory are compared for "did you mean"; a directory with millions of
-/// files must not make a hint expensive.
-const MAX_NAMES: usize = 1000;
+/// How many names of a directory are looked at; a directory with millions of files must not make a
+/// hint expensive.
+pub(crate) const MAX_NAMES: usize = 1000;
 
 fn cannot_open(shown: &str, error: Errno) -> Box<Problem> {
     let help = match error {

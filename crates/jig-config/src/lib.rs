@@ -30,17 +30,20 @@ mod overrides;
 mod parse;
 mod policy;
 mod problem;
+mod quantity;
 mod schema;
 mod shape;
 mod show;
 mod sources;
+mod system;
 mod value;
 
 pub use load::{Loaded, load};
 pub use model::{
-    AllowToggle, Command, CommandError, Config, ConfigFile, Enable, Enforce, FormatMode,
-    OnUncovered, Parameter, ParameterType, Question, QuestionTarget, ResultMode, RunMode, Runtime,
-    Sandbox, Source, SourceError, SystemPath, Tool, ToolName, ToolNameError,
+    AllowToggle, Command, CommandError, Config, ConfigFile, Enable, Enforce, FormatMode, Input,
+    OnUncovered, Parameter, ParameterType, Preset, Question, QuestionTarget, ResultMode, RunMode,
+    Runtime, Sandbox, SandboxLimits, Source, SourceError, SystemPath, Tool, ToolName,
+    ToolNameError,
 };
 pub use origin::{Layer, Origin};
 pub use problem::{Errors, Problem, Severity};

@@ -1,7 +1,9 @@
 //! Rules that work, but probably not as they were meant.
 //!
-//! Every warning goes away when its help is followed. Nothing here changes what is loaded.
+//! Every warning goes away when its help is followed; a note is there to be known. Nothing here
+//! changes what is loaded.
 
+mod enforcement;
 mod files;
 mod hosts;
 
@@ -18,7 +20,9 @@ pub(crate) fn lint(sources: &Sources, config: &Config, warnings: &mut Vec<Proble
         hosts::lint(tool, warnings);
         empty_lists(tool, warnings);
         programs(tool, warnings);
+        enforcement::lint(tool, warnings);
     }
+    crate::system::lint(sources, config, warnings);
 }
 
 /// A list without rules declares nothing (G-005), which may surprise whoever meant "nothing".

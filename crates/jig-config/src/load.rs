@@ -24,7 +24,7 @@ use crate::value::{Node, Value};
 pub struct Loaded {
     /// The configuration.
     pub config: Config,
-    /// What works, but probably not as it was meant.
+    /// What works, but probably not as it was meant, and what should be known.
     pub warnings: Vec<Problem>,
 }
 

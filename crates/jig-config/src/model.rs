@@ -2,6 +2,7 @@
 
 mod build;
 mod command;
+mod limits;
 mod name;
 mod parameter;
 mod rules;
@@ -22,12 +23,13 @@ use crate::value::Node;
 
 pub(crate) use build::build;
 pub use command::{Command, CommandError};
+pub use limits::SandboxLimits;
 pub use name::{ToolName, ToolNameError};
 pub use parameter::{Parameter, ParameterType};
 pub(crate) use rules::{RulePlace, RulePlaces};
 pub use settings::{
-    AllowToggle, Enable, Enforce, FormatMode, OnUncovered, Question, QuestionTarget, ResultMode,
-    RunMode, Sandbox, SystemPath,
+    AllowToggle, Enable, Enforce, FormatMode, Input, OnUncovered, Preset, Question, QuestionTarget,
+    ResultMode, RunMode, Sandbox, SystemPath,
 };
 pub use source::{Runtime, Source, SourceError};
 pub(crate) use sugar::declared as declared_in_sandbox;
@@ -78,6 +80,8 @@ pub struct Tool {
     /// What a local tool of runtime `stdio` or `vfs` starts. `None` for a predefined tool, whose
     /// code is part of jig.
     pub command: Option<Command>,
+    /// How a call reaches a tool of runtime `stdio`.
+    pub input: Input,
     /// The component that a tool of runtime `wasm` runs, relative to the workspace.
     pub wasm: Option<Utf8PathBuf>,
     /// One line about the tool.
@@ -92,6 +96,8 @@ pub struct Tool {
     pub run: RunMode,
     /// Whether somebody is asked before the model gets its result.
     pub result: ResultMode,
+    /// The most of a result that is passed on, in bytes; `None` if nobody said.
+    pub size_threshold: Option<u64>,
     /// Whether somebody is asked before its arguments are formatted.
     pub format: FormatMode,
     /// How its questions are answered, by their id.

@@ -10,8 +10,9 @@ use jig_policy::{
 use jig_proto::ProjectPath;
 use url::Url;
 
+use crate::file;
 use crate::hint::quote;
-use crate::model::{Config, Tool};
+use crate::model::{Command, Config, Preset, Tool};
 use crate::problem::{Errors, Problem};
 use crate::sources::Sources;
 
@@ -38,9 +39,15 @@ impl Config {
     }
 
     /// What stands above the rules of a tool in the workspace at `root`: the sensitive paths with
-    /// the tool's own, every file of configuration, and the programs of the other tools.
+    /// the tool's own, every file of configuration, the programs of the other tools, and, unless
+    /// the tool has the preset `git`, what makes git run programs.
     pub fn guards(&self, tool: &Tool, root: &Utf8Path) -> Guards {
         let mut guards = Guards::of_workspace();
+        if tool.sandbox.presets.contains(&Preset::Git) {
+            guards = guards.without_git();
+        } else {
+            protect_worktrees(&mut guards, root);
+        }
         for pattern in &tool.sandbox.sensitive_paths {
             // Patterns were checked when they were loaded.
             let _ = guards.sensitive.add(pattern);
@@ -56,7 +63,7 @@ impl Config {
         }
         for other in self.tools.values().filter(|other| other.name != tool.name) {
             for program in other.named_files() {
-                let program = Utf8Path::new(program);
+                let program = Utf8Path::new(&program);
                 let path = program.strip_prefix(root).unwrap_or(program);
                 let what = format!("the program of the tool `{}`", other.name);
                 guards.protect(path.as_str(), ProtectionLevel::Named, &what);
@@ -89,15 +96,23 @@ impl Tool {
         }
     }
 
-    /// The files that the tool's command names literally, by a path.
-    fn named_files(&self) -> impl Iterator<Item = &str> {
-        let command = self.command.iter();
-        let words =
-            command.flat_map(|command| std::iter::once(&command.program).chain(&command.args));
-        let paths = words
-            .map(String::as_str)
-            .filter(|word| word.contains('/') && !word.contains("{{") && !word.starts_with('-'));
-        paths.chain(self.wasm.iter().map(|wasm| wasm.as_str()))
+    /// The files that the tool's command names literally, by a path, and its component.
+    fn named_files(&self) -> impl Iterator<Item = String> {
+        let command = self.command.iter().flat_map(Command::named_files);
+        command.chain(self.wasm.iter().map(ToString::to_string))
+    }
+}
+
+/// Protects what chooses the configuration of every linked worktree there is.
+fn protect_worktrees(guards: &mut Guards, root: &Utf8Path) {
+    let folder = root.join(".git/worktrees");
+    let names = file::names_in(&folder);
+    // Past what is listed, a worktree could hide behind others that a tool has made.
+    if names.len() >= file::MAX_NAMES {
+        guards.protect_worktrees();
+    }
+    for name in names {
+        guards.protect_worktree(&name);
     }
 }
 

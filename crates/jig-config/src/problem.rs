@@ -16,6 +16,8 @@ pub enum Severity {
     Error,
     /// The configuration works, but probably not as it was meant.
     Warning,
+    /// It works as it was meant, and something about it should be known.
+    Note,
 }
 
 /// One mistake, or one oddity, of the configuration.
@@ -50,6 +52,13 @@ impl Problem {
     pub(crate) fn warning(message: impl Into<String>, help: impl Into<String>) -> Self {
         Self {
             severity: Severity::Warning,
+            ..Self::error(message, help)
+        }
+    }
+
+    pub(crate) fn note(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self {
+            severity: Severity::Note,
             ..Self::error(message, help)
         }
     }
@@ -122,6 +131,7 @@ impl Problem {
             "severity": match self.severity {
                 Severity::Error => "error",
                 Severity::Warning => "warning",
+                Severity::Note => "note",
             },
             "file": self.source_name(),
             "line": self.origin.as_ref().map(Origin::line),
@@ -137,6 +147,7 @@ impl Problem {
         let level = match self.severity {
             Severity::Error => Level::ERROR,
             Severity::Warning => Level::WARNING,
+            Severity::Note => Level::NOTE,
         };
         let mut group = Group::with_title(level.primary_title(self.message.as_str()));
         if let Some(origin) = &self.origin {

@@ -2,6 +2,7 @@
 
 use serde_json::{Map as Object, Value as Json, json};
 
+use crate::quantity::Quantity;
 use crate::shape::{List, ListMerge, Map, ROOT, Shape, Table, WRAPPED, Word};
 
 /// The JSON Schema (draft 2020-12) of a file of configuration.
@@ -30,6 +31,7 @@ fn schema_of(shape: &Shape, definitions: &mut Object<String, Json>) -> Json {
             None => json!({ "type": "string" }),
         },
         Shape::Word(words) => schema_of_words(words),
+        Shape::Quantity(quantity) => schema_of_quantity(quantity),
         Shape::List(list) => schema_of_list(list, definitions),
         Shape::Table(table) => reference(table, definitions),
         Shape::Map(map) => schema_of_map(map, definitions),
@@ -52,6 +54,18 @@ fn schema_of_words(words: &[Word]) -> Json {
         .map(|word| format!("`{}`: {}", word.name, word.doc))
         .collect();
     json!({ "type": "string", "enum": names, "description": docs.join("\n") })
+}
+
+fn schema_of_quantity(quantity: &Quantity) -> Json {
+    let (min, max) = quantity.bounds();
+    let mut ways = vec![json!({ "type": "integer", "minimum": min, "maximum": max })];
+    if let Some(pattern) = quantity.pattern() {
+        ways.push(json!({ "type": "string", "pattern": pattern }));
+    }
+    if quantity.liftable {
+        ways.push(json!({ "type": "boolean" }));
+    }
+    json!({ "anyOf": ways })
 }
 
 fn schema_of_list(list: &List, definitions: &mut Object<String, Json>) -> Json {

@@ -7,10 +7,11 @@
 pub(crate) mod keys;
 mod text;
 
-use crate::value::Kind;
+use crate::quantity::{Amount, Quantity, Unit};
+use crate::value::{Kind, Node};
 
 pub(crate) use keys::ROOT;
-pub(crate) use text::TextRule;
+pub(crate) use text::{Complaint, TextRule};
 
 /// What a value may be.
 #[derive(Debug)]
@@ -25,6 +26,8 @@ pub(crate) enum Shape {
     Text(&'static TextRule),
     /// A string that is one of a few words.
     Word(&'static [Word]),
+    /// A size, a time or a count.
+    Quantity(&'static Quantity),
     List(&'static List),
     Table(&'static Table),
     Map(&'static Map),
@@ -74,6 +77,14 @@ pub(crate) struct Table {
 impl Table {
     pub(crate) fn key(&self, name: &str) -> Option<&'static Key> {
         self.keys.iter().find(|key| key.name == name)
+    }
+
+    /// What the checked table `node` says for an amount.
+    pub(crate) fn amount(&self, node: &Node, name: &str) -> Option<Amount> {
+        match (self.key(name)?.shape.for_kind(Kind::Int)?, node.get(name)?) {
+            (Shape::Quantity(quantity), node) => quantity.read(&node.value).ok(),
+            _ => None,
+        }
     }
 }
 
@@ -147,6 +158,12 @@ impl Shape {
             Shape::Bool => kind == Kind::Bool,
             Shape::Int { .. } => kind == Kind::Int,
             Shape::Text(_) | Shape::Word(_) => kind == Kind::Text,
+            Shape::Quantity(quantity) => match kind {
+                Kind::Int => true,
+                Kind::Text => quantity.unit != Unit::Count || quantity.liftable,
+                Kind::Bool => quantity.liftable,
+                _ => false,
+            },
             Shape::List(list) => {
                 kind == Kind::List || (kind == Kind::Table && list.merge == ListMerge::Append)
             }
@@ -177,6 +194,7 @@ impl Shape {
                 let names = words.iter().map(|word| format!("`\"{}\"`", word.name));
                 either(&names.collect::<Vec<_>>())
             }
+            Shape::Quantity(quantity) => quantity.noun(),
             Shape::List(_) => "a list".to_owned(),
             Shape::Table(_) | Shape::Map(_) | Shape::FreeTable => "a table".to_owned(),
             Shape::Free => "any value".to_owned(),

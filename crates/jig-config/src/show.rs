@@ -3,7 +3,7 @@
 use serde_json::{Map, Value as Json, json};
 
 use crate::hint::key;
-use crate::model::{Config, Tool};
+use crate::model::{Config, Runtime, Tool};
 use crate::origin::Origin;
 use crate::value::{Kind, Node, Value};
 
@@ -57,6 +57,9 @@ fn defaults(tool: &Tool) -> Vec<(&'static str, &'static str)> {
     ];
     if tool.source.is_local() {
         defaults.push(("runtime", tool.runtime.name()));
+    }
+    if tool.runtime == Runtime::Stdio {
+        defaults.push(("input", tool.input.name()));
     }
     defaults.retain(|(name, _)| tool.values.get(name).is_none());
     defaults

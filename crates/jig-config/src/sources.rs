@@ -23,6 +23,9 @@ pub struct Sources {
     pub environment: Vec<(OsString, OsString)>,
     /// Assignments `KEY=VALUE`, as given by `--set`.
     pub sets: Vec<String>,
+    /// The user's home directory, for which `~/` stands in `sandbox.system`. Without it nothing is
+    /// known about such paths.
+    pub home: Option<Utf8PathBuf>,
     /// Whether to look for rules that work, but probably not as they were meant. That takes longer
     /// than loading; whoever only wants the configuration leaves it out. Default: yes.
     pub lint: bool,
@@ -37,6 +40,7 @@ impl Sources {
             files: Vec::new(),
             environment: Vec::new(),
             sets: Vec::new(),
+            home: None,
             lint: true,
         }
     }
@@ -45,7 +49,7 @@ impl Sources {
     ///
     /// This is the one function of the crate that reads the environment: `JIG_CFG__…`, and
     /// `XDG_CONFIG_HOME` and `HOME` for the user's file, `jig/config.toml` below the first or
-    /// `.config/jig/config.toml` below the second.
+    /// `.config/jig/config.toml` below the second. `HOME` is also what `~/` stands for.
     pub fn from_environment(workspace: impl Into<Utf8PathBuf>) -> Self {
         let variable = |name: &str| {
             let value = std::env::var_os(name)?.into_string().ok()?;
@@ -53,8 +57,11 @@ impl Sources {
             let path = Utf8PathBuf::from(value);
             path.is_absolute().then_some(path)
         };
-        let user = variable("XDG_CONFIG_HOME").or_else(|| Some(variable("HOME")?.join(".config")));
+        let home = variable("HOME");
+        let below_home = home.as_ref().map(|home| home.join(".config"));
+        let user = variable("XDG_CONFIG_HOME").or(below_home);
         Self {
+            home,
             user_config: user.map(|folder| folder.join("jig").join("config.toml")),
             environment: std::env::vars_os()
                 .filter(|(name, _)| name.as_encoded_bytes().starts_with(PREFIX.as_bytes()))

@@ -115,6 +115,8 @@ pub enum Reason<'p> {
     ProtectedBelow(&'p Protected),
     /// A rule on something below the path withholds the capability there.
     RestrictedBelow,
+    /// The variable makes programs run code (what it does), and the rule is only on a prefix.
+    ExactNameOnly(&'p str),
     /// The program is listed, but not with these arguments.
     Arguments,
     /// The URL's path can be read in two ways, and a rule on paths has to decide.

@@ -161,11 +161,20 @@ impl EnvTable {
         let Some(hit) = self.winner(name) else {
             return Decision::uncovered(Reason::NoRule, None);
         };
-        let rule = self.rules.get(hit.value as usize).map(Rule::Env);
-        match rule {
-            Some(rule) if hit.bits & use_bit(wanted) != 0 => Decision::allow(rule),
-            rule => Decision::deny(Reason::Withheld, rule),
+        let Some(rule) = self.rules.get(hit.value as usize) else {
+            return Decision::deny(Reason::Withheld, None);
+        };
+        if hit.bits & use_bit(wanted) == 0 {
+            return Decision::deny(Reason::Withheld, Some(Rule::Env(rule)));
         }
+        // In a header the value runs nothing.
+        if rule.is_prefix
+            && wanted == EnvUse::Read
+            && let Some(does) = crate::loader::loader(name)
+        {
+            return Decision::uncovered(Reason::ExactNameOnly(does), Some(Rule::Env(rule)));
+        }
+        Decision::allow(Rule::Env(rule))
     }
 
     fn winner(&self, name: &str) -> Option<Hit> {

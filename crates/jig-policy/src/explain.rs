@@ -173,6 +173,9 @@ impl Decision<'_> {
                 "a rule restricts something below it, which would be reached by another name"
                     .to_owned()
             }
+            Reason::ExactNameOnly(does) => {
+                format!("the variable {does}, so only a rule with its exact name grants it")
+            }
             Reason::Arguments => "the program is listed, but not with these arguments".to_owned(),
             Reason::AmbiguousPath => {
                 "servers can read this path in two ways, and a rule on paths has to decide"

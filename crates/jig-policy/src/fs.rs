@@ -103,6 +103,7 @@ impl FsTable {
             rules.push(default_rule(default));
         }
         let mut protected = guards.protected.clone();
+        protected.extend(guards.git_link(workspace.lookup()));
         for guard in &guards.protected {
             // A configuration file may be a link: the name and what it leads to are both kept.
             if let Ok(resolved) = workspace.resolve(guard.path.as_str())
@@ -186,6 +187,14 @@ impl FsTable {
 
     pub(crate) fn rules(&self) -> &[CompiledFsRule] {
         &self.rules
+    }
+
+    pub(crate) fn protected(&self) -> &[Protected] {
+        &self.protected
+    }
+
+    pub(crate) fn sensitive(&self) -> &Sensitive {
+        &self.sensitive
     }
 
     /// The rule that counts at exactly this path: the last one declared there.

@@ -1,15 +1,18 @@
 //! [`Policy`]: the rules of one tool, compiled for one workspace.
 
+use jig_proto::ProjectPath;
+
 use crate::command::{CommandRuleError, CommandTable, CompiledCommandRule, Program};
 use crate::decision::Decision;
 use crate::env::{CompiledEnvRule, EnvNameError, EnvTable, EnvUse};
 use crate::fs::{CompiledFsRule, FsTable};
-use crate::guard::Guards;
+use crate::guard::{Guards, Protected};
 use crate::lookup::Lookup;
 use crate::net::{CompiledNetRule, NetRuleError, NetTable, NetTarget};
 use crate::resolve::{ResolveError, Resolved, Workspace};
 use crate::rules::{Access, Origin};
-use crate::{Capability, DefaultAccess};
+use crate::sensitive::Sensitive;
+use crate::{Capabilities, Capability, DefaultAccess};
 
 /// The rules of one tool, compiled for one workspace: canonical paths, normalised hosts.
 ///
@@ -129,6 +132,28 @@ impl Policy {
     /// The rules on files, in the order of their declaration; the default if none is declared.
     pub fn fs_rules(&self) -> &[CompiledFsRule] {
         self.fs.rules()
+    }
+
+    /// What is granted on a path that is canonical already, and on all below it of which nothing else
+    /// is declared, protected or sensitive. Removing or moving a directory needs more than this says:
+    /// see [`decide_fs`](Self::decide_fs).
+    pub fn granted(&self, canonical: &ProjectPath) -> Capabilities {
+        let is_granted = |capability: &Capability| {
+            let decision = self.fs.decide_alone(*capability, canonical);
+            decision.is_allowed()
+        };
+        Capability::ALL.into_iter().filter(is_granted).collect()
+    }
+
+    /// The paths that a tool may not change, or not by a broad rule, as canonical as they were when the
+    /// policy was compiled.
+    pub fn protected(&self) -> &[Protected] {
+        self.fs.protected()
+    }
+
+    /// The list of sensitive paths, which only a rule that names them covers.
+    pub fn sensitive(&self) -> &Sensitive {
+        self.fs.sensitive()
     }
 
     /// The rules on hosts.

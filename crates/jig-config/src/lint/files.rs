@@ -146,8 +146,12 @@ fn protected(rule: &Rule<'_>, guards: &Guards) -> Option<Problem> {
         ),
         ProtectionLevel::Named => rule.warn(
             format!(
-                "this rule lets the tool change {}: with that it can widen what tools may do",
-                guard.what
+                "this rule lets the tool change {}: with that it can {}",
+                guard.what,
+                match rule.path.components().next() {
+                    Some(".git") => "have them run outside its sandbox, when you use git",
+                    _ => "widen what tools may do",
+                }
             ),
             "remove the rule unless changing it is the tool's purpose",
         ),

@@ -1,6 +1,6 @@
 //! Rules on hosts and variables: repeated or redundant.
 
-use jig_policy::{EnvRule, NetRule};
+use jig_policy::{EnvRule, NetRule, is_loader_prefix, is_loader_variable};
 
 use crate::hint::quote;
 use crate::model::{RulePlace, Tool};
@@ -55,6 +55,15 @@ fn variables(tool: &Tool, warnings: &mut Vec<Problem>) {
             continue;
         }
         let literal = rule.name.trim_end_matches('*');
+        let exact = literal == rule.name;
+        if !exact && rule.read && is_loader_prefix(literal) {
+            warnings.push(gives_nothing(&rule.name, place));
+            continue;
+        }
+        // What makes programs run code is granted by its exact name only, which is no repetition.
+        if exact && rule.read && is_loader_variable(literal) {
+            continue;
+        }
         let broader = rules
             .iter()
             .filter(|(broader, _)| broader.name != rule.name)
@@ -67,6 +76,19 @@ fn variables(tool: &Tool, warnings: &mut Vec<Problem>) {
             warnings.push(changes_nothing("variable", &rule.name, place, other));
         }
     }
+}
+
+fn gives_nothing(name: &str, place: &RulePlace) -> Problem {
+    Problem::warning(
+        format!(
+            "this rule on {} gives the tool nothing: such variables make programs run code, so only \
+             rules with their exact names grant them",
+            quote(name)
+        ),
+        "write one rule for each variable that the tool needs, with its whole name",
+    )
+    .at(&place.origin, "")
+    .key(place.key.clone())
 }
 
 fn never_applies(what: &str, name: &str, place: &RulePlace, other: &RulePlace) -> Problem {

@@ -3,21 +3,24 @@
 use std::sync::Arc;
 
 use camino::Utf8PathBuf;
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use jig_policy::DefaultAccess;
 use serde_json::Map;
 
-use super::command::Command;
+use super::command::{Command, CommandError};
+use super::limits::SandboxLimits;
 use super::parameter::parameters;
 use super::settings::{
-    AllowToggle, Enable, Enforce, FormatMode, OnUncovered, Question, QuestionTarget, ResultMode,
-    RunMode, Sandbox, SystemPath,
+    AllowToggle, Enable, Enforce, FormatMode, Input, OnUncovered, Preset, Question, QuestionTarget,
+    ResultMode, RunMode, Sandbox, SystemPath,
 };
 use super::{Config, ConfigFile, RulePlaces, Runtime, Source, Tool, ToolName, rules, sugar};
 use crate::hint::{closest, dotted, quote};
 use crate::load::MergedTool;
 use crate::origin::Layer;
 use crate::problem::Problem;
+use crate::quantity::Amount;
+use crate::shape::keys;
 use crate::sources::Sources;
 use crate::value::Node;
 
@@ -68,6 +71,7 @@ pub(crate) fn build(
         }
     }
     crate::policy::check_rules(sources, &built.config, &mut built.errors);
+    crate::system::check(sources, &built.config, &mut built.errors);
     if built.errors.is_empty() && sources.lint {
         crate::lint::lint(sources, &built.config, &mut built.warnings);
     }
@@ -104,6 +108,13 @@ impl Builder<'_> {
             Source::Local { .. } => self.local(&source)?,
             other => (self.foreign(other), None, None),
         };
+        if source.is_local() && runtime != Runtime::Stdio {
+            self.ignored(
+                "input",
+                &format!("a tool of runtime `{runtime}` gets its call by a protocol"),
+                "remove `input`",
+            );
+        }
         let (access, places) = self.access(&source);
         let run = self.word("run", RunMode::parse).unwrap_or(RunMode::Ask);
         let by_run = match run {
@@ -119,6 +130,7 @@ impl Builder<'_> {
             runtime,
             enable: self.enable(),
             command,
+            input: self.word("input", Input::parse).unwrap_or(Input::Argv),
             wasm,
             summary: text("summary"),
             description: text("description"),
@@ -135,6 +147,10 @@ impl Builder<'_> {
             result: self
                 .word("result", ResultMode::parse)
                 .unwrap_or(ResultMode::Unattended),
+            size_threshold: match keys::TOOL.amount(self.node, "size_threshold") {
+                Some(Amount::Of(bytes)) => Some(bytes),
+                _ => None,
+            },
             format: self.word("format", FormatMode::parse).unwrap_or(by_run),
             questions: self.questions(),
             options: map("options"),
@@ -310,7 +326,7 @@ impl Builder<'_> {
                     "the command of {} can't run: {error}",
                     quote(self.name.as_str())
                 ),
-                "close every `{{` with `}}` in the same word",
+                command_help(&error),
             )
             .at(&entry.key, "")
             .key(format!("{}.command", self.prefix));
@@ -321,7 +337,7 @@ impl Builder<'_> {
 
     /// The runtime of a tool that is defined elsewhere; what only local tools have is ignored.
     fn foreign(&mut self, source: &Source) -> Runtime {
-        for key in ["runtime", "command", "wasm"] {
+        for key in ["runtime", "command", "input", "wasm"] {
             if self.node.get(key).is_some() {
                 self.ignored(
                     key,
@@ -465,12 +481,19 @@ impl Builder<'_> {
                 origin: item.origin.clone(),
             })
         });
+        let presets: IndexSet<Preset> = items("presets")
+            .iter()
+            .filter_map(Node::text)
+            .filter_map(Preset::parse)
+            .collect();
         Sandbox {
             enforce: get("enforce")
                 .and_then(Node::text)
                 .and_then(Enforce::parse)
                 .unwrap_or(Enforce::Required),
             system: system.collect(),
+            presets: presets.into_iter().collect(),
+            limits: SandboxLimits::read(get("limits")),
             sensitive_paths: get("sensitive_paths").map(Node::texts).unwrap_or_default(),
         }
     }
@@ -514,6 +537,18 @@ impl Builder<'_> {
         .at(&entry.key, "")
         .key(format!("{}.{key}", self.prefix));
         self.warnings.push(problem);
+    }
+}
+
+/// What to do about a command that can't run.
+fn command_help(error: &CommandError) -> &'static str {
+    match error {
+        CommandError::Arithmetic(_) => {
+            "hand the value over in `args` to a script that first checks that it is a number"
+        }
+        CommandError::Empty => "name the program",
+        CommandError::Nul => "remove it",
+        _ => "close every `{{` with `}}` in the same word",
     }
 }
 

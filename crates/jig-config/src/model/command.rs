@@ -1,5 +1,7 @@
 //! [`Command`]: what a local tool starts.
 
+mod shell;
+
 /// The program of a local tool and its arguments, each a template.
 ///
 /// A string in the configuration is split into words here, before any template is filled in, so
@@ -11,6 +13,9 @@ pub struct Command {
     /// Its arguments.
     pub args: Vec<String>,
     /// Whether the program and the quoted arguments are handed to `sh -c` as one line (J-003).
+    ///
+    /// The program may then be any line of a shell, with templates anywhere but in arithmetic
+    /// (J-004).
     pub shell: bool,
 }
 
@@ -28,6 +33,20 @@ impl Command {
         Ok(command)
     }
 
+    /// The words that name files: with a slash and without a template. Options are none, whatever
+    /// they hold.
+    pub fn named_files(&self) -> Vec<String> {
+        // The words of a shell line are found as well as can be without being a shell.
+        let line = match self.shell {
+            true => split(&self.program).unwrap_or_default(),
+            false => vec![self.program.clone()],
+        };
+        let words = line.into_iter().chain(self.args.iter().cloned());
+        words
+            .filter(|word| word.contains('/') && !word.contains("{{") && !word.starts_with('-'))
+            .collect()
+    }
+
     /// Refuses what could never run.
     pub(crate) fn check(&self) -> Result<(), CommandError> {
         if self.program.trim().is_empty() {
@@ -40,6 +59,9 @@ impl Command {
             if word.matches("{{").count() != word.matches("}}").count() {
                 return Err(CommandError::BrokenTemplate(word.clone()));
             }
+        }
+        if self.shell {
+            shell::check(&self.program)?;
         }
         Ok(())
     }
@@ -64,6 +86,9 @@ pub enum CommandError {
     /// `{{` and `}}` in different words.
     #[error("the template `{0}` is cut in two: the command is split into words first")]
     BrokenTemplate(String),
+    /// A template inside the arithmetic of a shell line (J-004).
+    #[error("a shell would calculate with the value of `{0}`, and can run code while it does")]
+    Arithmetic(String),
 }
 
 /// The words of a line by POSIX quoting: `'…'` is literal, `"…"` knows `\"`, `\\`, `\$` and

@@ -1,8 +1,9 @@
 //! The small settings of a tool: words of the configuration as types.
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value as Json;
 
+use super::limits::SandboxLimits;
 use crate::origin::Origin;
 
 /// A setting that is one of a few words.
@@ -98,6 +99,34 @@ words! {
 }
 
 words! {
+    /// How a call reaches a tool of runtime `stdio`.
+    Input {
+        /// In the words of its command, through their templates.
+        Argv = "argv",
+        /// As one line of JSON on standard input.
+        Stdin = "stdin",
+        /// As the same JSON in a private file.
+        File = "file",
+    }
+}
+
+words! {
+    /// Something that tools work with and that lies outside the workspace, wherever a machine has it.
+    Preset {
+        /// Toolchains of rustup, caches of cargo.
+        Rust = "rust",
+        /// Node.js.
+        Node = "node",
+        /// Python.
+        Python = "python",
+        /// Go, and the cache of its modules.
+        Go = "go",
+        /// The user's configuration of git, and changes to that of the repository.
+        Git = "git",
+    }
+}
+
+words! {
     /// Who answers a question of a tool.
     QuestionTarget {
         /// The person at the terminal.
@@ -155,6 +184,10 @@ pub struct Sandbox {
     pub enforce: Enforce,
     /// Paths outside the workspace that the tool may use.
     pub system: Vec<SystemPath>,
+    /// What it works with outside the workspace, each once, in the order of declaration.
+    pub presets: Vec<Preset>,
+    /// How much it may use.
+    pub limits: SandboxLimits,
     /// Patterns that extend the list of sensitive paths.
     pub sensitive_paths: Vec<String>,
 }
@@ -170,4 +203,14 @@ pub struct SystemPath {
     pub execute: bool,
     /// Where it was declared.
     pub origin: Origin,
+}
+
+impl SystemPath {
+    /// The path with `~/` put in place; `None` if it begins so and there is no home.
+    pub fn expanded(&self, home: Option<&Utf8Path>) -> Option<Utf8PathBuf> {
+        match self.path.as_str().strip_prefix("~/") {
+            Some(rest) => home.map(|home| home.join(rest)),
+            None => Some(self.path.clone()),
+        }
+    }
 }

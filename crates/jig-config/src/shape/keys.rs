@@ -7,10 +7,11 @@ mod settings;
 
 use access::ACCESS;
 use parameters::PARAMETERS;
+pub(crate) use sandbox::LIMITS_TABLE;
 use sandbox::SANDBOX;
 use settings::{
-    COMMAND_TABLE, ENABLE, EXAMPLES, FORMAT, ON_UNCOVERED, OPTIONS, QUESTIONS, RESULT, RUN,
-    RUNTIME, STYLE,
+    COMMAND_TABLE, ENABLE, EXAMPLES, FORMAT, INPUT, ON_UNCOVERED, OPTIONS, QUESTIONS, RESULT, RUN,
+    RUNTIME, SIZE_THRESHOLD, STYLE,
 };
 
 use super::text::{ANY, COMMAND, PROJECT_FILE, SOURCE, TOOL_NAME};
@@ -85,6 +86,7 @@ pub(crate) static TOOL: Table = Table {
             "A Wasm component to run instead of a command, relative to the workspace."
         ),
         RUNTIME,
+        INPUT,
         key!("summary", Shape::Text(&ANY), "One line about the tool."),
         key!(
             "description",
@@ -99,6 +101,7 @@ pub(crate) static TOOL: Table = Table {
         ),
         RUN,
         RESULT,
+        SIZE_THRESHOLD,
         FORMAT,
         QUESTIONS,
         OPTIONS,
@@ -117,6 +120,7 @@ static STAR: Table = Table {
         ENABLE,
         RUN,
         RESULT,
+        SIZE_THRESHOLD,
         FORMAT,
         QUESTIONS,
         OPTIONS,
@@ -141,6 +145,10 @@ static STAR: Table = Table {
         (
             "runtime",
             "give every tool its own `runtime`; `'*'` holds only what tools have in common",
+        ),
+        (
+            "input",
+            "give every tool its own `input`; `'*'` holds only what tools have in common",
         ),
         (
             "description",
@@ -203,6 +211,23 @@ const FOREIGN_TOOL_KEYS: &[(&str, &str)] = &[
     ),
     ("commands", "write `access.commands`"),
     ("mode", "write `run`"),
+    (
+        "stdin",
+        "write `input = \"stdin\"` to hand the call over there",
+    ),
+    (
+        "timeout",
+        "write `sandbox.limits.time`, such as `sandbox.limits.time = \"10m\"`",
+    ),
+    (
+        "limits",
+        "write `sandbox.limits`: how much a tool may use is part of its sandbox",
+    ),
+    ("presets", "write `sandbox.presets`"),
+    (
+        "max_output",
+        "write `size_threshold` for the result, `sandbox.limits.output` for what is printed",
+    ),
     (
         "approval",
         "write `run = \"ask\"` or `run = \"unattended\"`",

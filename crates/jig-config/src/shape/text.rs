@@ -112,6 +112,8 @@ pub(crate) static COMMAND: TextRule = TextRule {
                  `command = { program = \"…\", args = [\"…\"] }`"
             }
             E::Nul => "remove it",
+            // Only the table form knows `shell`.
+            E::Arithmetic(_) => "use the table form",
         };
         Err(Complaint::new(error, help))
     },

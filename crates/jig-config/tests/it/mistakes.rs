@@ -323,6 +323,161 @@ fn the_contents_of_rules() {
 }
 
 #[test]
+fn input_presets_and_limits_x_61() {
+    check(
+        "bad_input",
+        &tool("input = \"stdinn\""),
+        &tool("input = \"stdin\""),
+    );
+    check(
+        "input_in_defaults",
+        "[tools.'*']\ninput = \"stdin\"",
+        &tool("input = \"stdin\""),
+    );
+    check(
+        "foreign_limit_of_a_tool",
+        &tool("timeout = 60"),
+        &tool("sandbox.limits.time = \"10m\""),
+    );
+    check(
+        "threshold_without_unit",
+        &tool("size_threshold = \"256\""),
+        &tool("size_threshold = \"10MB\""),
+    );
+    check(
+        "threshold_lifted",
+        &tool("size_threshold = false"),
+        &tool("size_threshold = \"512MiB\""),
+    );
+    check(
+        "unknown_preset",
+        &tool("sandbox.presets = [\"pyton\", \"cobol\"]"),
+        &tool("sandbox.presets = [\"python\", \"git\"]"),
+    );
+    check(
+        "preset_without_brackets",
+        &tool("sandbox.presets = \"rust\""),
+        &tool("sandbox.presets = [\"rust\"]"),
+    );
+    check(
+        "memory_in_bytes",
+        &tool("sandbox.limits.memory = 512"),
+        &tool("sandbox.limits.memory = \"512MiB\""),
+    );
+    check(
+        "memory_in_a_strange_unit",
+        &tool("sandbox.limits.memory = \"2G\""),
+        &tool("sandbox.limits.memory = \"2GiB\""),
+    );
+    check(
+        "memory_with_a_fraction",
+        &tool("sandbox.limits.memory = 0.5"),
+        &tool("sandbox.limits.memory = \"512MiB\""),
+    );
+    check(
+        "zero_for_no_limit",
+        &tool("sandbox.limits = { processes = 0, time = 0, file_size = 0 }"),
+        &tool("sandbox.limits = { processes = false, time = false, file_size = false }"),
+    );
+    check(
+        "word_for_no_limit",
+        &tool("sandbox.limits.time = \"unlimited\""),
+        &tool("sandbox.limits.time = false"),
+    );
+    check(
+        "time_in_two_units",
+        &tool("sandbox.limits.time = \"1h30m\""),
+        &tool("sandbox.limits.time = \"90m\""),
+    );
+    check(
+        "quoted_count",
+        &tool("sandbox.limits.processes = \"64\""),
+        &tool("sandbox.limits.processes = 64"),
+    );
+    check(
+        "misspelt_limit",
+        &tool("sandbox.limits.descriptor = 64\nsandbox.limits.timeout = 60"),
+        &tool("sandbox.limits.descriptors = 64\nsandbox.limits.time = 60"),
+    );
+    check(
+        "limit_beside_limits",
+        &tool("sandbox.memory = \"1GiB\""),
+        &tool("sandbox.limits.memory = \"1GiB\""),
+    );
+}
+
+#[test]
+fn templates_that_a_shell_would_calculate_with_j_004() {
+    let command = |keys: &str| format!("[tools.a]\nsource = \"local\"\ncommand = {{ {keys} }}\n");
+    let shell = |program: &str| command(&format!("program = '{program}', shell = true"));
+    check(
+        "template_in_arithmetic",
+        &shell("echo $(( {{tool.arguments.x}} + 1 ))"),
+        &command("program = \"./add.sh\", args = [\"{{tool.arguments.x}}\"]"),
+    );
+    // Elsewhere a value is only text, whatever is around it.
+    let quoted = shell("grep -r \"{{tool.arguments.x}}\" . {% if y %}-n{% endif %}");
+    assert!(Workspace::with(&quoted).load().is_ok());
+    let plain = command("program = \"echo\", args = [\"$(({{x}}))\"]");
+    assert!(Workspace::with(&plain).load().is_ok());
+}
+
+#[test]
+fn paths_that_no_tool_is_given() {
+    check(
+        "system_whole_machine",
+        &tool("sandbox.system = [\"/\"]"),
+        &tool("sandbox.system = [\"/opt/toolchain\"]"),
+    );
+    check(
+        "system_processes",
+        &tool("sandbox.system = [{ path = \"/proc/1\", write = true }]"),
+        &tool(""),
+    );
+    check(
+        "system_with_dots",
+        &tool("sandbox.system = [\"/opt/../etc\"]"),
+        &tool("sandbox.system = [\"/etc\"]"),
+    );
+}
+
+#[test]
+fn paths_inside_the_workspace_are_not_of_the_system() {
+    let workspace = Workspace::new().file("cache/x", "");
+    let root = workspace.root().to_owned();
+    let elsewhere = tempfile::tempdir().expect("a directory");
+    let link = elsewhere.path().join("link");
+    std::os::unix::fs::symlink(root.join("cache"), &link).expect("a link");
+    let check = |path: &str, rule: &str| {
+        let system = format!("sandbox.system = [{{ path = \"{path}\", write = true }}]");
+        std::fs::write(root.join("jig.toml"), tool(&system)).expect("write a file");
+        let errors = errors(&workspace.sources());
+        let [problem] = errors.problems() else {
+            panic!("{path}: {errors}");
+        };
+        assert!(
+            problem.message().contains("lies inside the workspace"),
+            "{errors}"
+        );
+        let line = format!("access.fs = [{{ path = \"{rule}\", read = true, write = true }}]");
+        assert!(problem.help().contains(&line), "{errors}");
+        assert_eq!(problem.key_path(), "tools.build.sandbox.system[0]");
+        std::fs::write(root.join("jig.toml"), tool(&line)).expect("write a file");
+        assert!(load(&workspace.sources()).is_ok(), "{line}");
+    };
+    check(root.as_str(), ".");
+    check(&format!("{root}/cache/./new/"), "cache/new");
+    check(&format!("{root}//cache"), "cache");
+    // By the name of a link from elsewhere, too.
+    check(link.to_str().expect("a UTF-8 path"), "cache");
+    // What the workspace lies in is not inside it.
+    let above = root.parent().expect("a parent");
+    let outside = tool(&format!("sandbox.system = [\"{above}\"]"));
+    std::fs::write(root.join("jig.toml"), outside).expect("write a file");
+    assert!(load(&workspace.sources()).is_ok());
+}
+
+#[test]
 fn links_that_leave_the_workspace_g_051() {
     let workspace = || {
         let workspace = Workspace::new();

@@ -27,6 +27,10 @@ write = true
 [tools.build.access.commands.cc]
 args = [["-c", "**"]]
 
+[tools.build.sandbox]
+presets = ["rust"]
+limits = { memory = "2GiB", time = false }
+
 [tools.'dotted.name']
 source = "mcp.web"
 "#;
@@ -65,6 +69,8 @@ fn what_is_shown_loads_as_the_same_tools() {
         assert_eq!(one.command, two.command);
         assert_eq!(one.parameters, two.parameters);
         assert_eq!(one.enable, two.enable);
+        assert_eq!(one.sandbox.limits, two.sandbox.limits);
+        assert_eq!(one.sandbox.presets, two.sandbox.presets);
     }
 }
 
@@ -80,7 +86,11 @@ fn as_json_with_origins() {
     assert_eq!(*origin, expected);
     // Nobody wrote it, so it has no origin.
     assert_eq!(shown["origins"].get("tools.build.run"), None);
-    assert_eq!(shown["origins"]["tools.'dotted.name'.source"]["line"], 25);
+    assert_eq!(shown["origins"]["tools.'dotted.name'.source"]["line"], 29);
+    assert_eq!(
+        shown["origins"]["tools.build.sandbox.limits.memory"]["line"],
+        26
+    );
     assert_eq!(
         shown["origins"]["tools.fs_read_file.run"]["layer"],
         "built-in"

@@ -1,6 +1,10 @@
 //! The settings of a tool, from their spellings to their types.
 
-use jig_config::{Config, Parameter, ParameterType, Runtime, Source, ToolName};
+use std::time::Duration;
+
+use jig_config::{
+    Config, Input, Parameter, ParameterType, Preset, Runtime, SandboxLimits, Source, ToolName,
+};
 use jig_policy::{Access, DefaultAccess};
 
 use crate::workspace::Workspace;
@@ -93,6 +97,227 @@ fn modes_and_their_defaults_j_023() {
         ["unattended", "unattended", "ask"],
     );
     check("run = \"edit\"\nresult = \"skip\"", ["edit", "skip", "ask"]);
+}
+
+#[test]
+fn input_and_threshold_x_61() {
+    let check = |lines: &str, input: Input, threshold: Option<u64>| {
+        let config = tool(lines);
+        let tool = config.tool("a").expect("the tool");
+        let found = (tool.input, tool.size_threshold);
+        assert_eq!(found, (input, threshold), "{lines}");
+    };
+    check("", Input::Argv, None);
+    check("input = \"argv\"", Input::Argv, None);
+    check(
+        "input = \"stdin\"\nsize_threshold = 2000",
+        Input::Stdin,
+        Some(2000),
+    );
+    check(
+        "input = \"file\"\nsize_threshold = \"1MiB\"",
+        Input::File,
+        Some(1 << 20),
+    );
+    check(
+        "[tools.'*']\nsize_threshold = \"1KiB\"",
+        Input::Argv,
+        Some(1024),
+    );
+}
+
+#[test]
+fn presets_are_each_taken_once() {
+    let check = |lines: &str, expected: &[Preset]| {
+        let config = tool(lines);
+        let tool = config.tool("a").expect("the tool");
+        assert_eq!(tool.sandbox.presets, expected, "{lines}");
+    };
+    check("", &[]);
+    let all = [
+        Preset::Git,
+        Preset::Rust,
+        Preset::Node,
+        Preset::Python,
+        Preset::Go,
+    ];
+    check(
+        "sandbox.presets = [\"git\", \"rust\", \"node\", \"git\", \"python\", \"go\"]",
+        &all,
+    );
+    for preset in all {
+        check(&format!("sandbox.presets = [\"{preset}\"]"), &[preset]);
+    }
+    // Those of all tools come first.
+    let common = "[tools.'*'.sandbox]\npresets = [\"git\"]";
+    check(
+        &format!("sandbox.presets = [\"rust\"]\n{common}"),
+        &[Preset::Git, Preset::Rust],
+    );
+    check(
+        &format!("sandbox.presets = {{ strategy = \"replace\", value = [] }}\n{common}"),
+        &[],
+    );
+}
+
+#[test]
+fn limits_with_their_defaults() {
+    let limits = |lines: &str| tool(lines).tool("a").expect("the tool").sandbox.limits;
+    let default = SandboxLimits::default();
+    let documented = SandboxLimits {
+        processes: Some(4096),
+        memory: Some(8 << 30),
+        file_size: Some(8 << 30),
+        descriptors: Some(4096),
+        output: Some(64 << 20),
+        time: Some(Duration::from_secs(1800)),
+    };
+    assert_eq!(default, documented);
+    assert_eq!(limits(""), default);
+    assert_eq!(
+        limits(
+            "[tools.a.sandbox.limits]\nprocesses = 64\nmemory = \"512MiB\"\nfile_size = 2048\n\
+             descriptors = 256\noutput = \"1MB\"\ntime = \"1500ms\""
+        ),
+        SandboxLimits {
+            processes: Some(64),
+            memory: Some(512 << 20),
+            file_size: Some(2048),
+            descriptors: Some(256),
+            output: Some(1_000_000),
+            time: Some(Duration::from_millis(1500)),
+        }
+    );
+    assert_eq!(
+        limits("sandbox.limits = { memory = false, time = \"none\", output = true }"),
+        SandboxLimits {
+            memory: None,
+            time: None,
+            ..default
+        }
+    );
+    // Layers are merged limit by limit; a tool puts back what all tools lift.
+    assert_eq!(
+        limits(
+            "sandbox.limits = { time = true, processes = 8 }\n\
+             [tools.'*'.sandbox.limits]\ntime = false\nprocesses = 9\ndescriptors = 64"
+        ),
+        SandboxLimits {
+            processes: Some(8),
+            descriptors: Some(64),
+            ..default
+        }
+    );
+}
+
+/// The schema and the docs name the defaults that hold.
+#[test]
+fn the_defaults_of_limits_are_those_of_the_schema() {
+    let schema = jig_config::json_schema();
+    let properties = &schema["$defs"]["limits_of_a_tool"]["properties"];
+    let lines: Vec<String> = properties
+        .as_object()
+        .expect("the limits")
+        .iter()
+        .map(|(name, limit)| format!("{name} = {}", limit["default"]))
+        .collect();
+    let config = tool(&format!("[tools.a.sandbox.limits]\n{}", lines.join("\n")));
+    let limits = config.tool("a").expect("the tool").sandbox.limits;
+    assert_eq!((lines.len(), limits), (6, SandboxLimits::default()));
+}
+
+#[test]
+fn limits_from_variables_and_assignments() {
+    let workspace = Workspace::with("[tools.a]\nsource = \"local\"\ncommand = \"make\"\n");
+    let mut sources = workspace.sources();
+    sources.environment.push((
+        "JIG_CFG__TOOLS__A__SANDBOX__LIMITS__MEMORY".into(),
+        "512MiB".into(),
+    ));
+    for set in ["time=10m", "processes=false", "output=4096"] {
+        sources.sets.push(format!("tools.a.sandbox.limits.{set}"));
+    }
+    let config = jig_config::load(&sources).expect("it loads").config;
+    let limits = config.tool("a").expect("the tool").sandbox.limits;
+    assert_eq!(
+        limits,
+        SandboxLimits {
+            memory: Some(512 << 20),
+            time: Some(Duration::from_secs(600)),
+            processes: None,
+            output: Some(4096),
+            ..SandboxLimits::default()
+        }
+    );
+}
+
+#[test]
+fn a_path_below_the_home() {
+    let config = tool("sandbox.system = [\"~/.cache/x\", \"/opt/x\"]");
+    let system = &config.tool("a").expect("the tool").sandbox.system;
+    let expanded = |index: usize, home: Option<&str>| {
+        let path = system[index].expanded(home.map(camino::Utf8Path::new));
+        path.map(String::from)
+    };
+    assert_eq!(
+        expanded(0, Some("/home/me")).as_deref(),
+        Some("/home/me/.cache/x")
+    );
+    assert_eq!(expanded(0, None), None);
+    assert_eq!(expanded(1, None).as_deref(), Some("/opt/x"));
+}
+
+#[test]
+fn files_that_a_command_names() {
+    let check = |command: &str, expected: &[&str]| {
+        let config = Workspace::with(&format!(
+            "[tools.a]\nsource = \"local\"\ncommand = {command}\n"
+        ))
+        .config();
+        let command = config.tools["a"].command.as_ref().expect("a command");
+        assert_eq!(command.named_files(), expected, "{command:?}");
+    };
+    check("\"make all\"", &[]);
+    check("\"python3 tools/a.py ./b\"", &["tools/a.py", "./b"]);
+    check(
+        "\"tools/a.sh --x=/etc/y {{tool.arguments.p}}/z\"",
+        &["tools/a.sh"],
+    );
+    check(
+        "{ program = \"cd x && ./run.sh 'a b/c'\", shell = true, args = [\"in/out\"] }",
+        &["./run.sh", "a b/c", "in/out"],
+    );
+}
+
+/// The preset lifts the protection of git's configuration, and only that.
+#[test]
+fn guards_on_git_and_the_preset() {
+    let guarded = |lines: &str, worktrees: &[String]| {
+        let mut workspace = Workspace::with(&format!(
+            "[tools.a]\nsource = \"local\"\ncommand = \"make\"\n{lines}\n"
+        ));
+        for name in worktrees {
+            workspace = workspace.file(&format!(".git/worktrees/{name}/HEAD"), "");
+        }
+        let config = workspace.config();
+        let guards = config.guards(config.tool("a").expect("the tool"), workspace.root());
+        let paths = guards.protected.iter().map(|guard| guard.path.to_string());
+        let (git, other): (Vec<String>, Vec<String>) =
+            paths.partition(|path| path.starts_with(".git"));
+        assert!(other.iter().any(|path| path == "jig.toml"));
+        git
+    };
+    let has = |paths: &[String], path: &str| paths.iter().any(|one| one == path);
+    let plain = guarded("", &[]);
+    assert!(has(&plain, ".git/config") && has(&plain, ".git/modules"));
+    let worktree = ["wt".to_owned()];
+    let with_worktree = guarded("", &worktree);
+    assert!(has(&with_worktree, ".git/worktrees/wt/commondir"));
+    assert!(!has(&with_worktree, ".git/worktrees"));
+    assert_eq!(guarded("sandbox.presets = [\"git\"]", &worktree), [""; 0]);
+    // A tool that made a thousand of them can't hide one.
+    let names: Vec<String> = (0..1001).map(|number| format!("w{number}")).collect();
+    assert!(has(&guarded("", &names), ".git/worktrees"));
 }
 
 #[test]

@@ -1,8 +1,13 @@
 //! Configurations that load and deserve a word.
 
+use jig_config::{Severity, Sources, load};
+
 use crate::workspace::Workspace;
 
 const TOOL: &str = "[tools.a]\nsource = \"local\"\ncommand = \"make\"\n";
+
+/// A tool whose requests and programs go through jig, so that rules on them hold.
+const MEDIATED: &str = "[tools.a]\nsource = \"local\"\ncommand = \"make\"\nruntime = \"vfs\"\n";
 
 /// Loading `odd` gives the warnings of the snapshot, `plain` none.
 fn check(name: &str, odd: &str, plain: &str) {
@@ -11,7 +16,10 @@ fn check(name: &str, odd: &str, plain: &str) {
 
 fn check_in(name: &str, workspace: impl Fn() -> Workspace, odd: &str, plain: &str) {
     let warnings = |toml: &str| {
-        let loaded = workspace().file("jig.toml", toml).load();
+        let workspace = workspace().file("jig.toml", toml);
+        let mut sources = workspace.sources();
+        sources.home = Some("/nobody/me".into());
+        let loaded = load(&sources);
         let loaded = loaded.unwrap_or_else(|errors| panic!("{name}: {errors}"));
         loaded.warnings
     };
@@ -54,9 +62,9 @@ fn rules_that_never_apply() {
     check(
         "same_host_twice",
         &format!(
-            "{TOOL}access.net = [\n  {{ host = \"a.de\" }},\n  {{ host = \"A.de\", allow = true }},\n]"
+            "{MEDIATED}access.net = [\n  {{ host = \"a.de\" }},\n  {{ host = \"A.de\", allow = true }},\n]"
         ),
-        &format!("{TOOL}access.net = [\n  {{ host = \"A.de\", allow = true }},\n]"),
+        &format!("{MEDIATED}access.net = [\n  {{ host = \"A.de\", allow = true }},\n]"),
     );
     check(
         "same_variable_twice",
@@ -77,9 +85,9 @@ fn rules_that_change_nothing() {
     check(
         "host_allowed_by_a_broader_rule",
         &format!(
-            "{TOOL}access.net = [\n  {{ host = \"a.de\", allow = true }},\n  {{ host = \"a.de\", path_prefix = \"/v1\", allow = true }},\n]"
+            "{MEDIATED}access.net = [\n  {{ host = \"a.de\", allow = true }},\n  {{ host = \"a.de\", path_prefix = \"/v1\", allow = true }},\n]"
         ),
-        &format!("{TOOL}access.net = [\n  {{ host = \"a.de\", allow = true }},\n]"),
+        &format!("{MEDIATED}access.net = [\n  {{ host = \"a.de\", allow = true }},\n]"),
     );
     check(
         "variable_granted_by_a_prefix",
@@ -116,7 +124,7 @@ fn rules_that_matter_get_no_warning() {
     ]));
     // A closed corner, and a host on another port.
     plain(&format!(
-        "{TOOL}access.net = [{{ host = \"a.de\", allow = true }}, {{ host = \"a.de\", path_prefix = \"/x\" }}, {{ host = \"a.de\", path_prefix = \"/x/y\", allow = true }}, {{ host = \"a.de\", port = 8080, allow = true }}]"
+        "{MEDIATED}access.net = [{{ host = \"a.de\", allow = true }}, {{ host = \"a.de\", path_prefix = \"/x\" }}, {{ host = \"a.de\", path_prefix = \"/x/y\", allow = true }}, {{ host = \"a.de\", port = 8080, allow = true }}]"
     ));
     // `*` of a variable's name is no name.
     plain(&format!(
@@ -159,6 +167,156 @@ fn rules_that_open_what_is_sensitive() {
             fs(&["path = \".\", read = true"])
         ),
     );
+}
+
+#[test]
+fn rules_that_let_git_run_programs() {
+    let repository = || Workspace::new().file(".git/worktrees/old/commondir", "../..\n");
+    for (name, path) in [
+        ("configuration_of_git", ".git/config"),
+        ("configuration_of_submodules", ".git/modules"),
+        ("commondir_of_a_worktree", ".git/worktrees/old/commondir"),
+    ] {
+        let rule = format!("path = \"{path}\", read = true, write = true");
+        check_in(
+            name,
+            repository,
+            &fs(&["path = \".\", read = true", &rule]),
+            &fs(&["path = \".\", read = true"]),
+        );
+    }
+    // The preset says that changing it is the tool's purpose.
+    let rules = fs(&[
+        "path = \".\", read = true",
+        "path = \".git/config\", read = true, write = true",
+    ]);
+    let loaded = repository()
+        .file("jig.toml", format!("{rules}sandbox.presets = [\"git\"]\n"))
+        .load();
+    assert!(loaded.expect("it loads").warnings.is_empty());
+}
+
+#[test]
+fn a_prefix_that_grants_no_variable() {
+    let env = |rules: &str| format!("{TOOL}access.env = [\n{rules}]\n");
+    check(
+        "prefix_of_variables_that_run_code",
+        &env("  { name = \"GIT_*\", read = true },\n"),
+        &env("  { name = \"GIT_AUTHOR_NAME\", read = true },\n"),
+    );
+    // The exact name is no repetition of the prefix, which does not grant it.
+    let both = env("{ name = \"*\", read = true }, { name = \"EDITOR\", read = true }");
+    let loaded = Workspace::with(&both).load();
+    assert!(loaded.expect("it loads").warnings.is_empty());
+}
+
+#[test]
+fn paths_outside_that_give_away_too_much() {
+    // Those below `~/` are looked for in a home that does not exist.
+    let system = |path: &str| format!("{TOOL}sandbox.system = [\n  {path},\n]\n");
+    for (name, path) in [
+        ("system_sensitive", "\"~/.ssh\""),
+        ("system_below_sensitive", "\"~/.aws/config\""),
+        ("system_shadow", "\"/etc/shadow\""),
+        ("system_sockets", "\"/run/docker.sock\""),
+        ("system_kernel", "\"/sys\""),
+        ("system_temporary_files", "\"/tmp/\""),
+        (
+            "system_programs",
+            "{ path = \"/usr/local/lib\", write = true }",
+        ),
+    ] {
+        check(name, &system(path), &system("\"/opt/toolchain\""));
+    }
+    // What is fine: a part of something, and what only a write would spoil.
+    for path in [
+        "\"/usr/share/dict\"",
+        "\"/sys/devices/system/cpu\"",
+        "{ path = \"/opt/cache\", write = true, execute = true }",
+    ] {
+        let loaded = Workspace::with(&system(path)).load().expect("it loads");
+        assert!(loaded.warnings.is_empty(), "{path}");
+    }
+}
+
+#[test]
+fn paths_of_the_home_that_give_away_too_much() {
+    let workspace = Workspace::new().file("home/me/.config/gh/hosts.yml", "");
+    let home = workspace.path("home/me");
+    std::fs::create_dir(home.join(".ssh")).expect("create a directory");
+    std::fs::create_dir(home.join("project")).expect("create a directory");
+    std::os::unix::fs::symlink(home.join(".ssh"), home.join("keys")).expect("a link");
+    let check = |path: &str, said: &str| {
+        let toml = format!("{TOOL}sandbox.system = [{path}]\n");
+        std::fs::write(home.join("project/jig.toml"), toml).expect("write a file");
+        let mut sources = Sources::new(home.join("project"));
+        sources.home = Some(home.clone());
+        let loaded = load(&sources).unwrap_or_else(|errors| panic!("{errors}"));
+        let warnings = loaded.warnings.iter();
+        let messages: Vec<&str> = warnings.map(|one| one.message()).collect();
+        match said {
+            "" => assert_eq!(messages, [""; 0], "{path}"),
+            said => assert!(
+                messages.len() == 1 && messages[0].contains(said),
+                "{path}: {messages:?}"
+            ),
+        }
+    };
+    check("\"~/\"", "the whole home directory");
+    let above = format!("\"{}\"", workspace.path("home"));
+    check(&above, "the whole home directory");
+    check("\"~/.config\"", ".config/gh");
+    check("\"~/.config/other\"", "");
+    // By whatever name.
+    check("\"~/keys\"", "(`.ssh`)");
+    check("\"~/.cache\"", "");
+    check("{ path = \"~/.cache\", write = true }", "");
+    check("{ path = \"~/.local\", write = true }", ".local/bin");
+    check("{ path = \"~/.cargo/bin/x\", write = true }", ".cargo/bin");
+    check("\"~/.cargo/bin\"", "");
+}
+
+#[test]
+fn one_path_of_all_tools_is_one_warning() {
+    let loaded = Workspace::with("[tools.'*'.sandbox]\nsystem = [\"/etc/shadow\"]\n").load();
+    assert_eq!(loaded.expect("it loads").warnings.len(), 1);
+}
+
+#[test]
+fn rules_that_the_runtime_can_not_enforce_x_53() {
+    let net = "access.net = [{ host = \"a.de\" }, { host = \"b.de\", allow = true }]\n";
+    check(
+        "hosts_of_a_subprocess",
+        &format!("{TOOL}{net}"),
+        &format!("{TOOL}access.net = [{{ host = \"a.de\" }}]\n"),
+    );
+    check(
+        "hosts_of_a_subprocess_best_effort",
+        &format!("{TOOL}sandbox.enforce = \"best-effort\"\n{net}"),
+        &format!("{MEDIATED}{net}"),
+    );
+}
+
+#[test]
+fn rules_on_programs_that_only_guide_are_noted() {
+    let notes = |toml: String| {
+        let loaded = Workspace::with(&toml).load().expect("it loads");
+        loaded.warnings
+    };
+    for (name, spelling) in [
+        ("programs_of_a_subprocess", "access.commands.git = {}"),
+        (
+            "sandbox_programs_of_a_subprocess",
+            "sandbox.commands.git = {}",
+        ),
+    ] {
+        let found = notes(format!("{TOOL}{spelling}\n"));
+        let text: Vec<String> = found.iter().map(|one| one.render(false)).collect();
+        insta::assert_snapshot!(name, text.join("\n\n"));
+        assert_eq!(found[0].severity(), Severity::Note);
+        assert_eq!(found[0].to_json()["severity"], "note");
+        assert!(notes(format!("{MEDIATED}{spelling}\n")).is_empty());
+    }
 }
 
 #[test]
@@ -219,6 +377,16 @@ fn settings_that_are_ignored_w_042_w_043() {
         "[tools.a]\nsource = \"mcp.web\"",
     );
     check(
+        "input_of_a_mediated_tool",
+        &format!("{MEDIATED}input = \"stdin\""),
+        MEDIATED,
+    );
+    check(
+        "input_of_a_builtin_tool",
+        "[tools.a]\nsource = \"builtin\"\ninput = \"file\"",
+        "[tools.a]\nsource = \"builtin\"",
+    );
+    check(
         "runtime_of_a_builtin_tool",
         "[tools.a]\nsource = \"builtin\"\nruntime = \"vfs\"",
         "[tools.a]\nsource = \"builtin\"",
@@ -230,8 +398,8 @@ fn settings_that_are_ignored_w_042_w_043() {
     );
     check(
         "program_with_a_space",
-        &format!("{TOOL}access.commands.'git log' = {{}}"),
-        &format!("{TOOL}access.commands.\"git\".args = [[\"log\", \"**\"]]"),
+        &format!("{MEDIATED}access.commands.'git log' = {{}}"),
+        &format!("{MEDIATED}access.commands.\"git\".args = [[\"log\", \"**\"]]"),
     );
     check(
         "defaults_that_do_not_hold",

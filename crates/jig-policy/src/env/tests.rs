@@ -112,6 +112,33 @@ fn headers_do_not_open_reading_g_095() {
     assert_eq!(verdict(EnvUse::Header, "NO"), Verdict::Deny);
 }
 
+/// Whoever writes a prefix means settings, not a command that the next program runs.
+#[test]
+fn a_prefix_never_grants_what_makes_programs_run_code() {
+    let rules = [rule("*"), rule("GIT_*"), rule("GIT_DIR"), rule("!LD_*")];
+    let table = EnvTable::compile(&rules, &mut Vec::new());
+    let check = |wanted: EnvUse, name: &str, expected: Verdict, origin: &str| {
+        let decision = table.decide(wanted, name);
+        assert_eq!(decision.verdict, expected, "{name}");
+        let rule = decision.rule.map(|rule| rule.origin().to_string());
+        assert_eq!(rule.as_deref(), Some(origin), "{name}");
+        let why = decision.why("read");
+        assert_eq!(
+            why.contains("only a rule with its exact name"),
+            expected == Verdict::Uncovered,
+            "{name}: {why}"
+        );
+    };
+    check(EnvUse::Read, "HOME", Verdict::Allow, "*");
+    check(EnvUse::Read, "EDITOR", Verdict::Uncovered, "*");
+    check(EnvUse::Read, "GIT_PAGER", Verdict::Uncovered, "GIT_*");
+    // The exact name is what it takes, and a rule that denies goes on to deny.
+    check(EnvUse::Read, "GIT_DIR", Verdict::Allow, "GIT_DIR");
+    check(EnvUse::Read, "LD_PRELOAD", Verdict::Deny, "!LD_*");
+    // In a header nothing is run.
+    check(EnvUse::Header, "GIT_PAGER", Verdict::Allow, "GIT_*");
+}
+
 #[test]
 fn nothing_declared_is_uncovered_x_10() {
     let decision = EnvTable::default();

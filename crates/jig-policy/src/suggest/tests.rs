@@ -122,15 +122,15 @@ fn a_folder_with_something_restricted_keeps_delete_x_65() {
 /// What is restricted below and what is sensitive below both have to be named.
 #[test]
 fn everything_below_is_named_x_65_x_66() {
-    let access = fs(&[(".", Capabilities::ALL), (".git/x", READ)]);
+    let access = fs(&[(".", Capabilities::ALL), (".docker/x", READ)]);
     assert_eq!(
         suggested(
             &access,
             DefaultAccess::VFS,
-            &file(Capability::Delete, ".git")
+            &file(Capability::Delete, ".docker")
         ),
-        "[[tools.t.access.fs]]\npath = \".git/x\"\nread = true\ndelete = true\n\
-         [[tools.t.access.fs]]\npath = \".git/hooks\"\ndelete = true\n"
+        "[[tools.t.access.fs]]\npath = \".docker/x\"\nread = true\ndelete = true\n\
+         [[tools.t.access.fs]]\npath = \".docker/config.json\"\ndelete = true\n"
     );
 }
 
@@ -140,6 +140,7 @@ fn nothing_helps_against_protection() {
     for (capability, path) in [
         (Capability::Update, "jig.toml"),
         (Capability::Delete, ".jig"),
+        (Capability::Delete, ".git"),
         (Capability::Delete, "."),
     ] {
         assert_eq!(
@@ -241,6 +242,28 @@ fn variables() {
     for odd in ["", "A*", "A=B", "A\0"] {
         check(EnvUse::Read, odd, "");
     }
+}
+
+/// A prefix that does not reach a variable is no reason to widen it.
+#[test]
+fn a_variable_that_runs_code_is_named_exactly() {
+    let access = Access {
+        env: vec![EnvRule {
+            name: "GIT_*".to_owned(),
+            read: true,
+            header: false,
+            origin: origin(),
+        }],
+        ..Access::default()
+    };
+    let target = EnvTarget {
+        wanted: EnvUse::Read,
+        name: "GIT_PAGER".to_owned(),
+    };
+    assert_eq!(
+        suggested(&access, DefaultAccess::VFS, &target),
+        "[[tools.t.access.env]]\nname = \"GIT_PAGER\"\nread = true\n"
+    );
 }
 
 #[test]

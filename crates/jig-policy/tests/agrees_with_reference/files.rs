@@ -1,14 +1,15 @@
 //! Decisions on files and moves.
 
 use jig_policy::{
-    Access, Capability, DefaultAccess, FsRule, Guards, Policy, Resolved, RuleErrorKind, Workspace,
+    Access, Capability, DefaultAccess, FsRule, Guards, Policy, ProtectionLevel, Resolved,
+    RuleErrorKind, Workspace,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
 
 use crate::paths::agreed;
 use crate::random::{self, check, on_files};
-use crate::reference::tree::{Names, Tree, resolve};
+use crate::reference::tree::{Names, Node, Tree, resolve};
 use crate::reference::{Answer, Files, FilesRule};
 
 pub(crate) const PAIRS: usize = 40_000;
@@ -77,6 +78,14 @@ pub(crate) fn reference(
         // A protected file that is a link protects what it leads to as well.
         protected.extend(canonical(&names.text()).map(|led_to| (led_to, guard.level)));
         protected.push((names, guard.level));
+    }
+    // A `.git` that is a file, or nothing yet, is protected whole: it names a repository.
+    let git = Names::of(".git");
+    let is_open = tree
+        .entries()
+        .any(|(path, node)| *path == git && *node != Node::File);
+    if guards.repository && !is_open {
+        protected.push((git, ProtectionLevel::Named));
     }
     Files {
         rules: compiled,

@@ -59,6 +59,8 @@ fn name() -> impl Strategy<Value = String> {
         ".ssh",
         ".git",
         "hooks",
+        "config",
+        "modules",
         ".config",
         "gh",
         ".cargo",
@@ -341,7 +343,14 @@ pub(crate) fn variable() -> impl Strategy<Value = String> {
         vec(select(vec!["A", "B", "_", "AWS_", "ü", "a"]), 0..5).prop_map(|all| all.concat());
     let long = (60_usize..70, select(vec!["", "A", "B"]))
         .prop_map(|(count, end)| format!("{}{end}", "L".repeat(count)));
-    prop_oneof![4 => short, 1 => long]
+    let loading = (
+        select(vec![
+            "LD_", "GIT_", "PYTHON", "NODE_", "ENV", "git_", "GITA",
+        ]),
+        select(vec!["", "A", "OPTIONS", "PATH", "_"]),
+    )
+        .prop_map(|(start, end)| format!("{start}{end}"));
+    prop_oneof![4 => short, 1 => long, 2 => loading]
 }
 
 pub(crate) fn env_rules(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<EnvRule>> {

@@ -62,6 +62,7 @@ pub(crate) fn reason_name(reason: &Reason<'_>) -> &'static str {
         Reason::NamedOnly(_) => "named only",
         Reason::ProtectedBelow(_) => "protected below",
         Reason::RestrictedBelow => "restricted below",
+        Reason::ExactNameOnly(_) => "exact name only",
         Reason::Arguments => "arguments",
         Reason::AmbiguousPath => "ambiguous path",
         _ => "unknown",
@@ -438,10 +439,28 @@ pub(crate) fn decide_env(rules: &[EnvRule], wanted: EnvUse, name: &str) -> Answe
             best = Some((specificity, rule));
         }
     }
+    // A prefix never hands over what makes programs run code.
+    if let Some(((_, false), rule)) = best
+        && rule.read
+        && wanted == EnvUse::Read
+        && runs_code(name)
+    {
+        let origin = Some(rule.origin.to_string());
+        return Answer::new(Verdict::Uncovered, "exact name only", origin);
+    }
     by_grant(best.map(|(_, rule)| {
         let granted = rule.read || (wanted == EnvUse::Header && rule.header);
         (granted, rule.origin.to_string())
     }))
+}
+
+/// Those of the random names that make programs run code, by the letter.
+fn runs_code(name: &str) -> bool {
+    let upper = name.to_ascii_uppercase();
+    ["LD_", "GIT_", "PYTHON"]
+        .iter()
+        .any(|prefix| upper.starts_with(prefix))
+        || ["NODE_OPTIONS", "NODE_PATH", "ENV"].contains(&upper.as_str())
 }
 
 fn by_grant(winner: Option<(bool, String)>) -> Answer {

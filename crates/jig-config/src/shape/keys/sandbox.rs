@@ -1,6 +1,7 @@
 //! How the operating system confines a tool, and the other spelling of rules.
 
 use super::access::COMMANDS;
+use crate::quantity::{DAY, KIB, MIB, Quantity, TIB, Unit};
 use crate::shape::text::{ENV_EXACT, NOT_EMPTY, SENSITIVE, SYSTEM_PATH};
 use crate::shape::{Key, List, ListMerge, Shape, Table, Word, key};
 
@@ -127,6 +128,8 @@ pub(super) const SANDBOX: Key = key!(
                 }),
                 "Paths outside the workspace that the tool may read: toolchains, caches."
             ),
+            PRESETS,
+            LIMITS,
             key!(
                 "sensitive_paths",
                 Shape::List(&List {
@@ -150,7 +153,148 @@ pub(super) const SANDBOX: Key = key!(
                 "tools are always confined; `enforce = \"best-effort\"` runs them with what this machine can enforce"
             ),
             ("external", "write `system`"),
+            ("paths", "write `system`"),
+            ("preset", "write `presets = [\"…\"]`"),
+            ("toolchains", "write `presets`"),
+            ("memory", "write `limits.memory`"),
+            ("time", "write `limits.time`"),
+            ("timeout", "write `limits.time`"),
+            ("processes", "write `limits.processes`"),
         ],
     }),
     "How the operating system confines the tool."
 );
+
+const PRESETS: Key = key!(
+    "presets",
+    Shape::List(&List {
+        item: Shape::Word(&[
+            Word {
+                name: "rust",
+                doc: "The toolchains of rustup, and the caches of cargo to read.",
+            },
+            Word {
+                name: "node",
+                doc: "Node.js, where it is installed outside the system's own directories.",
+            },
+            Word {
+                name: "python",
+                doc: "Python, where it is installed outside the system's own directories.",
+            },
+            Word {
+                name: "go",
+                doc: "Go, and the cache of its modules to read.",
+            },
+            Word {
+                name: "git",
+                doc: "The user's configuration of git to read, and that of the repository to change.",
+            },
+        ]),
+        merge: ListMerge::Append,
+    }),
+    "What the tool works with, wherever this machine has it; credentials are left out."
+);
+
+const LIMITS: Key = key!(
+    "limits",
+    Shape::Table(&LIMITS_TABLE),
+    "How much the tool and all that it starts may use. `false` or `\"none\"` lifts a limit."
+);
+
+/// `[tools.NAME.sandbox.limits]`.
+pub(crate) static LIMITS_TABLE: Table = Table {
+    what: "the limits of a tool",
+    keys: &[
+        key!(
+            "processes",
+            Shape::Quantity(&Quantity {
+                unit: Unit::Count,
+                min: 1,
+                max: 1 << 22,
+                liftable: true,
+            }),
+            "Processes and threads at once, of the tool and all that it starts.",
+            default = "4096"
+        ),
+        key!(
+            "memory",
+            Shape::Quantity(&Quantity {
+                unit: Unit::Size,
+                min: MIB,
+                max: 1024 * TIB,
+                liftable: true,
+            }),
+            "Memory of the tool and all that it starts together; more ends it.",
+            default = "\"8GiB\""
+        ),
+        key!(
+            "file_size",
+            Shape::Quantity(&Quantity {
+                unit: Unit::Size,
+                min: KIB,
+                max: 1024 * TIB,
+                liftable: true,
+            }),
+            "The largest file that it can write.",
+            default = "\"8GiB\""
+        ),
+        key!(
+            "descriptors",
+            Shape::Quantity(&Quantity {
+                unit: Unit::Count,
+                min: 16,
+                max: 1 << 20,
+                liftable: true,
+            }),
+            "Open files and connections of each process.",
+            default = "4096"
+        ),
+        key!(
+            "output",
+            Shape::Quantity(&Quantity {
+                unit: Unit::Size,
+                min: KIB,
+                max: 1024 * TIB,
+                liftable: true,
+            }),
+            "All that it prints, on standard output and standard error; more ends it.",
+            default = "\"64MiB\""
+        ),
+        key!(
+            "time",
+            Shape::Quantity(&Quantity {
+                unit: Unit::Time,
+                min: 100,
+                max: 30 * DAY,
+                liftable: true,
+            }),
+            "How long it may run; longer ends it.",
+            default = "\"30m\""
+        ),
+    ],
+    foreign: &[
+        ("tasks", "write `processes`"),
+        ("threads", "write `processes`, which counts both"),
+        ("procs", "write `processes`"),
+        ("pids", "write `processes`"),
+        ("mem", "write `memory`"),
+        ("ram", "write `memory`"),
+        ("fsize", "write `file_size`"),
+        (
+            "files",
+            "write `file_size`, or `descriptors` for open files",
+        ),
+        ("disk", "write `file_size`, which holds for each file"),
+        ("fds", "write `descriptors`"),
+        ("nofile", "write `descriptors`"),
+        ("open_files", "write `descriptors`"),
+        ("stdout", "write `output`"),
+        ("timeout", "write `time`"),
+        ("duration", "write `time`"),
+        ("wall_clock", "write `time`"),
+        (
+            "cpu",
+            "remove it: `time` limits how long the tool runs, whatever it does meanwhile",
+        ),
+    ],
+};

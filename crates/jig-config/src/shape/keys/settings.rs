@@ -1,6 +1,7 @@
 //! The small settings of a tool.
 
 use super::access::TEXTS;
+use crate::quantity::{GIB, KIB, Quantity, Unit};
 use crate::shape::text::{ANY, NOT_EMPTY};
 use crate::shape::{Key, List, ListMerge, Map, Shape, Table, Word, key};
 
@@ -128,6 +129,37 @@ pub(super) const RUNTIME: Key = key!(
         },
     ]),
     "How a local tool runs. Without it: `wasm` for a component, else `stdio`."
+);
+
+pub(super) const INPUT: Key = key!(
+    "input",
+    Shape::Word(&[
+        Word {
+            name: "argv",
+            doc: "In the words of `command`, through its templates. One word holds at most 128 KiB."
+        },
+        Word {
+            name: "stdin",
+            doc: "As one line of JSON, `{\"context\":…,\"tool\":…}`, on standard input."
+        },
+        Word {
+            name: "file",
+            doc: "As the same JSON in a file that only the tool sees; `JIG_INPUT` names it."
+        },
+    ]),
+    "How a call reaches a tool of runtime `stdio`.",
+    default = "\"argv\""
+);
+
+pub(super) const SIZE_THRESHOLD: Key = key!(
+    "size_threshold",
+    Shape::Quantity(&Quantity {
+        unit: Unit::Size,
+        min: KIB,
+        max: GIB,
+        liftable: false,
+    }),
+    "The most of a result that is passed on; the rest is cut off, and the result says so."
 );
 
 pub(super) const RUN: Key = key!(

@@ -1,0 +1,71 @@
+use std::io;
+
+use jig_proto::ProjectPath;
+
+use super::{Guards, ProtectionLevel};
+use crate::lookup::{Entry, Lookup};
+
+/// A tree in which `.git` is one thing and all else is missing.
+struct Git(Entry);
+
+impl Lookup for Git {
+    fn entry(&self, path: &ProjectPath) -> io::Result<Entry> {
+        Ok(if path.as_str() == ".git" {
+            self.0.clone()
+        } else {
+            Entry::Missing
+        })
+    }
+}
+
+fn paths(guards: &Guards) -> Vec<&str> {
+    let paths = guards.protected.iter().map(|guard| guard.path.as_str());
+    paths.filter(|path| path.starts_with(".git")).collect()
+}
+
+#[test]
+fn what_makes_git_run_programs_is_protected() {
+    let mut guards = Guards::of_workspace();
+    guards.protect_worktree("feature");
+    assert_eq!(
+        paths(&guards),
+        [
+            ".git/config",
+            ".git/config.worktree",
+            ".git/commondir",
+            ".git/modules",
+            ".git/worktrees/feature/commondir",
+            ".git/worktrees/feature/config.worktree",
+        ]
+    );
+    // A worktree can't be named so that something else is protected, or nothing.
+    guards.protect_worktree("../../../outside");
+    assert!(paths(&guards).len() == 6, "{:?}", paths(&guards));
+}
+
+#[test]
+fn git_can_be_left_out_and_nothing_else() {
+    let mut guards = Guards::of_workspace();
+    let before = guards.protected.len() - paths(&guards).len();
+    guards.protect(".git/hooks/tool", ProtectionLevel::Named, "a program");
+    guards.protect(".git/config", ProtectionLevel::Never, "a configuration");
+    let without = guards.without_git();
+    assert_eq!(paths(&without), [".git/hooks/tool", ".git/config"]);
+    assert_eq!(without.protected.len(), before + 2);
+    assert!(!without.repository);
+}
+
+#[test]
+fn a_git_that_is_no_directory_is_protected_as_a_whole() {
+    let check = |entry: Entry, expected: bool| {
+        let tree = Git(entry.clone());
+        let found = Guards::of_workspace().git_link(&tree);
+        assert_eq!(found.is_some(), expected, "{entry:?}");
+        assert_eq!(Guards::default().git_link(&tree), None);
+        assert_eq!(Guards::of_workspace().without_git().git_link(&tree), None);
+    };
+    check(Entry::File, true);
+    check(Entry::Missing, true);
+    check(Entry::Directory, false);
+    check(Entry::Link("elsewhere".to_owned()), false);
+}
