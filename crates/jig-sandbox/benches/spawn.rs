@@ -1,53 +1,119 @@
-//! Starting and waiting for `/bin/true`, by us and by the standard library, taken in turns so that
-//! whatever else the machine does falls on all alike.
+//! Starting and waiting for `/bin/true`: bare, by each way of ours, confined as tools are, and by
+//! bubblewrap if it is installed. They are taken in turns, so that whatever else the machine does falls on
+//! all alike; trust the minima more than the medians.
 //!
 //! `cargo bench -p jig-sandbox --bench spawn`; a number as argument is the host's memory in megabytes,
-//! which a fork copies the page tables of.
+//! which a fork copies the page tables of; another word leaves only the ways that have it in their name.
+#![cfg(target_os = "linux")]
 #![expect(clippy::print_stdout, reason = "a benchmark prints its results")]
+#![expect(unsafe_code, reason = "the bare start is a call of the C library")]
 #![expect(
     clippy::disallowed_methods,
-    reason = "the standard library is what is compared with"
+    reason = "the workspace is made, and the standard library is what is compared with"
 )]
 
 use std::hint::black_box;
+use std::path::Path;
 use std::process::{Command, Stdio};
+use std::ptr;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use jig_sandbox::{Containment, Program, SpawnRequest, Stdio as OurStdio, spawn};
+use jig_sandbox::{
+    Containment, Launch, Limits, Network, PathRule, Pool, PrivateDirectory, Profile, Program,
+    Rights, RuleSource, SpawnRequest, Stdio as OurStdio, minimal_environment, spawn,
+};
 
 const ROUNDS: usize = 400;
-
-fn by_std() {
-    let status = Command::new("/bin/true")
-        .env_clear()
-        .current_dir("/")
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status();
-    assert!(status.expect("it starts").success());
-}
-
-fn by_us(containment: Containment) {
-    let program = Program::parse("/bin/true").expect("it is absolute");
-    let mut request = SpawnRequest::new(program, "/");
-    request.stdout = OurStdio::Null;
-    request.stderr = OurStdio::Null;
-    request.containment = containment;
-    let child = spawn(request).expect("it starts");
-    assert!(child.wait().expect("it can be waited for").is_success());
-}
 
 fn main() {
     let megabytes = std::env::args().find_map(|argument| argument.parse().ok());
     let memory = black_box(vec![1_u8; megabytes.unwrap_or(0) << 20]);
+    let workspace = tempfile::tempdir_in("/var/tmp").expect("there is a place for it");
+    std::fs::write(workspace.path().join("secret"), "hidden").expect("writable");
+    std::fs::create_dir(workspace.path().join("kept")).expect("writable");
+    let profile = Arc::new(profile(workspace.path()));
+    let pool = Pool::new(4).expect("the launcher is built in");
 
-    let ways: [(&str, fn()); 3] = [
-        ("std::process::Command", by_std),
-        ("jig, namespaces", || by_us(Containment::Required)),
-        ("jig, without", || by_us(Containment::WithoutNamespaces)),
+    let confined = |launch: Launch| {
+        let (profile, cwd) = (profile.clone(), workspace.path().to_owned());
+        move || {
+            let mut request = SpawnRequest::new(program(), &cwd);
+            request.env = minimal_environment("/home/tool".as_ref());
+            request.limits = Limits::ROOMY;
+            request.profile = Some(profile.clone());
+            run(request, launch.clone());
+        }
+    };
+    let contained = |launch: Launch| {
+        move || {
+            let mut request = SpawnRequest::new(program(), "/");
+            request.containment = Containment::Required;
+            run(request, launch.clone());
+        }
+    };
+    let mut ways: Vec<(&str, Box<dyn Fn()>)> = vec![
+        ("posix_spawn", Box::new(bare)),
+        ("std::process::Command", Box::new(by_std)),
+        ("contained, direct", Box::new(contained(Launch::Direct))),
+        (
+            "contained, pool",
+            Box::new(contained(Launch::Pool(Pool::new(4).expect("as above")))),
+        ),
+        ("confined, direct", Box::new(confined(Launch::Direct))),
+        ("confined, launcher", Box::new(confined(Launch::Launcher))),
+        (
+            "confined, pool",
+            Box::new(confined(Launch::Pool(pool.clone()))),
+        ),
     ];
-    let mut times = ways.map(|_| Vec::with_capacity(ROUNDS));
+    if bubblewrap(workspace.path())
+        .status()
+        .is_ok_and(|status| status.success())
+    {
+        let workspace = workspace.path().to_owned();
+        ways.push((
+            "bubblewrap",
+            Box::new(move || {
+                let status = bubblewrap(&workspace).status().expect("it is installed");
+                assert!(status.success());
+            }),
+        ));
+    }
+    let words = || {
+        std::env::args()
+            .skip(1)
+            .filter(|word| word.parse::<usize>().is_err())
+    };
+    let mut words = words().filter(|word| word != "--bench");
+    if let Some(word) = words.next() {
+        ways.retain(|(name, _)| *name == "posix_spawn" || name.contains(&word));
+        compare(&ways);
+        return;
+    }
+    compare(&ways);
+
+    // One after the other, so that the making of keepers is part of it.
+    let together = |way: &dyn Fn()| {
+        let start = Instant::now();
+        for _ in 0..ROUNDS {
+            way();
+        }
+        start.elapsed() / ROUNDS as u32
+    };
+    println!();
+    for place in [0, 5, 6] {
+        let (name, way) = &ways[place];
+        println!(
+            "{name:24}{:>9} µs each, {ROUNDS} in a row",
+            together(way).as_micros()
+        );
+    }
+    drop(black_box(memory));
+}
+
+fn compare(ways: &[(&str, Box<dyn Fn()>)]) {
+    let mut times = vec![Vec::with_capacity(ROUNDS); ways.len()];
     for round in 0..ROUNDS {
         for turn in 0..ways.len() {
             // Each goes first equally often.
@@ -55,26 +121,157 @@ fn main() {
             let start = Instant::now();
             (ways[way].1)();
             times[way].push(start.elapsed());
+            // A pool is full again when the next one begins, as it would be between two calls.
+            std::thread::sleep(Duration::from_millis(1));
         }
     }
-    drop(black_box(memory));
-
-    let figures = times.map(|mut times| {
-        times.sort_unstable();
-        (times[ROUNDS / 2], times[0])
-    });
+    let figures: Vec<(Duration, Duration)> = times
+        .into_iter()
+        .map(|mut times| {
+            times.sort_unstable();
+            (times[ROUNDS / 2], times[0])
+        })
+        .collect();
     let ratio = |one: Duration, other: Duration| one.as_secs_f64() / other.as_secs_f64();
     println!(
         "{:24}{:>12}{:>12}{:>8}{:>8}",
         "", "median", "minimum", "ratio", "ratio"
     );
-    for ((name, _), (median, minimum)) in ways.iter().zip(figures) {
+    for ((name, _), (median, minimum)) in ways.iter().zip(&figures) {
         println!(
             "{name:24}{:>12}{:>12}{:>8.2}{:>8.2}",
             format!("{} µs", median.as_micros()),
             format!("{} µs", minimum.as_micros()),
-            ratio(median, figures[0].0),
-            ratio(minimum, figures[0].1),
+            ratio(*median, figures[0].0),
+            ratio(*minimum, figures[0].1),
         );
     }
+}
+
+/// What an ordinary tool gets.
+fn profile(workspace: &Path) -> Profile {
+    let mut profile = Profile::closed();
+    let mut rule = |path: &Path, rights, source| {
+        profile.paths.push(PathRule {
+            path: path.to_owned(),
+            rights,
+            source,
+        });
+    };
+    let programs = Rights::READ.with(Rights::EXECUTE);
+    for path in ["/usr", "/etc"] {
+        rule(path.as_ref(), programs, RuleSource::System);
+    }
+    rule(workspace, Rights::ALL, RuleSource::Declared);
+    rule(
+        &workspace.join("secret"),
+        Rights::NONE,
+        RuleSource::Declared,
+    );
+    rule(&workspace.join("kept"), Rights::READ, RuleSource::Declared);
+    for path in ["/tmp", "/home/tool"] {
+        profile.private.push(PrivateDirectory {
+            path: path.into(),
+            size: 64 << 20,
+            executable: true,
+        });
+    }
+    profile.network = Network::None;
+    profile
+}
+
+fn program() -> Program {
+    Program::parse("/bin/true").expect("it is absolute")
+}
+
+fn run(mut request: SpawnRequest, launch: Launch) {
+    request.stdout = OurStdio::Null;
+    request.stderr = OurStdio::Null;
+    request.launch = launch;
+    let child = spawn(request).expect("it starts");
+    assert!(child.wait().expect("it can be waited for").is_success());
+}
+
+fn bare() {
+    let path = c"/bin/true";
+    let arguments = [path.as_ptr().cast_mut(), ptr::null_mut()];
+    let environment = [ptr::null_mut()];
+    let (mut pid, mut status) = (0, 0);
+    // SAFETY: the strings are alive and the arrays end in null pointers; the results are live locals.
+    unsafe {
+        let started = libc::posix_spawn(
+            &raw mut pid,
+            path.as_ptr(),
+            ptr::null(),
+            ptr::null(),
+            arguments.as_ptr(),
+            environment.as_ptr(),
+        );
+        assert_eq!(started, 0);
+        assert_eq!(libc::waitpid(pid, &raw mut status, 0), pid);
+    }
+    assert_eq!(status, 0);
+}
+
+fn by_std() {
+    let status = Command::new("/bin/true")
+        .env_clear()
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    assert!(status.expect("it starts").success());
+}
+
+/// As agents use it, with the namespaces and the view that a profile here has.
+fn bubblewrap(workspace: &Path) -> Command {
+    let mut command = Command::new("bwrap");
+    command
+        .args([
+            "--unshare-all",
+            "--die-with-parent",
+            "--new-session",
+            "--clearenv",
+        ])
+        .args(["--ro-bind", "/usr", "/usr", "--ro-bind", "/etc", "/etc"])
+        .args([
+            "--symlink",
+            "usr/bin",
+            "/bin",
+            "--symlink",
+            "usr/sbin",
+            "/sbin",
+        ])
+        .args([
+            "--symlink",
+            "usr/lib",
+            "/lib",
+            "--symlink",
+            "usr/lib64",
+            "/lib64",
+        ])
+        .args([
+            "--proc",
+            "/proc",
+            "--dev",
+            "/dev",
+            "--tmpfs",
+            "/tmp",
+            "--tmpfs",
+            "/home/tool",
+        ])
+        .arg("--bind")
+        .args([workspace, workspace])
+        .arg("--ro-bind")
+        .args([workspace.join("kept"), workspace.join("kept")])
+        .args(["--ro-bind", "/dev/null"])
+        .arg(workspace.join("secret"))
+        .arg("--chdir")
+        .arg(workspace)
+        .arg("/bin/true");
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    command
 }

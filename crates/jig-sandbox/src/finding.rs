@@ -66,7 +66,8 @@ pub enum Tier {
     /// Namespaces, mount masks, Landlock and seccomp: every rule can be enforced.
     A,
     /// Landlock and seccomp: no rule that denies something inside what another allows, no network
-    /// limited to some hosts for programs that run unmediated.
+    /// limited to some hosts for programs that run unmediated. Or the sandbox of macOS, which has such
+    /// rules and tells other things apart less well.
     B,
     /// Neither, or not enough to hold: only Wasm and in-process tools are confined.
     None,
@@ -163,11 +164,17 @@ impl fmt::Display for Level {
 }
 
 fn tier(machine: &Machine) -> (Tier, String) {
+    if machine.os == "macos" {
+        return (
+            Tier::B,
+            "the sandbox of macOS decides about files and network".to_owned(),
+        );
+    }
     if machine.os != "linux" {
         return (
             Tier::None,
             format!(
-                "jig confines programs on Linux only, and this is {}",
+                "jig confines programs on Linux and macOS only, and this is {}",
                 machine.os
             ),
         );

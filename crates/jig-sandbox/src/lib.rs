@@ -38,6 +38,7 @@
 mod finding;
 mod machine;
 mod process;
+mod profile;
 mod sys;
 
 pub use finding::{Assessment, Finding, Level, Tier, assess};
@@ -46,8 +47,12 @@ pub use machine::{
     Seccomp, Surroundings, Sysctls, Trial, Wasm, probe,
 };
 pub use process::{
-    ArgumentSizes, Child, Containment, Enforcement, Environment, Exit, Interest, Limits, Program,
-    Ready, SpawnError, SpawnRequest, Status, Stdio, Waker, minimal_environment, poll,
-    set_nonblocking, spawn,
+    ArgumentSizes, Child, Containment, DOOR, Enforcement, Environment, Exit, Interest, Launch,
+    Limit, Limits, Pool, Program, Ready, SpawnError, SpawnRequest, Status, Stdio, Waker,
+    minimal_environment, poll, set_nonblocking, shim, spawn,
+};
+pub use profile::{
+    Enforce, Layers, Network, PathRule, PrivateContent, PrivateDirectory, PrivateFile, Profile,
+    Rights, RuleSource,
 };
 pub use sys::{BorrowedDescriptor, Descriptor};

@@ -11,8 +11,10 @@ mod child;
 mod environment;
 mod error;
 mod exit;
+mod pool;
 mod readiness;
 mod request;
+mod shim;
 mod status;
 
 pub use child::Child;
@@ -20,9 +22,11 @@ pub(crate) use child::Started;
 pub use environment::{Environment, minimal_environment};
 pub use error::{ArgumentSizes, SpawnError};
 pub use exit::Exit;
+pub use pool::Pool;
 pub(crate) use readiness::Direction;
 pub use readiness::{Interest, Ready, Waker, poll, set_nonblocking};
-pub use request::{Containment, Limits, Program, SpawnRequest, Stdio};
+pub use request::{Containment, Launch, Limit, Limits, Program, SpawnRequest, Stdio};
+pub use shim::{DOOR, shim};
 pub use status::{Enforcement, Status};
 
 /// Starts a program.

@@ -5,16 +5,23 @@ use super::{Finding, Tier, first_failure};
 use crate::machine::{Errno, Landlock, Machine, Trial};
 
 pub(super) fn foreign_system(machine: &Machine) -> Finding {
+    const NAME: &str = "confinement";
+    if machine.os == "macos" {
+        return Finding::partial(
+            NAME,
+            "programs are started under the sandbox of macOS, which is not tried ahead",
+            "creating, changing and deleting apart from each other; directories of a tool's own; limits on \
+             a tool together with all that it starts",
+            IN_A_VIRTUAL_MACHINE,
+        );
+    }
     Finding::missing(
-        "confinement",
+        NAME,
         format!("jig cannot confine programs on {}", machine.os),
         "native tools and MCP servers run with all rights of the user; only Wasm and in-process tools \
          are held to their rules",
         match machine.os.as_str() {
             "windows" => "run jig inside WSL 2: `wsl --install`, then install jig there",
-            "macos" => {
-                "run jig inside a Linux virtual machine, for example `limactl start` and `limactl shell default jig …`"
-            }
             _ => "run jig on Linux 6.12 or newer",
         },
     )
@@ -149,9 +156,9 @@ pub(super) fn namespaces(machine: &Machine) -> Finding {
     Finding::missing(
         NAME,
         format!("the {step} {trial}: {}", cause.because(machine)),
-        "a rule that denies something inside what another allows; single hosts of the network; \
-         unix sockets by path; modes, owners and times of files outside; tools with such rules do not \
-         start unless sandbox.enforce is \"best-effort\"",
+        "a rule that denies something inside what another allows; single hosts of the network; directories \
+         of a tool's own; modes, owners and times of files outside; tools with such rules do not start \
+         unless sandbox.enforce is \"best-effort\"",
         cause.remedy(machine),
     )
 }
@@ -245,8 +252,12 @@ struct Addition {
     namespaces_cover: bool,
 }
 
-/// In the order of their versions, which is also that of the kernels. Later ones (7: audit; 8:
-/// threads; 9: unix sockets by path) leave nothing open that jig does not close in another way.
+const IN_A_VIRTUAL_MACHINE: &str = "for more, run jig inside a Linux virtual machine, for example \
+    `limactl start` and `limactl shell default jig …`";
+
+/// In the order of their versions, which is also that of the kernels. Later ones leave nothing open (7:
+/// audit; 8: threads), or something that depends on the tool and is in the status of each call (9: unix
+/// sockets of others in directories that a tool is shown).
 const ADDITIONS: [Addition; 5] = [
     Addition {
         abi: 2,

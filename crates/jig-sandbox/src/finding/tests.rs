@@ -204,8 +204,16 @@ fn tiers() {
     );
     check(
         macos(),
+        Tier::B,
+        "the sandbox of macOS decides about files and network",
+    );
+    check(
+        Machine {
+            os: "windows".to_owned(),
+            ..macos()
+        },
         Tier::None,
-        "jig confines programs on Linux only, and this is macos",
+        "jig confines programs on Linux and macOS only, and this is windows",
     );
 
     let mut neither = old_kernel();
@@ -274,7 +282,7 @@ fn levels() {
             "wasm-memory ok",
         ],
     );
-    check(macos(), &["confinement missing", "wasm-compiler ok"]);
+    check(macos(), &["confinement partial", "wasm-compiler ok"]);
 }
 
 /// Every gap comes with a remedy, whatever fails, and neither is said where all is well.
@@ -515,7 +523,12 @@ fn other_systems() {
         assert_eq!(found.what, format!("jig cannot confine programs on {os}"));
         assert!(found.remedy.unwrap().contains(remedy));
     }
-    check("macos", "limactl start");
     check("windows", "wsl --install");
     check("freebsd", "Linux 6.12");
+    let found = finding(&macos(), "confinement");
+    assert_eq!(
+        found.what,
+        "programs are started under the sandbox of macOS, which is not tried ahead"
+    );
+    assert!(found.remedy.unwrap().contains("limactl start"));
 }

@@ -4,8 +4,9 @@ use std::io::{self, PipeReader, PipeWriter};
 use std::time::Duration;
 
 use super::exit::Exit;
+use super::request::Limit;
 use super::status::Status;
-use crate::sys::{BorrowedDescriptor, Process};
+use crate::sys::{BorrowedDescriptor, Descriptor, Process};
 
 /// A running program and all that it starts.
 ///
@@ -21,6 +22,8 @@ pub struct Child {
     pub stdout: Option<PipeReader>,
     /// The reading end of its standard error, if piped.
     pub stderr: Option<PipeReader>,
+    /// The listening socket at the profile's door, if it has one.
+    pub door: Option<Descriptor>,
     /// What is enforced on it.
     pub status: Status,
     process: Process,
@@ -32,6 +35,7 @@ impl Child {
             stdin,
             stdout,
             stderr,
+            door,
             status,
             process,
         } = started;
@@ -39,6 +43,7 @@ impl Child {
             stdin,
             stdout,
             stderr,
+            door,
             status,
             process,
         }
@@ -80,6 +85,12 @@ impl Child {
         self.process.terminate();
     }
 
+    /// Sends a signal to every process of the tree, as far as [`terminate`](Self::terminate) reaches.
+    /// Numbers that are no signal are passed over.
+    pub fn signal(&self, signal: i32) {
+        self.process.signal(signal);
+    }
+
     /// Kills every process of the tree. It does not wait for their end, which is at most moments away.
     ///
     /// Without namespaces they are hunted down one generation after the other, and this returns when that is
@@ -98,6 +109,12 @@ impl Child {
         self.wait()
     }
 
+    /// The limits that the tree is known to have come up against, so far as that was noticed. It is
+    /// complete when the child has been waited for.
+    pub fn reached(&self) -> Vec<Limit> {
+        self.process.reached()
+    }
+
     /// A descriptor that [`super::poll`] finds readable when the tree has ended.
     pub(crate) fn end_descriptor(&self) -> BorrowedDescriptor<'_> {
         self.process.end_descriptor()
@@ -109,6 +126,7 @@ pub(crate) struct Started {
     pub(crate) stdin: Option<PipeWriter>,
     pub(crate) stdout: Option<PipeReader>,
     pub(crate) stderr: Option<PipeReader>,
+    pub(crate) door: Option<Descriptor>,
     pub(crate) status: Status,
     pub(crate) process: Process,
 }

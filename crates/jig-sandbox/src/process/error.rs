@@ -114,6 +114,14 @@ pub enum SpawnError {
         /// What the system said.
         source: io::Error,
     },
+    /// The profile cannot be enforced here, or not by anything.
+    #[error("`{program}` was not started, because it cannot be confined: {reason}")]
+    Confinement {
+        /// The program.
+        program: String,
+        /// Which rule, why it cannot be held, and what to do about it.
+        reason: String,
+    },
     /// This system has no way to start programs yet.
     #[error("`{program}` cannot be started: jig does not run programs on {system} yet")]
     Unsupported {

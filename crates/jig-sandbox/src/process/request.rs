@@ -2,9 +2,14 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::Serialize;
 
 use super::environment::Environment;
 use super::error::SpawnError;
+use super::pool::Pool;
+use crate::profile::Profile;
 use crate::sys::Descriptor;
 
 #[cfg(test)]
@@ -33,6 +38,10 @@ pub struct SpawnRequest {
     pub limits: Limits,
     /// How the tree is held together.
     pub containment: Containment,
+    /// What the tree may reach. `None` leaves it as free as the host; it is held together all the same.
+    pub profile: Option<Arc<Profile>>,
+    /// From where it is started.
+    pub launch: Launch,
 }
 
 impl SpawnRequest {
@@ -50,6 +59,8 @@ impl SpawnRequest {
             descriptors: Vec::new(),
             limits: Limits::default(),
             containment: Containment::BestEffort,
+            profile: None,
+            launch: Launch::Auto,
         }
     }
 }
@@ -107,12 +118,16 @@ pub enum Stdio {
     Given(Descriptor),
 }
 
-/// What each process of the tree may use. `None` leaves the host's limit.
+/// What a tree may use. `None` leaves the host's limit.
 ///
 /// A limit above the host's own becomes the host's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Limits {
-    /// The highest descriptor number plus one.
+    /// Processes and threads at once, in the whole tree.
+    pub tasks: Option<u64>,
+    /// Memory of the whole tree, in bytes. A tree that uses more is ended.
+    pub memory: Option<u64>,
+    /// The highest descriptor number plus one, in each process.
     pub descriptors: Option<u64>,
     /// The largest file that can be written, in bytes. Writing beyond it ends a process by `SIGXFSZ`.
     pub file_size: Option<u64>,
@@ -124,11 +139,56 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
+            tasks: None,
+            memory: None,
             descriptors: None,
             file_size: None,
             core: Some(0),
         }
     }
+}
+
+impl Limits {
+    /// Room for real work, and an end to what runs away: 4096 processes and threads, 8 GiB of memory,
+    /// 4096 descriptors in each process, files of 8 GiB, no memory images.
+    pub const ROOMY: Self = Self {
+        tasks: Some(4096),
+        memory: Some(8 << 30),
+        descriptors: Some(4096),
+        file_size: Some(8 << 30),
+        core: Some(0),
+    };
+}
+
+/// A limit that a tree came up against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Limit {
+    /// [`Limits::tasks`]: the tree had that many, and could make no more.
+    Tasks,
+    /// [`Limits::memory`]: the tree was ended for it.
+    Memory,
+    /// [`Limits::descriptors`]: a process had that many open.
+    Descriptors,
+    /// [`Limits::file_size`]: the program was ended for it.
+    FileSize,
+}
+
+/// From where a program is started. The cost of a fork grows with the memory of the one that forks.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub enum Launch {
+    /// [`Launch::Direct`] while the host is small, else [`Launch::Launcher`].
+    #[default]
+    Auto,
+    /// The keeper is a copy of the host.
+    Direct,
+    /// The keeper is a small program that jig carries inside, started anew for each child. It is an
+    /// ordinary child of the host: its end raises `SIGCHLD`.
+    Launcher,
+    /// The keeper was made ahead of time, or is made, by a helper process that stays.
+    Pool(Pool),
 }
 
 /// How the tree of processes is held together. Not `non_exhaustive`: a caller must know what each means.

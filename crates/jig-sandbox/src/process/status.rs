@@ -4,13 +4,19 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::finding::Tier;
+
 #[cfg(test)]
 mod tests;
 
 /// What is enforced on a child, one field for each kind of thing it could reach.
+///
+/// It is computed from what the kernel accepted when the child was started, not from what was asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Status {
+    /// How it is confined as a whole.
+    pub tier: Tier,
     /// That no process of the tree outlives the child or the host.
     pub tree: Enforcement,
     /// That the tree can neither see nor reach processes outside of it.
@@ -19,14 +25,33 @@ pub struct Status {
     pub files: Enforcement,
     /// That the network is reached only as rules allow.
     pub network: Enforcement,
+    /// That shared memory, semaphores, queues and sockets of others are out of reach.
+    pub ipc: Enforcement,
+    /// That it has no privilege, cannot gain one, and can make only ordinary system calls.
+    pub privileges: Enforcement,
+    /// That the limits hold for the tree as a whole.
+    pub limits: Enforcement,
 }
 
 impl Status {
+    /// The parts with their names, in a fixed order.
+    pub fn parts(&self) -> [(&'static str, &Enforcement); 7] {
+        [
+            ("tree", &self.tree),
+            ("processes", &self.processes),
+            ("files", &self.files),
+            ("network", &self.network),
+            ("ipc", &self.ipc),
+            ("privileges", &self.privileges),
+            ("limits", &self.limits),
+        ]
+    }
+
     /// Whether everything is fully enforced.
     pub fn is_complete(&self) -> bool {
-        [&self.tree, &self.processes, &self.files, &self.network]
+        self.parts()
             .into_iter()
-            .all(|part| *part == Enforcement::Enforced)
+            .all(|(_, part)| *part == Enforcement::Enforced)
     }
 }
 
@@ -46,6 +71,21 @@ pub enum Enforcement {
         /// Why, in one sentence without a period.
         reason: String,
     },
+}
+
+impl Enforcement {
+    /// Enforced, but for these gaps, if there are any.
+    #[cfg_attr(
+        not(any(target_os = "linux", target_os = "macos")),
+        expect(dead_code, reason = "nothing is started there")
+    )]
+    pub(crate) fn but_for(gaps: Vec<String>) -> Self {
+        if gaps.is_empty() {
+            Enforcement::Enforced
+        } else {
+            Enforcement::PartlyEnforced { gaps }
+        }
+    }
 }
 
 /// `enforced`, `partly enforced: …`, `not enforced: …`.

@@ -1,54 +1,85 @@
-//! Systems on which nothing is confined or started yet: the probe and the errors say so.
+//! Systems on which no programs are started yet: every request is refused, with the reason.
 
-mod process;
+use std::convert::Infallible;
+use std::io;
+use std::time::Duration;
 
-pub(crate) use process::{Process, Wake, poll, set_nonblocking, spawn};
+use crate::process::{Direction, Exit, Limit, SpawnError, SpawnRequest, Started};
+use crate::sys::BorrowedDescriptor;
 
-use crate::machine::{
-    Cgroup, CgroupLayout, Landlock, Machine, Namespaces, Privileges, Seccomp, Surroundings,
-    Sysctls, Trial, Wasm,
-};
+/// Refuses.
+pub(crate) fn spawn(request: SpawnRequest) -> Result<Started, SpawnError> {
+    Err(SpawnError::Unsupported {
+        program: request.program.as_os_str().to_string_lossy().into_owned(),
+        system: std::env::consts::OS,
+    })
+}
 
-/// The facts that hold without asking the system.
-pub(crate) fn probe() -> Machine {
-    Machine {
-        os: std::env::consts::OS.to_owned(),
-        arch: std::env::consts::ARCH.to_owned(),
-        program: std::env::current_exe()
-            .ok()
-            .map(|path| path.to_string_lossy().into_owned()),
-        kernel: None,
-        landlock: Landlock::NotThisSystem,
-        seccomp: Seccomp {
-            filters: Trial::NotTried,
-            notify: Trial::NotTried,
-            listener: Trial::NotTried,
-        },
-        namespaces: Namespaces::all(Trial::NotTried),
-        cgroup: Cgroup {
-            layout: CgroupLayout::Absent,
-            path: None,
-            directory: None,
-            delegated: false,
-            controllers: Vec::new(),
-            subtree_control: Vec::new(),
-        },
-        privileges: Privileges {
-            uid: None,
-            capabilities: None,
-            no_new_privs: None,
-            seccomp_filtered: None,
-            security_label: None,
-            in_user_namespace: None,
-        },
-        surroundings: Surroundings {
-            container: None,
-            root_file_system: None,
-            chroot: false,
-            systemd: false,
-            security_modules: None,
-            sysctls: Sysctls::default(),
-        },
-        wasm: Wasm::under(None),
+/// A process that does not exist.
+#[derive(Debug)]
+pub(crate) struct Process(Infallible);
+
+impl Process {
+    pub(crate) fn id(&self) -> u32 {
+        match self.0 {}
+    }
+
+    pub(crate) fn wait(&self, _limit: Option<Duration>) -> io::Result<Option<Exit>> {
+        match self.0 {}
+    }
+
+    pub(crate) fn terminate(&self) {
+        match self.0 {}
+    }
+
+    pub(crate) fn signal(&self, _signal: i32) {
+        match self.0 {}
+    }
+
+    pub(crate) fn kill(&self) {
+        match self.0 {}
+    }
+
+    pub(crate) fn reached(&self) -> Vec<Limit> {
+        match self.0 {}
+    }
+
+    pub(crate) fn end_descriptor(&self) -> BorrowedDescriptor<'_> {
+        match self.0 {}
+    }
+}
+
+/// Without children there is nothing to wait for.
+pub(crate) fn poll(
+    _descriptors: &[(BorrowedDescriptor<'_>, Direction)],
+    _limit: Option<Duration>,
+) -> io::Result<u64> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Refuses.
+pub(crate) fn set_nonblocking(_: BorrowedDescriptor<'_>, _: bool) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// A waker that does not exist.
+#[derive(Debug, Clone)]
+pub(crate) struct Wake(Infallible);
+
+impl Wake {
+    pub(crate) fn new() -> io::Result<Self> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(crate) fn wake(&self) {
+        match self.0 {}
+    }
+
+    pub(crate) fn clear(&self) -> bool {
+        match self.0 {}
+    }
+
+    pub(crate) fn descriptor(&self) -> BorrowedDescriptor<'_> {
+        match self.0 {}
     }
 }

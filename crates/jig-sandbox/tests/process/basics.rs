@@ -282,6 +282,7 @@ fn limits_are_set() {
         descriptors: Some(64),
         file_size: Some(512 * 1024),
         core: Some(0),
+        ..Limits::default()
     };
     assert_eq!(run(request).1, "64\n0\n1024\n64\n");
 
@@ -333,11 +334,11 @@ fn root_keeps_its_rights_over_files() {
 #[test]
 fn the_status_tells_what_is_enforced() {
     let child = spawn(shell("exit")).expect("it starts");
-    let not_yet = Enforcement::NotEnforced {
-        reason: "the confinement is not built in yet".to_owned(),
+    let not_asked_for = Enforcement::NotEnforced {
+        reason: "no confinement was asked for".to_owned(),
     };
-    assert_eq!(child.status.files, not_yet);
-    assert_eq!(child.status.network, not_yet);
+    assert_eq!(child.status.files, not_asked_for);
+    assert_eq!(child.status.network, not_asked_for);
     assert!(!child.status.is_complete());
 
     let mut request = shell("exit");

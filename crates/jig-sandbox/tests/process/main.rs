@@ -10,6 +10,7 @@
 )]
 
 mod basics;
+mod confined;
 mod ending;
 mod failing;
 mod refused;
@@ -21,11 +22,14 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use jig_sandbox::{Child, Containment, Exit, Program, SpawnRequest, minimal_environment, spawn};
+use jig_sandbox::{
+    Child, Containment, Exit, Launch, Pool, Program, SpawnRequest, minimal_environment, spawn,
+};
 
 const NOBODY: u32 = 65534;
 
@@ -35,20 +39,75 @@ const BOTH: [Containment; 2] = [Containment::BestEffort, Containment::WithoutNam
 /// Names the one test that a process was started for.
 const ALONE: &str = "JIG_TEST_ALONE";
 
+/// How many keepers wait in the tests' pool.
+const READY: usize = 2;
+
+/// Names the way by which children are started.
+const LAUNCH: &str = "JIG_TEST_LAUNCH";
+
+/// The way by which all tests of this process start children: [`Launch::Direct`] unless they run once
+/// more for another.
+fn launch() -> Launch {
+    static POOL: OnceLock<Pool> = OnceLock::new();
+    match std::env::var(LAUNCH).as_deref() {
+        Ok("launcher") => Launch::Launcher,
+        Ok("pool") => Launch::Pool(
+            POOL.get_or_init(|| Pool::new(READY).expect("the launcher is built in"))
+                .clone(),
+        ),
+        _ => Launch::Direct,
+    }
+}
+
+/// Whether children are copies of this process.
+fn launches_directly() -> bool {
+    matches!(launch(), Launch::Direct)
+}
+
+/// Whether children are children of another process than this one.
+fn launches_by_pool() -> bool {
+    matches!(launch(), Launch::Pool(_))
+}
+
+/// Starts a first child, so that what is opened once, and stays open, is.
+fn warm_up() {
+    assert!(run(shell("exit")).0.is_success());
+}
+
 /// As root, every test here runs once more as nobody.
 #[test]
 fn an_ordinary_user_gets_the_same() {
-    if !rustix::process::geteuid().is_root() {
+    run_all_again("direct", true);
+}
+
+/// Every test here runs once more with the launcher, as root and as nobody.
+#[test]
+fn the_launcher_does_the_same() {
+    run_all_again("launcher", false);
+    run_all_again("launcher", true);
+}
+
+/// Every test here runs once more with a pool, as root and as nobody.
+#[test]
+fn a_pool_does_the_same() {
+    run_all_again("pool", false);
+    run_all_again("pool", true);
+}
+
+#[track_caller]
+fn run_all_again(way: &str, as_nobody: bool) {
+    let is_root = rustix::process::geteuid().is_root();
+    if std::env::var_os(LAUNCH).is_some() || as_nobody && !is_root {
         return;
     }
     // The program is reached by its link in /proc, because the directories above it may be closed
     // to others.
-    let output = Command::new("/proc/self/exe")
-        .current_dir("/")
-        .uid(NOBODY)
-        .gid(NOBODY)
-        .output()
-        .expect("root may become nobody");
+    let mut command = Command::new("/proc/self/exe");
+    command.current_dir("/").env(LAUNCH, way);
+    if as_nobody {
+        command.uid(NOBODY).gid(NOBODY);
+    }
+    let output = command.output().expect("the tests can be run again");
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(
         output.status.success() && text.contains(" passed; 0 failed"),
@@ -83,6 +142,7 @@ fn request(program: &str, args: &[&str]) -> SpawnRequest {
     let mut request = SpawnRequest::new(program, "/");
     request.args = args.iter().map(Into::into).collect();
     request.env = minimal_environment("/nonexistent".as_ref());
+    request.launch = launch();
     request
 }
 
@@ -160,6 +220,35 @@ fn descriptors() -> Vec<String> {
         .collect();
     names.sort();
     names
+}
+
+/// The descriptors but for those of keepers that wait in a pool: each has two, of which there is a bound.
+fn settled_descriptors() -> Vec<String> {
+    let mut all = descriptors();
+    if launches_by_pool() {
+        let before = all.len();
+        all.retain(|one| !one.contains("socket:[") && !one.contains("[pidfd]"));
+        assert!(before - all.len() <= 2 * (1 + READY), "{all:?}");
+        // Nor does the number matter under which the list itself is read.
+        all.retain(|one| !one.ends_with("/fd\""));
+    }
+    all
+}
+
+/// No child is left, running or dead, but the zygote of a pool.
+#[track_caller]
+fn assert_no_child_is_left() {
+    if launches_by_pool() {
+        let children = fs::read_to_string("/proc/thread-self/children").expect("/proc is mounted");
+        let main = fs::read_to_string(format!("/proc/self/task/{}/children", std::process::id()));
+        let all = children + &main.expect("/proc is mounted");
+        for child in all.split_whitespace() {
+            let name = fs::read_to_string(format!("/proc/{child}/comm")).expect("it is ours");
+            assert_eq!(name, "jig-zygote\n");
+        }
+    } else {
+        assert!(!has_children());
+    }
 }
 
 /// Whether this process has any child, running or dead, of whatever kind.

@@ -68,6 +68,10 @@ fn start_under(number: c_long, mask: u32, containment: Containment) -> Result<St
 
 #[test]
 fn refused_namespaces_leave_the_weaker_way() {
+    // Filters of this thread do not bind the zygote of a pool.
+    if launches_by_pool() {
+        return;
+    }
     let namespace = libc::CLONE_NEWUSER.cast_unsigned();
     let why = "new namespaces are refused here: making a process failed with EPERM";
     let status = start_under(libc::SYS_clone, namespace, Containment::BestEffort)
@@ -94,6 +98,9 @@ fn refused_namespaces_leave_the_weaker_way() {
 /// As in a container that hides parts of /proc: the tree is held, and the view is not.
 #[test]
 fn a_refused_mount_leaves_the_namespaces() {
+    if launches_by_pool() {
+        return;
+    }
     // The first argument of a mount is a pointer, or null for the change of propagation before it.
     let status = start_under(libc::SYS_mount, u32::MAX, Containment::Required).expect("it starts");
     assert_eq!(status.tree, Enforcement::Enforced);
@@ -109,6 +116,9 @@ fn a_refused_mount_leaves_the_namespaces() {
 /// Without the call that closes descriptors the tool would inherit them: it does not start.
 #[test]
 fn what_cannot_be_closed_is_not_passed_on() {
+    if launches_by_pool() {
+        return;
+    }
     // The last of the ranges begins above all descriptors, and so is not zero.
     let error = start_under(libc::SYS_close_range, u32::MAX, Containment::BestEffort)
         .expect_err("descriptors must be closed");

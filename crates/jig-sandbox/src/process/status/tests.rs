@@ -39,31 +39,31 @@ fn it_is_told_in_words_and_as_data() {
 #[test]
 fn one_gap_makes_it_incomplete() {
     let full = Status {
+        tier: Tier::A,
         tree: Enforcement::Enforced,
         processes: Enforcement::Enforced,
         files: Enforcement::Enforced,
         network: Enforcement::Enforced,
+        ipc: Enforcement::Enforced,
+        privileges: Enforcement::Enforced,
+        limits: Enforcement::Enforced,
     };
     assert!(full.is_complete());
-    for gap in [partly(), not()] {
-        let broken = [
-            Status {
-                tree: gap.clone(),
-                ..full.clone()
-            },
-            Status {
-                processes: gap.clone(),
-                ..full.clone()
-            },
-            Status {
-                files: gap.clone(),
-                ..full.clone()
-            },
-            Status {
-                network: gap,
-                ..full.clone()
-            },
-        ];
-        assert!(broken.iter().all(|status| !status.is_complete()));
+    let set: [fn(&mut Status, Enforcement); 7] = [
+        |status, gap| status.tree = gap,
+        |status, gap| status.processes = gap,
+        |status, gap| status.files = gap,
+        |status, gap| status.network = gap,
+        |status, gap| status.ipc = gap,
+        |status, gap| status.privileges = gap,
+        |status, gap| status.limits = gap,
+    ];
+    for (place, set) in set.into_iter().enumerate() {
+        for gap in [partly(), not()] {
+            let mut broken = full.clone();
+            set(&mut broken, gap.clone());
+            assert!(!broken.is_complete());
+            assert_eq!(*broken.parts()[place].1, gap);
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! The system calls for which there is no safe wrapper, each behind one that is.
 //!
 //! Everything here but [`wait`] and [`BlockedSignals`] is meant for a forked child: nothing
-//! allocates, takes a lock or unwinds. The calls around running a program are in [`process`].
+//! allocates, takes a lock or unwinds. The calls around running a program are those of
+//! [`super::stage`].
 #![expect(
     unsafe_code,
     reason = "fork, namespaces, mounts, Landlock and seccomp are reached by raw system calls"
@@ -12,8 +13,6 @@ use std::mem;
 use std::ptr;
 
 use crate::machine::Errno;
-
-pub(super) mod process;
 
 /// Which side of a [`fork`] this is.
 pub(super) enum Fork {
@@ -44,9 +43,10 @@ pub(super) unsafe fn fork() -> Result<Fork, Errno> {
 /// # Safety
 ///
 /// That of [`fork`]. `namespaces` holds no flags of other meaning, such as those that share memory.
-pub(super) unsafe fn fork_into(namespaces: c_int) -> Result<Fork, Errno> {
+pub(super) unsafe fn fork_into(namespaces: u64) -> Result<Fork, Errno> {
     const NONE: c_long = 0;
-    let flags = c_long::from(namespaces);
+    // The flags are far below the sign.
+    let flags = namespaces as c_long;
     // SAFETY: without a stack and without flags that share, clone copies the address space. The flags
     // are the first argument on all architectures but s390, where they would be taken for a stack; the
     // other arguments are zero in any order. What the child may do is the caller's promise.
@@ -178,11 +178,6 @@ pub(super) fn unshare(flags: c_int) -> Result<(), Errno> {
 /// Detaches every mount of this namespace from its peers.
 pub(super) fn make_mounts_private() -> Result<(), Errno> {
     mount(None, c"/", libc::MS_REC | libc::MS_PRIVATE)
-}
-
-/// Lets mounts and unmounts of the host reach this namespace, and none of this one the host.
-pub(super) fn make_mounts_slaves() -> Result<(), Errno> {
-    mount(None, c"/", libc::MS_REC | libc::MS_SLAVE)
 }
 
 /// Mounts a new file system of a kind, such as `tmpfs`.

@@ -5,10 +5,11 @@ use std::io;
 use rustix::fs::Access;
 
 use super::plan::{self, Plan};
-use super::record::{Refusal, Step};
 use crate::machine::Errno;
 use crate::process::{SpawnError, SpawnRequest};
+use crate::sys::linux::order::Act;
 use crate::sys::linux::procfs;
+use crate::sys::linux::stage::record::{Refusal, Step};
 
 /// The error for a refusal by the kernel.
 pub(super) fn error(request: &SpawnRequest, plan: &Plan, refusal: Refusal) -> SpawnError {
@@ -26,8 +27,19 @@ pub(super) fn error(request: &SpawnRequest, plan: &Plan, refusal: Refusal) -> Sp
         },
         Step::Descriptor => SpawnError::Descriptor {
             program,
-            number: plan.moves.get(refusal.which).map_or(-1, |one| one.target),
+            number: plan
+                .moves
+                .get(refusal.which as usize)
+                .map_or(-1, |one| one.target),
             source,
+        },
+        Step::Act => SpawnError::Confinement {
+            program,
+            reason: format!(
+                "{} failed with {}",
+                act(plan, refusal.which),
+                Errno(refusal.errno.0)
+            ),
         },
         step => self::step(request, step.name(), source),
     }
@@ -51,7 +63,34 @@ pub(super) fn is_about_namespaces(refusal: Refusal) -> bool {
     match refusal.step {
         Step::Fork => !matches!(refusal.errno.0, libc::EAGAIN | libc::ENOMEM),
         Step::Map => true,
+        // Some systems let everybody make namespaces, but do nothing in them.
+        Step::Root => matches!(refusal.errno.0, libc::EPERM | libc::EACCES),
         _ => false,
+    }
+}
+
+/// A step of the confinement in words, to come before "failed".
+fn act(plan: &Plan, which: u32) -> String {
+    let confinement = plan.confinement.as_ref();
+    let step = confinement.and_then(|confinement| {
+        let mut steps = confinement.base.iter().chain(&confinement.steps);
+        steps.nth(which as usize)
+    });
+    let path = plan::shown;
+    match step.map(|step| &step.act) {
+        None => Step::Act.name().to_owned(),
+        Some(Act::Directory { target, .. } | Act::File { target, .. }) => {
+            format!("making `/{}`", path(target))
+        }
+        Some(Act::Symlink { target, .. }) => format!("making the link `/{}`", path(target)),
+        Some(Act::Bind { source, .. }) => format!("showing `{}`", path(source)),
+        Some(Act::Again { target, .. }) => format!("restricting `/{}`", path(target)),
+        Some(Act::Mask { target }) => format!("hiding `/{}`", path(target)),
+        Some(Act::Mount { target, .. }) => format!("mounting `/{}`", path(target)),
+        Some(Act::Listen { target }) => format!("listening at `/{}`", path(target)),
+        Some(Act::Loopback) => "switching the loopback on".to_owned(),
+        Some(Act::HostName(_)) => "naming the machine".to_owned(),
+        Some(Act::Allow { target, .. }) => format!("allowing `/{}`", path(target)),
     }
 }
 
@@ -61,10 +100,10 @@ pub(super) fn name(request: &SpawnRequest) -> String {
 }
 
 fn execution(request: &SpawnRequest, plan: &Plan, refusal: Refusal) -> SpawnError {
-    let file = plan.candidates.get(refusal.which).map(plan::shown);
+    let file = plan.candidates.get(refusal.which as usize).map(plan::shown);
     let program = file.unwrap_or_else(|| name(request));
     let source = io::Error::from_raw_os_error(refusal.errno.0);
-    match refusal.errno {
+    match Errno(refusal.errno.0) {
         Errno(libc::ENOENT) => missing(request, plan),
         Errno::ACCES => SpawnError::NotExecutable { program, source },
         Errno(libc::ENOEXEC) => SpawnError::ExecFormat { program },

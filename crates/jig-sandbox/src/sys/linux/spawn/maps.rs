@@ -5,12 +5,12 @@ use std::fmt::Write;
 use rustix::fs::{Mode, OFlags};
 use rustix::thread::CapabilitySet;
 
-use super::record::{Refusal, Step};
-use crate::machine::Errno;
-use crate::sys::linux::{procfs, uapi};
+use crate::sys::linux::procfs;
+use crate::sys::linux::stage::raw::Errno;
+use crate::sys::linux::stage::record::{Refusal, Step};
 
 /// How the users are mapped.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Maps {
     /// By the keeper, only its own user and group, which is all that an ordinary user may ask for.
     Own { uid: String, gid: String },
@@ -61,20 +61,6 @@ impl Maps {
             .and_then(|()| write("gid_map", gid))
             .map_err(|errno| Refusal::at(Step::Map)(Errno(errno.raw_os_error())))?;
         Ok(true)
-    }
-
-    /// The keeper's part. Does not allocate. Says whether the host has its part to do.
-    pub(super) fn write_own(&self) -> Result<bool, Errno> {
-        let Maps::Own { uid, gid } = self else {
-            return Ok(true);
-        };
-        // Of a process that nobody may inspect, the files in /proc belong to root. The host may be such.
-        uapi::process::set_inspectable(true)?;
-        uapi::write_file(c"/proc/self/uid_map", uid.as_bytes())?;
-        // Unprivileged users must give up `setgroups` first.
-        uapi::write_file(c"/proc/self/setgroups", b"deny")?;
-        uapi::write_file(c"/proc/self/gid_map", gid.as_bytes())?;
-        Ok(false)
     }
 }
 

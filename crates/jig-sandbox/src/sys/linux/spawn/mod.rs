@@ -1,36 +1,44 @@
-//! [`spawn`]: forks a keeper, which starts the tool.
+//! [`spawn`]: starts a keeper, which starts the tool.
 //!
-//! Everything that allocates happens here, before the fork. Between host and keeper there is one socket,
-//! the line: the keeper says that the tool runs, or which step failed, and later how it ended; the host
+//! Everything that allocates or decides happens here. Between host and keeper there is one socket, the
+//! line: the keeper says that the tool runs, or which step failed, and later how it ended; the host
 //! passes signals on. The end of the keeper, seen by its process descriptor, is the end of the tree.
 //!
 //! The keeper does not ask to be killed with its parent, because that parent would be the thread that
 //! calls [`spawn`]. It watches a process descriptor of the host instead, and the line.
 
+mod direct;
 mod failure;
-mod keeper;
+mod launcher;
 mod maps;
+mod pack;
 mod plan;
 mod process;
-mod record;
-mod tool;
+mod zygote;
 
 use std::io::{self, PipeReader, PipeWriter};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
+use std::sync::OnceLock;
 
 use rustix::fs::{Mode, OFlags};
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use rustix::pipe::PipeFlags;
 use rustix::process::PidfdFlags;
 
+pub(crate) use self::launcher::shim;
 use self::maps::Maps;
 use self::plan::{Hold, Plan};
 use self::process::Handle;
 pub(crate) use self::process::Process;
-use self::record::{Record, Refusal, Step};
-use super::uapi::{self, BlockedSignals, Fork};
+pub(crate) use self::zygote::Zygote;
+use super::order::{Accepted, Confinement};
+use super::stage::record::{Record, Refusal, Report, Step};
+use super::{confine, procfs, uapi};
+use crate::finding::Tier;
 use crate::machine::Errno;
-use crate::process::{Containment, Enforcement, SpawnError, SpawnRequest, Started, Status, Stdio};
+use crate::process::{
+    Containment, Enforcement, Launch, Pool, SpawnError, SpawnRequest, Started, Status, Stdio,
+};
 
 #[cfg(test)]
 mod tests;
@@ -54,29 +62,55 @@ pub(crate) fn spawn(mut request: SpawnRequest) -> Result<Started, SpawnError> {
             });
         }
     }
-    let (keeper, status) = start(&request, &mut plan)?;
+    let started = start(&request, &mut plan);
+    if let Launch::Pool(Pool(zygote)) = &request.launch {
+        zygote.refill();
+    }
+    let (running, status) = started?;
     let in_namespace = matches!(plan.hold, Hold::Namespaces(_));
     Ok(Started {
         stdin: streams.stdin,
         stdout: streams.stdout,
         stderr: streams.stderr,
+        door: running.door,
         status,
-        process: Process::new(keeper, in_namespace),
+        process: Process::new(running.keeper, in_namespace),
     })
 }
 
+/// A keeper whose tool runs.
+struct Running {
+    keeper: Handle,
+    /// What the kernel accepted.
+    report: Report,
+    /// The listening socket of the tool's door.
+    door: Option<OwnedFd>,
+}
+
 /// Starts a keeper: in namespaces if that is wanted and can be had, else without.
-fn start(request: &SpawnRequest, plan: &mut Plan) -> Result<(Handle, Status), SpawnError> {
-    let why_not = if request.containment == Containment::WithoutNamespaces {
+fn start(request: &SpawnRequest, plan: &mut Plan) -> Result<(Running, Status), SpawnError> {
+    let layers = request.profile.as_ref().map(|profile| profile.layers);
+    let unwanted = request.containment == Containment::WithoutNamespaces
+        || layers.is_some_and(|layers| !layers.namespaces);
+    let why_not = if unwanted {
         "no namespaces were asked for".to_owned()
     } else {
         plan.hold = Hold::Namespaces(Maps::widest());
+        plan.confinement = compile(request, Tier::A)?;
         match launch(request, plan)? {
-            Ok((keeper, proc)) => return Ok((keeper, in_namespaces(proc))),
+            Ok(running) => {
+                let status = match (&request.profile, &plan.confinement) {
+                    (Some(_), Some(confinement)) => {
+                        confined(request, Tier::A, confinement, &running.report)
+                    }
+                    _ => in_namespaces(running.report),
+                };
+                return Ok((running, status));
+            }
             Err(refusal) if failure::is_about_namespaces(refusal) => format!(
                 "new namespaces are refused here: {} failed with {}",
                 refusal.step.name(),
-                refusal.errno
+                Errno(refusal.errno.0)
             ),
             Err(refusal) => return Err(failure::error(request, plan, refusal)),
         }
@@ -88,76 +122,140 @@ fn start(request: &SpawnRequest, plan: &mut Plan) -> Result<(Handle, Status), Sp
         });
     }
     plan.hold = Hold::Adoption;
+    plan.confinement = compile(request, Tier::B)?;
     match launch(request, plan)? {
-        Ok((keeper, _)) => Ok((keeper, by_adoption(why_not))),
+        Ok(running) => {
+            let status = match &plan.confinement {
+                Some(confinement) => Status {
+                    tree: held_by_adoption(why_not),
+                    ..confined(request, Tier::B, confinement, &running.report)
+                },
+                None => by_adoption(why_not),
+            };
+            Ok((running, status))
+        }
         Err(refusal) => Err(failure::error(request, plan, refusal)),
     }
 }
 
-/// A keeper whose tool runs, with the reason for which it has no `/proc` of its own; or the refusal.
-type Launched = Result<(Handle, Option<Errno>), Refusal>;
+/// The confinement that the request's profile means in a tier; `None` without a profile.
+fn compile(request: &SpawnRequest, tier: Tier) -> Result<Option<Confinement>, SpawnError> {
+    static ABI: OnceLock<u32> = OnceLock::new();
+    let Some(profile) = &request.profile else {
+        return Ok(None);
+    };
+    let abi = *ABI.get_or_init(|| uapi::landlock_abi().map_or(0, i32::cast_unsigned));
+    match confine::compile(profile, &request.limits, tier, abi) {
+        Ok(confinement) => Ok(Some(confinement)),
+        Err(refused) => Err(SpawnError::Confinement {
+            program: failure::name(request),
+            reason: refused.to_string(),
+        }),
+    }
+}
 
-/// Forks a keeper and waits until its tool runs.
-fn launch(request: &SpawnRequest, plan: &mut Plan) -> Result<Launched, SpawnError> {
-    let (ours, theirs) = rustix::net::socketpair(
+/// A keeper whose tool runs, or the refusal.
+type Launched = Result<Running, Refusal>;
+
+/// Starts a keeper and waits until its tool runs.
+fn launch(request: &SpawnRequest, plan: &Plan) -> Result<Launched, SpawnError> {
+    let started = match &request.launch {
+        Launch::Pool(Pool(zygote)) => zygote.launch(request, plan)?,
+        Launch::Auto if is_small() => direct::start(request, plan)?,
+        Launch::Auto | Launch::Launcher => by_launcher(request, plan)?,
+        Launch::Direct => direct::start(request, plan)?,
+    };
+    match started {
+        Ok(keeper) => await_tool(request, keeper),
+        Err(refusal) => Ok(Err(refusal)),
+    }
+}
+
+/// By the launcher, or where none can be executed, by a fork.
+fn by_launcher(request: &SpawnRequest, plan: &Plan) -> Result<Result<Handle, Refusal>, SpawnError> {
+    let Ok(program) = launcher::program() else {
+        return direct::start(request, plan);
+    };
+    match launcher::start(request, plan, program)? {
+        Err(refusal) if refusal.step == Step::Launch => direct::start(request, plan),
+        started => Ok(started),
+    }
+}
+
+/// Whether a fork of this process costs less than executing the launcher.
+fn is_small() -> bool {
+    // The size, then what of it is resident, in pages.
+    let resident = procfs::read("/proc/self/statm")
+        .and_then(|text| text.split(' ').nth(1)?.parse::<usize>().ok());
+    resident.is_some_and(|pages| pages.saturating_mul(rustix::param::page_size()) < SMALL)
+}
+
+/// Both ends of a line: the host's, and the keeper's.
+fn new_line() -> rustix::io::Result<(OwnedFd, OwnedFd)> {
+    rustix::net::socketpair(
         AddressFamily::UNIX,
         SocketType::SEQPACKET,
         SocketFlags::CLOEXEC,
         None,
     )
-    .map_err(|errno| failure::step(request, "making a line to its keeper", errno))?;
-    let host = rustix::process::pidfd_open(rustix::process::getpid(), PidfdFlags::empty())
-        .map_err(|errno| failure::step(request, "opening a process descriptor", errno))?;
-    plan.line = theirs.as_raw_fd();
-    plan.host = host.as_raw_fd();
-    let namespaces = match plan.hold {
-        Hold::Namespaces(_) => libc::CLONE_NEWUSER | libc::CLONE_NEWPID | libc::CLONE_NEWNS,
-        Hold::Adoption => 0,
-    };
-    let kept = plan.kept();
+}
 
-    let signals = BlockedSignals::all();
-    #[expect(unsafe_code, reason = "forks a keeper")]
-    // SAFETY: the child's branch is the keeper, which keeps to async-signal-safe calls and exits.
-    let forked = unsafe { uapi::fork_into(namespaces) };
-    let pid = match forked {
-        Ok(Fork::Child) => keeper::run(plan, &kept),
-        Ok(Fork::Parent(pid)) => pid,
-        Err(errno) => return Ok(Err(Refusal::at(Step::Fork)(errno))),
-    };
-    drop(signals);
-    drop(theirs);
+/// A process descriptor of the host itself.
+fn own_descriptor() -> rustix::io::Result<OwnedFd> {
+    rustix::process::pidfd_open(rustix::process::getpid(), PidfdFlags::empty())
+}
 
+/// Listens to a keeper until its tool runs.
+fn await_tool(request: &SpawnRequest, keeper: Handle) -> Result<Launched, SpawnError> {
     let broken = |error| failure::step(request, "talking to its keeper", error);
-    let keeper = Handle::new(pid, ours)
-        .map_err(|error| failure::step(request, "opening a process descriptor", error))?;
-    if let Hold::Namespaces(maps) = &plan.hold {
-        let told = maps.write_for(keeper.pid()).map(|mapped| {
-            if mapped {
-                keeper.tell(record::GO);
+    let mut door = None;
+    loop {
+        let (record, descriptor) = keeper.next_record().map_err(broken)?;
+        door = door.or(descriptor);
+        match record {
+            Some(Record::Door) => {}
+            Some(Record::Started(report)) => {
+                return Ok(Ok(Running {
+                    keeper,
+                    report,
+                    door,
+                }));
             }
-        });
-        if let Err(refusal) = told {
-            // A keeper that has ended cannot be mapped. Its own reason is the one that counts.
-            return Ok(Err(match keeper.received_record() {
-                Some(Record::Refused(earlier)) => earlier,
-                _ => refusal,
-            }));
+            Some(Record::Refused(refusal)) => return Ok(Err(refusal)),
+            Some(Record::Ended(_)) | None => {
+                return Err(broken(io::ErrorKind::UnexpectedEof.into()));
+            }
         }
-    }
-    match keeper.next_record().map_err(broken)? {
-        Some(Record::Started { proc }) => Ok(Ok((keeper, proc))),
-        Some(Record::Refused(refusal)) => Ok(Err(refusal)),
-        Some(Record::Ended { .. }) | None => Err(broken(io::ErrorKind::UnexpectedEof.into())),
     }
 }
 
-fn in_namespaces(proc: Option<Errno>) -> Status {
-    let processes = match proc {
+fn confined(
+    request: &SpawnRequest,
+    tier: Tier,
+    confinement: &Confinement,
+    report: &Report,
+) -> Status {
+    let failed = report.failed();
+    let accepted = Accepted {
+        failed: failed
+            .map(|(place, errno)| (place as usize, Errno(errno.0)))
+            .collect(),
+        more: report.more() as usize,
+        tasks_limited: report.tasks_limited,
+    };
+    match &request.profile {
+        Some(profile) => confine::status(profile, &request.limits, tier, confinement, &accepted),
+        None => in_namespaces(*report),
+    }
+}
+
+fn in_namespaces(report: Report) -> Status {
+    let processes = match report.proc {
         None => Enforcement::Enforced,
         Some(errno) => Enforcement::PartlyEnforced {
             gaps: vec![format!(
-                "/proc shows the processes of the host, because mounting a new one failed with {errno}"
+                "/proc shows the processes of the host, because mounting a new one failed with {}",
+                Errno(errno.0)
             )],
         },
     };
@@ -165,27 +263,35 @@ fn in_namespaces(proc: Option<Errno>) -> Status {
 }
 
 fn by_adoption(why_not: String) -> Status {
-    let tree = Enforcement::PartlyEnforced {
+    let tree = held_by_adoption(why_not.clone());
+    unconfined(tree, Enforcement::NotEnforced { reason: why_not })
+}
+
+fn held_by_adoption(why_not: String) -> Enforcement {
+    Enforcement::PartlyEnforced {
         gaps: vec![
-            why_not.clone(),
+            why_not,
             "a tool that stops or kills its keeper, or that starts processes faster than they are \
              found, can leave some behind"
                 .to_owned(),
             "processes that run as another user are not ended".to_owned(),
         ],
-    };
-    unconfined(tree, Enforcement::NotEnforced { reason: why_not })
+    }
 }
 
 fn unconfined(tree: Enforcement, processes: Enforcement) -> Status {
-    let not_yet = || Enforcement::NotEnforced {
-        reason: "the confinement is not built in yet".to_owned(),
+    let not_asked_for = || Enforcement::NotEnforced {
+        reason: "no confinement was asked for".to_owned(),
     };
     Status {
+        tier: Tier::None,
         tree,
         processes,
-        files: not_yet(),
-        network: not_yet(),
+        files: not_asked_for(),
+        network: not_asked_for(),
+        ipc: not_asked_for(),
+        privileges: not_asked_for(),
+        limits: not_asked_for(),
     }
 }
 
@@ -233,3 +339,6 @@ fn null() -> rustix::io::Result<OwnedFd> {
     let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOCTTY;
     rustix::fs::open("/dev/null", flags, Mode::empty())
 }
+
+/// The resident memory from which on executing the launcher is cheaper than a fork.
+const SMALL: usize = 32 << 20;

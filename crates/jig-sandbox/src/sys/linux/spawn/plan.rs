@@ -1,49 +1,36 @@
-//! [`Plan`]: a request in the form in which a forked process can use it, without allocating.
+//! [`Plan`]: a request in the form in which it can be packed for a keeper.
 
-use std::ffi::{CString, OsStr, c_char, c_int};
+use std::ffi::{CString, OsStr, c_char};
 use std::ops::Range;
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::ptr;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicI32, Ordering};
 
 use rustix::process::Resource;
 
 use super::maps::Maps;
-use super::record::{Refusal, Step};
-use crate::machine::Errno;
+use crate::machine::Kernel;
 use crate::process::{ArgumentSizes, Limits, SpawnError, SpawnRequest};
+use crate::sys::linux::order::Confinement;
 use crate::sys::linux::procfs;
 
 /// All that the keeper and the tool need. Their descriptors are numbers: the host owns them.
 pub(super) struct Plan {
     /// The files to execute, the first that works.
     pub(super) candidates: Vec<CString>,
-    pub(super) arguments: Strings,
-    pub(super) environment: Strings,
+    pub(super) arguments: Vec<CString>,
+    pub(super) environment: Vec<CString>,
     pub(super) directory: CString,
     /// Descriptors to pass, each with its number in the tool.
     pub(super) moves: Vec<Move>,
     /// The numbers in the tool, in rising order.
     pub(super) targets: Vec<RawFd>,
-    /// What `setrlimit` takes.
-    pub(super) limits: Vec<(c_int, u64)>,
+    pub(super) limits: Limits,
     /// How the tree is held.
     pub(super) hold: Hold,
-    /// The keeper's own number, which it fills in.
-    pub(super) keeper: c_int,
-    /// The keeper's end of the line to its host.
-    pub(super) line: RawFd,
-    /// The host's process descriptor.
-    pub(super) host: RawFd,
-    /// Where this process's own arguments and environment lie in memory.
-    pub(super) traces: Option<Range<usize>>,
-    /// The stack of the tool until it executes its program. Words of 16 bytes, for their alignment.
-    pub(super) stack: Vec<u128>,
-    /// Why the tool did not execute its program.
-    pub(super) failure: Failure,
+    /// What binds it.
+    pub(super) confinement: Option<Confinement>,
 }
 
 impl Plan {
@@ -95,19 +82,14 @@ impl Plan {
         }
         Ok(Self {
             candidates,
-            arguments: Strings::new(arguments),
-            environment: Strings::new(environment),
+            arguments,
+            environment,
             directory,
             moves: Vec::new(),
             targets: Vec::new(),
-            limits: limits(request.limits),
+            limits: request.limits,
             hold: Hold::Adoption,
-            keeper: 0,
-            line: -1,
-            host: -1,
-            traces: traces(),
-            stack: vec![0; STACK / size_of::<u128>()],
-            failure: Failure::default(),
+            confinement: None,
         })
     }
 
@@ -119,35 +101,78 @@ impl Plan {
         self.targets.insert(place, target);
         self.moves.push(Move {
             source: source.as_raw_fd(),
-            copy: AtomicI32::new(-1),
             target,
         });
         (0..RawFd::MAX).contains(&target)
     }
 
-    /// The number above all numbers in the tool.
-    pub(super) fn floor(&self) -> RawFd {
-        self.targets.last().map_or(0, |highest| highest + 1)
-    }
-
-    /// What a keeper has open until its tool runs, in rising order.
-    pub(super) fn kept(&self) -> Vec<RawFd> {
-        let sources = self.moves.iter().map(|one| one.source);
-        let mut kept: Vec<RawFd> = sources.chain([self.line, self.host]).collect();
-        kept.sort_unstable();
-        kept.dedup();
-        kept
-    }
-
     /// How large arguments and environment are.
     pub(super) fn sizes(&self) -> ArgumentSizes {
-        let longest = |strings: &Strings| strings.longest().unwrap_or(0);
+        // The bytes that the kernel counts: the strings with their NUL, and a pointer to each.
+        let size = |strings: &[CString]| {
+            let per_string = 1 + size_of::<*const c_char>();
+            let lengths = strings.iter().map(|string| string.count_bytes());
+            lengths.sum::<usize>() + per_string * strings.len()
+        };
+        let all = self.arguments.iter().chain(&self.environment);
         ArgumentSizes {
-            arguments: self.arguments.size(),
-            environment: self.environment.size(),
-            longest: longest(&self.arguments).max(longest(&self.environment)),
+            arguments: size(&self.arguments),
+            environment: size(&self.environment),
+            longest: all.map(|one| one.count_bytes()).max().unwrap_or(0),
             // 32 pages, the ending NUL among them.
             longest_allowed: 32 * rustix::param::page_size() - 1,
+        }
+    }
+
+    /// What `setrlimit` takes: resources and values, none above the host's own.
+    pub(super) fn resource_limits(&self) -> Vec<(u32, u64)> {
+        let Limits {
+            tasks,
+            memory,
+            descriptors,
+            file_size,
+            core,
+        } = self.limits;
+        // Counted by user and user namespace: in one of its own the tree is alone, but for its keeper.
+        // Outside of one all processes of the user would count.
+        let processes = match self.hold {
+            Hold::Namespaces(_) => tasks.map(|tasks| tasks.saturating_add(1)),
+            Hold::Adoption => None,
+        };
+        [
+            (libc::RLIMIT_NOFILE, Resource::Nofile, descriptors),
+            (libc::RLIMIT_FSIZE, Resource::Fsize, file_size),
+            (libc::RLIMIT_CORE, Resource::Core, core),
+            (libc::RLIMIT_NPROC, Resource::Nproc, processes),
+            // No process needs more than the whole tree may have.
+            (libc::RLIMIT_DATA, Resource::Data, memory),
+        ]
+        .into_iter()
+        .filter_map(|(number, resource, limit)| {
+            let most = rustix::process::getrlimit(resource).maximum;
+            Some((number as u32, limit?.min(most.unwrap_or(u64::MAX))))
+        })
+        .collect()
+    }
+
+    /// The highest process id that lets a process namespace have as many tasks as the limit says; 0 if
+    /// there is no limit, or the kernel has no such setting for each namespace.
+    ///
+    /// Before Linux 6.14 there was one setting for the whole machine, which root could change from
+    /// anywhere.
+    pub(super) fn highest_id(&self) -> u64 {
+        static BY_NAMESPACE: OnceLock<bool> = OnceLock::new();
+        let by_namespace = *BY_NAMESPACE.get_or_init(|| {
+            let release = rustix::system::uname();
+            Kernel::parse(&release.release().to_string_lossy())
+                .is_some_and(|kernel| (kernel.major, kernel.minor) >= (6, 14))
+        });
+        match (&self.hold, self.limits.tasks) {
+            (Hold::Namespaces(_), Some(tasks)) if by_namespace => {
+                // Once numbers begin anew, the first 300 are left out.
+                tasks.saturating_add(RESERVED_IDS).min(MOST_IDS)
+            }
+            _ => 0,
         }
     }
 }
@@ -164,93 +189,11 @@ pub(super) enum Hold {
 /// One descriptor to pass.
 pub(super) struct Move {
     pub(super) source: RawFd,
-    /// Where it is parked, so that no target overwrites a source. Written by the tool.
-    pub(super) copy: AtomicI32,
     pub(super) target: RawFd,
 }
 
-/// Why the tool did not execute its program. The tool writes it, in memory that the keeper shares.
-#[derive(Default)]
-pub(super) struct Failure {
-    step: AtomicI32,
-    errno: AtomicI32,
-    which: AtomicI32,
-}
-
-impl Failure {
-    pub(super) fn set(&self, refusal: Refusal) {
-        self.errno.store(refusal.errno.0, Ordering::Relaxed);
-        self.which.store(refusal.which as i32, Ordering::Relaxed);
-        self.step.store(refusal.step as i32, Ordering::Relaxed);
-    }
-
-    pub(super) fn get(&self) -> Option<Refusal> {
-        Some(Refusal {
-            step: Step::from_number(self.step.load(Ordering::Relaxed))?,
-            errno: Errno(self.errno.load(Ordering::Relaxed)),
-            which: self.which.load(Ordering::Relaxed) as usize,
-        })
-    }
-}
-
-/// C strings and the array of pointers to them that `execve` takes.
-pub(super) struct Strings {
-    strings: Vec<CString>,
-    /// Points into `strings`, whose contents do not move, and ends in a null pointer.
-    pointers: Vec<*const c_char>,
-}
-
-impl Strings {
-    fn new(strings: Vec<CString>) -> Self {
-        let pointers = strings
-            .iter()
-            .map(|string| string.as_ptr())
-            .chain([ptr::null()])
-            .collect();
-        Self { strings, pointers }
-    }
-
-    pub(super) fn pointers(&self) -> *const *const c_char {
-        self.pointers.as_ptr()
-    }
-
-    /// The bytes that the kernel counts: the strings with their NUL, and a pointer to each.
-    fn size(&self) -> usize {
-        let per_string = 1 + size_of::<*const c_char>();
-        let lengths = self.strings.iter().map(|string| string.count_bytes());
-        lengths.sum::<usize>() + per_string * self.strings.len()
-    }
-
-    fn longest(&self) -> Option<usize> {
-        self.strings.iter().map(|string| string.count_bytes()).max()
-    }
-}
-
-/// The limits to set, none above the host's own.
-fn limits(limits: Limits) -> Vec<(c_int, u64)> {
-    [
-        (
-            libc::RLIMIT_NOFILE as c_int,
-            Resource::Nofile,
-            limits.descriptors,
-        ),
-        (
-            libc::RLIMIT_FSIZE as c_int,
-            Resource::Fsize,
-            limits.file_size,
-        ),
-        (libc::RLIMIT_CORE as c_int, Resource::Core, limits.core),
-    ]
-    .into_iter()
-    .filter_map(|(number, resource, limit)| {
-        let most = rustix::process::getrlimit(resource).maximum;
-        Some((number, limit?.min(most.unwrap_or(u64::MAX))))
-    })
-    .collect()
-}
-
 /// Where the kernel put the arguments and the environment of this process. They do not move.
-fn traces() -> Option<Range<usize>> {
+pub(super) fn traces() -> Option<Range<usize>> {
     static TRACES: OnceLock<Option<Range<usize>>> = OnceLock::new();
     TRACES
         .get_or_init(|| parse_traces(&procfs::read("/proc/self/stat")?))
@@ -276,8 +219,9 @@ pub(super) fn shown(path: &CString) -> String {
         .to_string()
 }
 
-/// The stack of the tool: a few frames of calls that have no large locals, also without optimisation.
-const STACK: usize = 64 << 10;
+/// Process ids that are given out only once in the life of a process namespace, and the most there are.
+const RESERVED_IDS: u64 = 300;
+const MOST_IDS: u64 = 4 << 20;
 
 /// The kernel gives no process more arguments and environment than this.
 const MOST_TRACES: usize = 8 << 20;

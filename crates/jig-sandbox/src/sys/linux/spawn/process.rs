@@ -2,17 +2,19 @@
 
 use std::ffi::c_int;
 use std::io;
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags};
-use rustix::net::{RecvFlags, SendFlags};
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags};
 use rustix::process::{Pid, PidfdFlags, Signal};
 
-use super::record::{self, Record};
+use super::zygote::Zygote;
 use crate::machine::Errno;
-use crate::process::Exit;
+use crate::process::{Exit, Limit};
+use crate::sys::linux::stage::record::{self, Record};
 use crate::sys::linux::{readiness, uapi};
 
 /// A keeper, and through it a tree of processes. Dropping it kills and reaps all of them.
@@ -40,6 +42,13 @@ impl Process {
         self.keeper.wait(limit)
     }
 
+    /// The keeper takes `SIGKILL` for the end of everything, which is what it comes to.
+    pub(crate) fn signal(&self, signal: i32) {
+        if let Ok(signal @ 1..=64) = u8::try_from(signal) {
+            self.keeper.tell(signal);
+        }
+    }
+
     pub(crate) fn terminate(&self) {
         self.keeper.tell(libc::SIGTERM as u8);
     }
@@ -60,8 +69,24 @@ impl Process {
         self.keeper.kill();
     }
 
+    pub(crate) fn reached(&self) -> Vec<Limit> {
+        let reached = match *self.keeper.lock() {
+            End::Heard(_, reached) | End::Over(_, reached) => reached,
+            End::NotYet | End::Elsewhere => 0,
+        };
+        LIMITS
+            .into_iter()
+            .filter(|(bit, _)| reached & bit != 0)
+            .map(|(_, limit)| limit)
+            .collect()
+    }
+
+    /// The line tells the end of a keeper of a zygote first, until there is nothing more to hear on it.
     pub(crate) fn end_descriptor(&self) -> BorrowedFd<'_> {
-        self.keeper.pidfd.as_fd()
+        match (&self.keeper.parent, *self.keeper.lock()) {
+            (Parent::Zygote(_), End::NotYet) => self.keeper.line.as_fd(),
+            _ => self.keeper.pidfd.as_fd(),
+        }
     }
 }
 
@@ -75,27 +100,38 @@ impl Drop for Process {
     }
 }
 
-/// A forked keeper that is not reaped yet. Dropping it kills and reaps it.
+/// A keeper, or a zygote, that is not reaped yet. Dropping it kills and reaps it.
 #[derive(Debug)]
 pub(super) struct Handle {
     pid: c_int,
     pidfd: OwnedFd,
     /// The host's end of the line to it.
     line: OwnedFd,
-    /// Set by the one that reaps it.
+    parent: Parent,
     end: Mutex<End>,
+}
+
+/// Who reaps it.
+#[derive(Debug)]
+enum Parent {
+    Host,
+    /// Which lives at least as long.
+    Zygote(#[expect(dead_code, reason = "it is held, not used")] Zygote),
 }
 
 #[derive(Debug, Clone, Copy)]
 enum End {
     NotYet,
-    Reaped(Exit),
+    /// The program has ended, and its tree is about to. With the limits that it came up against.
+    Heard(Exit, u32),
+    /// All have ended, and were reaped.
+    Over(Exit, u32),
     /// Another thread waits for it, for good.
     Elsewhere,
 }
 
 impl Handle {
-    /// Takes on a forked child. If that fails, the child is killed and reaped.
+    /// Takes on a child of this process. If that fails, the child is killed and reaped.
     pub(super) fn new(pid: c_int, line: OwnedFd) -> io::Result<Self> {
         // The child is not reaped, so that the number is its own.
         let pidfd = Pid::from_raw(pid)
@@ -106,6 +142,7 @@ impl Handle {
                 pid,
                 pidfd,
                 line,
+                parent: Parent::Host,
                 end: Mutex::new(End::NotYet),
             }),
             Err(errno) => {
@@ -116,6 +153,25 @@ impl Handle {
         }
     }
 
+    /// Takes on a child of a zygote.
+    pub(super) fn of_zygote(pid: c_int, pidfd: OwnedFd, line: OwnedFd, zygote: Zygote) -> Self {
+        Self {
+            pid,
+            pidfd,
+            line,
+            parent: Parent::Zygote(zygote),
+            end: Mutex::new(End::NotYet),
+        }
+    }
+
+    pub(super) fn line(&self) -> &OwnedFd {
+        &self.line
+    }
+
+    pub(super) fn pidfd(&self) -> &OwnedFd {
+        &self.pidfd
+    }
+
     pub(super) fn pid(&self) -> c_int {
         self.pid
     }
@@ -123,7 +179,7 @@ impl Handle {
     /// Waits for the next record; `None` if the keeper ends without one.
     ///
     /// The keeper's end is watched too: another thread's fork may hold its end of the line open.
-    pub(super) fn next_record(&self) -> io::Result<Option<Record>> {
+    pub(super) fn next_record(&self) -> io::Result<(Option<Record>, Option<OwnedFd>)> {
         let mut fds = [
             PollFd::new(&self.line, PollFlags::IN),
             PollFd::new(&self.pidfd, PollFlags::IN),
@@ -132,15 +188,32 @@ impl Handle {
         while !readiness::wait(&mut fds, Some(WAKING))? {
             self.signal(Signal::CONT);
         }
-        Ok(self.received_record())
+        Ok(match self.received_record() {
+            Some((record, descriptor)) => (Some(record), descriptor),
+            None => (None, None),
+        })
     }
 
-    /// A record that is there already.
-    pub(super) fn received_record(&self) -> Option<Record> {
+    /// A record that is there already, with the descriptor that came with it.
+    pub(super) fn received_record(&self) -> Option<(Record, Option<OwnedFd>)> {
         let mut bytes = [0; record::LENGTH];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
         loop {
-            return match rustix::net::recv(&self.line, &mut bytes, RecvFlags::DONTWAIT) {
-                Ok((length, _)) => Record::decode(&bytes[..length]),
+            let mut control = RecvAncillaryBuffer::new(&mut space);
+            let received = rustix::net::recvmsg(
+                &self.line,
+                &mut [io::IoSliceMut::new(&mut bytes)],
+                &mut control,
+                RecvFlags::DONTWAIT | RecvFlags::CMSG_CLOEXEC,
+            );
+            return match received {
+                Ok(message) => {
+                    let descriptor = control.drain().find_map(|one| match one {
+                        RecvAncillaryMessage::ScmRights(mut fds) => fds.next(),
+                        _ => None,
+                    });
+                    Record::decode(&bytes[..message.bytes]).map(|record| (record, descriptor))
+                }
                 // A keeper that ended with a command of ours unread resets the line. That is told
                 // once, and before what it had sent.
                 Err(rustix::io::Errno::INTR | rustix::io::Errno::CONNRESET) => continue,
@@ -167,7 +240,14 @@ impl Handle {
     }
 
     fn wait(&self, limit: Option<Duration>) -> io::Result<Option<Exit>> {
-        if let End::Reaped(exit) = *self.lock() {
+        match self.parent {
+            Parent::Host => self.wait_for_child(limit),
+            Parent::Zygote(_) => self.wait_for_word(limit),
+        }
+    }
+
+    fn wait_for_child(&self, limit: Option<Duration>) -> io::Result<Option<Exit>> {
+        if let End::Over(exit, _) = *self.lock() {
             return Ok(Some(exit));
         }
         let mut fds = [PollFd::new(&self.pidfd, PollFlags::IN)];
@@ -177,33 +257,79 @@ impl Handle {
         self.reap().map(Some)
     }
 
-    /// Reaps a keeper that has ended, once, whichever thread comes first.
+    /// The word of a keeper that nothing is left of its tree is enough: it has nothing more to do than to
+    /// take down its namespaces, and its zygote reaps it.
+    fn wait_for_word(&self, limit: Option<Duration>) -> io::Result<Option<Exit>> {
+        let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
+        loop {
+            let end = *self.lock();
+            let (line, pidfd) = (
+                PollFd::new(&self.line, PollFlags::IN),
+                PollFd::new(&self.pidfd, PollFlags::IN),
+            );
+            let (mut both, mut one);
+            let fds: &mut [PollFd<'_>] = match end {
+                End::Over(exit, _) => return Ok(Some(exit)),
+                End::Heard(..) | End::Elsewhere => {
+                    one = [pidfd];
+                    &mut one
+                }
+                End::NotYet => {
+                    both = [pidfd, line];
+                    &mut both
+                }
+            };
+            let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+            if !readiness::wait(fds, left)? {
+                return Ok(None);
+            }
+            let is_gone = !fds[0].revents().is_empty();
+            self.listen(is_gone);
+        }
+    }
+
+    /// Takes in what the keeper said last, once, whichever thread comes first.
+    fn listen(&self, is_gone: bool) {
+        let mut end = self.lock();
+        if let End::NotYet = *end {
+            *end = match self.received_record() {
+                Some((Record::Ended(word), _)) if word.is_empty => {
+                    End::Over(exit(word.status), word.reached)
+                }
+                Some((Record::Ended(word), _)) => End::Heard(exit(word.status), word.reached),
+                // The keeper was killed, and its tree with it, or is about to be.
+                _ => End::Heard(KILLED, 0),
+            };
+        }
+        if let (End::Heard(exit, reached), true) = (*end, is_gone) {
+            *end = End::Over(exit, reached);
+        }
+    }
+
+    /// Reaps a child that has ended, once, whichever thread comes first.
     fn reap(&self) -> io::Result<Exit> {
         let mut end = self.lock();
-        if let End::Reaped(exit) = *end {
+        if let End::Over(exit, _) = *end {
             return Ok(exit);
         }
         match uapi::wait(self.pid, true) {
-            // It takes a `wait` with `__WALL` for somebody else to have reaped it; it is gone then too.
+            // Somebody else may have reaped it, by a `wait` for any child. It is gone then too.
             Ok(_) | Err(Errno(libc::ECHILD)) => {}
             Err(errno) => return Err(io::Error::from_raw_os_error(errno.0)),
         }
-        let exit = match self.received_record() {
-            Some(Record::Ended { status }) => exit(status),
+        let (exit, reached) = match self.received_record() {
+            Some((Record::Ended(word), _)) => (exit(word.status), word.reached),
             // The keeper was killed, and its tree with it.
-            _ => Exit::Killed {
-                signal: libc::SIGKILL,
-                core: false,
-            },
+            _ => (KILLED, 0),
         };
-        *end = End::Reaped(exit);
+        *end = End::Over(exit, reached);
         Ok(exit)
     }
 
     /// Leaves the reaping to a thread that has the time. Without one, it stays a zombie until we end.
     fn reap_elsewhere(&self) {
         let mut end = self.lock();
-        if matches!(*end, End::NotYet) {
+        if matches!((&self.parent, *end), (Parent::Host, End::NotYet)) {
             let pid = self.pid;
             let waiting = std::thread::Builder::new()
                 .name("jig-reaper".to_owned())
@@ -220,9 +346,17 @@ impl Handle {
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        if matches!(*self.lock(), End::NotYet) {
-            self.kill();
-            let _ = self.reap();
+        let end = *self.lock();
+        match (&self.parent, end) {
+            (Parent::Host, End::NotYet) => {
+                self.kill();
+                let _ = self.reap();
+            }
+            (Parent::Zygote(_), End::NotYet | End::Heard(..)) => {
+                self.kill();
+                let _ = self.wait(Some(PATIENCE));
+            }
+            _ => {}
         }
     }
 }
@@ -240,6 +374,18 @@ pub(super) fn exit(status: c_int) -> Exit {
         }
     }
 }
+
+const KILLED: Exit = Exit::Killed {
+    signal: libc::SIGKILL,
+    core: false,
+};
+
+const LIMITS: [(u32, Limit); 4] = [
+    (record::REACHED_TASKS, Limit::Tasks),
+    (record::REACHED_MEMORY, Limit::Memory),
+    (record::REACHED_DESCRIPTORS, Limit::Descriptors),
+    (record::REACHED_FILE_SIZE, Limit::FileSize),
+];
 
 /// How long to wait for a tree to die. Longer than a keeper without namespaces tries.
 const PATIENCE: Duration = Duration::from_secs(3);

@@ -1,0 +1,253 @@
+//! [`Profile`]: what a program and all that it starts may reach, as plain data.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+#[cfg(test)]
+mod tests;
+
+/// What a program and all that it starts may reach. What is not named here does not exist for it.
+///
+/// A profile starts closed: [`Profile::closed`] lets a program reach nothing, not even its own file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Profile {
+    /// What may be done where. For any path the deepest rule at or above it decides, and only that one;
+    /// of several at one path, the last. Without a rule a path cannot be seen.
+    pub paths: Vec<PathRule>,
+    /// Directories that exist for this program alone, and end with it.
+    pub private: Vec<PrivateDirectory>,
+    /// Small files in private directories, such as a configuration that a program reads from its home.
+    pub files: Vec<PrivateFile>,
+    /// Those of the private directories that nothing can be changed in once their files are there.
+    pub sealed: Vec<PathBuf>,
+    /// Directories that may be neither renamed nor removed, because something below them is restricted:
+    /// under another name it would not be. Where a rule inside another one is held by a mount, the
+    /// directories between them are pinned without being named here.
+    pub pins: Vec<PathBuf>,
+    /// What it can talk to.
+    pub network: Network,
+    /// Where the program finds a socket that the host listens on, below a private directory. The host
+    /// finds it in [`Child::door`](crate::Child::door).
+    pub door: Option<PathBuf>,
+    /// What happens when a part cannot be enforced on this machine.
+    pub enforce: Enforce,
+    /// Which layers to use.
+    pub layers: Layers,
+}
+
+impl Profile {
+    /// Nothing is reachable, and everything must be enforced.
+    pub fn closed() -> Self {
+        Self {
+            paths: Vec::new(),
+            private: Vec::new(),
+            files: Vec::new(),
+            sealed: Vec::new(),
+            pins: Vec::new(),
+            network: Network::None,
+            door: None,
+            enforce: Enforce::Required,
+            layers: Layers::ALL,
+        }
+    }
+}
+
+/// What may be done at a path and below it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PathRule {
+    /// Absolute and canonical: without symbolic links, `.` and `..`.
+    pub path: PathBuf,
+    /// What is allowed. [`Rights::NONE`] hides the content of what a rule above allows.
+    pub rights: Rights,
+    /// Why the rule is there.
+    pub source: RuleSource,
+}
+
+/// Why a rule is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RuleSource {
+    /// Programs and libraries of the system. What does not exist is passed over.
+    System,
+    /// A person declared it: if it cannot be enforced, [`Enforce::Required`] refuses the start.
+    Declared,
+    /// It withholds something that nobody declared, such as a sensitive file. It is held as a declared one
+    /// is; only for a path that does not exist yet does the status say that it cannot be.
+    Guard,
+}
+
+/// A set of things that may be done with files.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Rights(u8);
+
+impl Rights {
+    /// Nothing.
+    pub const NONE: Self = Self(0);
+    /// Reading files and listing directories.
+    pub const READ: Self = Self(1);
+    /// Making new files, directories and links.
+    pub const CREATE: Self = Self(2);
+    /// Changing what exists.
+    pub const UPDATE: Self = Self(4);
+    /// Removing, and renaming away.
+    pub const DELETE: Self = Self(8);
+    /// Running programs.
+    pub const EXECUTE: Self = Self(16);
+    /// Every change.
+    pub const WRITE: Self = Self(2 | 4 | 8);
+    /// Everything.
+    pub const ALL: Self = Self(31);
+
+    /// Both sets together.
+    pub const fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// What is in this set and not in the other.
+    pub const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
+    /// Whether all of `other` is in this set.
+    pub const fn has(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Whether any of `other` is in this set.
+    pub const fn has_any(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// The names of what is in the set, in a fixed order.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        NAMES
+            .into_iter()
+            .filter(move |(right, _)| self.has(*right))
+            .map(|(_, name)| name)
+    }
+}
+
+/// `read, update`; `nothing`.
+impl fmt::Display for Rights {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if *self == Rights::NONE {
+            return f.write_str("nothing");
+        }
+        let names: Vec<&str> = self.names().collect();
+        f.write_str(&names.join(", "))
+    }
+}
+
+impl fmt::Debug for Rights {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// As a list of names.
+impl Serialize for Rights {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.names())
+    }
+}
+
+const NAMES: [(Rights, &str); 5] = [
+    (Rights::READ, "read"),
+    (Rights::CREATE, "create"),
+    (Rights::UPDATE, "update"),
+    (Rights::DELETE, "delete"),
+    (Rights::EXECUTE, "execute"),
+];
+
+/// An empty directory in memory, of which the host sees nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PrivateDirectory {
+    /// Absolute. What the host has there is hidden.
+    pub path: PathBuf,
+    /// The most bytes it can hold.
+    pub size: u64,
+    /// Whether programs in it may be run.
+    pub executable: bool,
+}
+
+/// A small file in a private directory.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PrivateFile {
+    /// Absolute, below a private directory.
+    pub path: PathBuf,
+    /// What it is.
+    pub content: PrivateContent,
+}
+
+/// What a file in a private directory is. Its bytes are told nowhere: they may be secret.
+#[derive(Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PrivateContent {
+    /// A file that can be read.
+    Text(#[serde(skip)] Vec<u8>),
+    /// A file that can be read and run.
+    Program(#[serde(skip)] Vec<u8>),
+    /// A symbolic link to this path.
+    Link(PathBuf),
+}
+
+impl fmt::Debug for PrivateContent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PrivateContent::Text(bytes) => write!(f, "Text({} bytes)", bytes.len()),
+            PrivateContent::Program(bytes) => write!(f, "Program({} bytes)", bytes.len()),
+            PrivateContent::Link(to) => write!(f, "Link({to:?})"),
+        }
+    }
+}
+
+/// What a program can talk to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Network {
+    /// Nobody but itself: in tier A a loopback of its own, in tier B not even that.
+    None,
+    /// Whatever the host can.
+    Host,
+}
+
+/// What happens when a part cannot be enforced. Not `non_exhaustive`: whoever starts programs must have
+/// an answer to each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Enforce {
+    /// The program is not started.
+    Required,
+    /// It runs with what can be enforced; the status says what is missing.
+    BestEffort,
+}
+
+/// Which layers of confinement to use. Each is worth nothing to a program, only to whoever wants to see
+/// what it is good for, or how a machine without it would do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+pub struct Layers {
+    /// Namespaces: processes, mounts, network, IPC, names. Without them: tier B.
+    pub namespaces: bool,
+    /// Landlock, up to this version of its interface; 0 for none.
+    pub landlock: u8,
+    /// The filter of system calls.
+    pub seccomp: bool,
+}
+
+impl Layers {
+    /// All that the machine has.
+    pub const ALL: Self = Self {
+        namespaces: true,
+        landlock: u8::MAX,
+        seccomp: true,
+    };
+
+    /// What a machine without user namespaces has.
+    pub const TIER_B: Self = Self {
+        namespaces: false,
+        ..Self::ALL
+    };
+}

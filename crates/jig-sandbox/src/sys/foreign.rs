@@ -1,0 +1,68 @@
+//! What is the same on every system but Linux: the facts that hold without asking, and no pools.
+
+use std::convert::Infallible;
+use std::io;
+
+use crate::machine::{
+    Cgroup, CgroupLayout, Landlock, Machine, Namespaces, Privileges, Seccomp, Surroundings,
+    Sysctls, Trial, Wasm,
+};
+
+/// The facts that hold without asking the system.
+pub(crate) fn probe() -> Machine {
+    Machine {
+        os: std::env::consts::OS.to_owned(),
+        arch: std::env::consts::ARCH.to_owned(),
+        program: std::env::current_exe()
+            .ok()
+            .map(|path| path.to_string_lossy().into_owned()),
+        kernel: None,
+        landlock: Landlock::NotThisSystem,
+        seccomp: Seccomp {
+            filters: Trial::NotTried,
+            notify: Trial::NotTried,
+            listener: Trial::NotTried,
+        },
+        namespaces: Namespaces::all(Trial::NotTried),
+        cgroup: Cgroup {
+            layout: CgroupLayout::Absent,
+            path: None,
+            directory: None,
+            delegated: false,
+            controllers: Vec::new(),
+            subtree_control: Vec::new(),
+        },
+        privileges: Privileges {
+            uid: None,
+            capabilities: None,
+            no_new_privs: None,
+            seccomp_filtered: None,
+            security_label: None,
+            in_user_namespace: None,
+        },
+        surroundings: Surroundings {
+            container: None,
+            root_file_system: None,
+            chroot: false,
+            systemd: false,
+            security_modules: None,
+            sysctls: Sysctls::default(),
+        },
+        wasm: Wasm::under(None),
+    }
+}
+
+/// A helper that does not exist.
+#[derive(Debug, Clone)]
+pub(crate) struct Zygote(Infallible);
+
+impl Zygote {
+    pub(crate) fn start(_ready: usize) -> io::Result<Self> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
+/// There is none: programs find no door here.
+pub(crate) fn shim() -> Option<&'static [u8]> {
+    None
+}

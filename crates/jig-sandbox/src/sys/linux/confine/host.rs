@@ -1,0 +1,86 @@
+//! What lies at a path of the host: the one question that [`compile`](super::compile) asks.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::FileType;
+use rustix::io::Errno;
+
+/// What lies at a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Found {
+    /// Nothing.
+    Missing,
+    /// Perhaps something: this process may not look into a directory above it. The tool, whose directory it
+    /// may be, could open it again.
+    Hidden,
+    Directory,
+    /// Anything that is neither a directory nor a link, devices and sockets included.
+    File,
+    /// A symbolic link to this text.
+    Link(PathBuf),
+    /// A symbolic link lies on the way: the path is not canonical.
+    BeyondLink,
+}
+
+/// Where paths are looked up.
+pub(super) trait Lookup {
+    /// What the last name of `path` is, with links followed on the way to it.
+    fn lookup(&mut self, path: &Path) -> Found;
+
+    /// Whether the file at `path` has other names, which may lie anywhere in the same file system.
+    fn has_other_names(&mut self, path: &Path) -> bool;
+}
+
+/// Finds out what lies at `path` without following any link.
+pub(super) fn find(host: &mut dyn Lookup, path: &Path) -> Found {
+    let above = path.ancestors().skip(1);
+    let found = host.lookup(path);
+    if matches!(found, Found::Missing | Found::Hidden) {
+        return found;
+    }
+    for directory in above {
+        if let Found::Link(_) = host.lookup(directory) {
+            return Found::BeyondLink;
+        }
+    }
+    found
+}
+
+/// The file system of this machine. It asks once for each path, as paths of a profile share theirs.
+#[derive(Debug, Default)]
+pub(super) struct Disk(HashMap<OsString, Found>);
+
+impl Lookup for Disk {
+    fn lookup(&mut self, path: &Path) -> Found {
+        if let Some(found) = self.0.get(path.as_os_str()) {
+            return found.clone();
+        }
+        let found = match rustix::fs::lstat(path) {
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::NAMETOOLONG) => Found::Missing,
+            Err(_) => Found::Hidden,
+            Ok(stat) => match FileType::from_raw_mode(stat.st_mode) {
+                FileType::Directory => Found::Directory,
+                FileType::Symlink => match rustix::fs::readlink(path, Vec::new()) {
+                    Ok(to) => Found::Link(PathBuf::from(OsString::from_vec(to.into_bytes()))),
+                    Err(_) => Found::Hidden,
+                },
+                _ => Found::File,
+            },
+        };
+        self.0.insert(path.as_os_str().to_owned(), found.clone());
+        found
+    }
+
+    fn has_other_names(&mut self, path: &Path) -> bool {
+        rustix::fs::lstat(path).is_ok_and(|stat| stat.st_nlink > 1)
+    }
+}
+
+/// The directory that hides `path`: the last one on the way to it that can be seen.
+pub(super) fn hiding<'p>(host: &mut dyn Lookup, path: &'p Path) -> Option<&'p Path> {
+    let mut above = path.ancestors().skip(1);
+    above.find(|directory| host.lookup(directory) == Found::Directory)
+}

@@ -1,0 +1,106 @@
+//! [`compile`]: from a [`Profile`] to the steps that a keeper takes; [`status`]: from what the kernel
+//! made of them to a [`Status`](crate::process::Status).
+//!
+//! Both look at nothing but their arguments and, for the steps, at what lies at the paths of the profile.
+//! Nothing is created, mounted or restricted here.
+//!
+//! With namespaces the mounts decide what exists, what is read-only and what cannot be run, and Landlock
+//! seals it; without them Landlock stands alone. Landlock adds up what rules grant along a path, so it can
+//! give back below what was withheld above, never the other way round: whatever a rule withholds inside a
+//! tree that another one grants is a mount's business. What neither can express is refused, or becomes a
+//! gap, as the profile wants it.
+
+mod bare;
+mod filter;
+mod host;
+mod landlock;
+mod mounts;
+mod outline;
+mod refused;
+mod skeleton;
+mod status;
+
+use self::filter::Surroundings;
+use self::host::{Disk, Lookup};
+use self::outline::Outline;
+use self::refused::Gaps;
+pub(crate) use self::refused::Refused;
+pub(crate) use self::status::status;
+use super::order::{Confinement, Step};
+use crate::finding::Tier;
+use crate::process::Limits;
+use crate::profile::{Enforce, Network, Profile};
+
+#[cfg(test)]
+mod tests;
+
+/// The steps that enforce a profile, on a machine of this tier and with this version of Landlock (0 for
+/// none). A layer that the profile leaves out is left out, and the status says so.
+pub(crate) fn compile(
+    profile: &Profile,
+    limits: &Limits,
+    tier: Tier,
+    landlock_abi: u32,
+) -> Result<Confinement, Refused> {
+    let host = &mut Disk::default();
+    let before = |_: &mut dyn Lookup, abi| skeleton::before_on_disk(abi);
+    compile_on(host, before, profile, limits, tier, landlock_abi)
+}
+
+fn compile_on(
+    host: &mut dyn Lookup,
+    before: impl Fn(&mut dyn Lookup, u32) -> Vec<Step>,
+    profile: &Profile,
+    limits: &Limits,
+    tier: Tier,
+    landlock_abi: u32,
+) -> Result<Confinement, Refused> {
+    if profile.enforce == Enforce::Required {
+        check_means(profile, tier, landlock_abi)?;
+    }
+    let outline = Outline::of(profile)?;
+    let abi = landlock_abi.min(profile.layers.landlock.into());
+    let namespaces = tier == Tier::A && profile.layers.namespaces;
+    let mut gaps = Gaps::new(profile.enforce);
+    let (base, steps) = if namespaces {
+        let before = before(host, abi);
+        mounts::steps(host, before, profile, &outline, abi, &mut gaps)?
+    } else {
+        let steps = bare::steps(host, profile, &outline, abi, &mut gaps)?;
+        (Vec::new(), steps)
+    };
+    let own_network = namespaces && profile.network == Network::None;
+    Ok(Confinement {
+        namespaces,
+        own_network,
+        base,
+        steps,
+        landlock: (abi > 0).then(|| landlock::ruleset(abi, own_network, profile.network)),
+        // A machine of no tier may be one whose kernel refuses filters.
+        filter: if profile.layers.seccomp && tier != Tier::None {
+            filter::of_host(Surroundings {
+                namespaces,
+                network: profile.network == Network::Host,
+                sockets_by_path: landlock::knows_sockets(abi),
+                truncation: landlock::knows_truncation(abi),
+            })
+        } else {
+            Vec::new()
+        },
+        tasks: limits.tasks.filter(|_| namespaces),
+        memory: limits.memory,
+        gaps: gaps.into_sentences(),
+    })
+}
+
+/// Checks that the machine has what the profile asks for. A layer that it leaves out is not missed.
+fn check_means(profile: &Profile, tier: Tier, landlock_abi: u32) -> Result<(), Refused> {
+    let no_landlock = landlock_abi == 0 && profile.layers.landlock > 0;
+    if tier == Tier::None || no_landlock {
+        return Err(Refused::NothingToConfineWith);
+    }
+    if profile.layers.seccomp && !filter::is_known_here() {
+        return Err(Refused::UnknownProcessor);
+    }
+    Ok(())
+}

@@ -1,0 +1,606 @@
+//! The steps with namespaces: a new root on which the paths of a profile are shown.
+//!
+//! Paths are walked from the top down, so that no mount hides an earlier one. At each there is *ground*:
+//! memory of the keeper, where mount points can be made, or a tree of the host, where nothing ever is.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use super::host::{self, Found, Lookup};
+use super::landlock;
+use super::outline::{Outline, Place, c_string, target};
+use super::refused::{Gaps, Refused};
+use super::skeleton::{self, allow, directory, link, needed};
+use crate::profile::{PathRule, PrivateDirectory, Profile, Rights, RuleSource};
+use crate::sys::linux::order::{Act, MountFlags, NewMount, Step};
+
+/// The steps that many calls share, and those of this call. The first are put after `before`.
+pub(super) fn steps(
+    host: &mut dyn Lookup,
+    before: Vec<Step>,
+    profile: &Profile,
+    outline: &Outline<'_>,
+    abi: u32,
+    gaps: &mut Gaps,
+) -> Result<(Vec<Step>, Vec<Step>), Refused> {
+    let mut walk = Walk {
+        base: before,
+        steps: Vec::new(),
+        mounted: HashSet::new(),
+        above: vec![Stretch::root()],
+        private_early: true,
+        host,
+        outline,
+        abi,
+        gaps,
+    };
+    for (path, place) in outline.iter() {
+        walk.place(path, place)?;
+    }
+    // A directory that only leads to others can be listed. The right reaches down to all that is shown,
+    // which therefore must be readable anyway.
+    if outline.everything_is_readable() && abi > 0 {
+        allow(&mut walk.steps, c".", landlock::listing());
+    }
+    let early = walk.private_early;
+    let Walk {
+        mut base,
+        mut steps,
+        ..
+    } = walk;
+    base.extend(skeleton::machine(profile));
+    // What is made in private directories is made after them.
+    let last = if early { &mut base } else { &mut steps };
+    last.extend(skeleton::within_private(profile)?);
+    Ok((base, steps))
+}
+
+struct Walk<'a> {
+    base: Vec<Step>,
+    steps: Vec<Step>,
+    /// Paths that are mount points in a tree of the host.
+    mounted: HashSet<PathBuf>,
+    /// What is above the current path, outermost first.
+    above: Vec<Stretch>,
+    /// Whether all private directories are made before the call is known.
+    private_early: bool,
+    host: &'a mut dyn Lookup,
+    outline: &'a Outline<'a>,
+    abi: u32,
+    gaps: &'a mut Gaps,
+}
+
+/// A path and what holds below it.
+#[derive(Clone)]
+struct Stretch {
+    path: PathBuf,
+    ground: Ground,
+    /// What the kernel grants below, as far as Landlock decides: all that was granted on the way.
+    granted: Rights,
+    /// The same in Landlock's terms.
+    access: u64,
+    /// Whether it is made before the call is known.
+    early: bool,
+}
+
+#[derive(Clone, PartialEq, Eq)]
+enum Ground {
+    /// Memory of the keeper.
+    Memory,
+    /// The same, but no longer writable: mount points were made in time.
+    Prepared,
+    /// A tree of the host, mounted at `root` and with these flags.
+    Bound { root: PathBuf, flags: MountFlags },
+    /// Nothing can be reached.
+    Masked,
+}
+
+impl Stretch {
+    fn root() -> Self {
+        Self {
+            path: PathBuf::from("/"),
+            ground: Ground::Memory,
+            granted: Rights::NONE,
+            access: 0,
+            early: true,
+        }
+    }
+}
+
+impl<'a> Walk<'a> {
+    fn place(&mut self, path: &Path, place: Place<'_>) -> Result<(), Refused> {
+        while self.above.len() > 1
+            && self
+                .above
+                .last()
+                .is_some_and(|above| !path.starts_with(&above.path))
+        {
+            self.above.pop();
+        }
+        let above = self.above.last().cloned().unwrap_or_else(Stretch::root);
+        match place {
+            Place::Private(private) => self.private(private, &above),
+            Place::Rule(rule) => self.rule(rule, &above),
+            Place::Pin => {
+                self.pin(path, &above);
+                Ok(())
+            }
+        }
+    }
+
+    /// Closes the directory that hides `path` from us: what is withheld below it could be found there by a
+    /// tool that owns it, and opens it again.
+    fn close(&mut self, path: &Path, above: &Stretch) {
+        let Ground::Bound { root, .. } = &above.ground else {
+            return;
+        };
+        if let Some(hiding) = host::hiding(self.host, path)
+            && hiding.starts_with(root)
+        {
+            self.hide(hiding, &Found::File, above, false);
+        }
+    }
+
+    fn rule(&mut self, rule: &PathRule, above: &Stretch) -> Result<(), Refused> {
+        if let Some(verdict) = reserved(rule) {
+            return verdict;
+        }
+        match (host::find(self.host, &rule.path), &above.ground) {
+            (_, Ground::Masked) => Ok(()),
+            (Found::Hidden, Ground::Bound { .. }) if rule.source != RuleSource::System => {
+                self.close(&rule.path, above);
+                Ok(())
+            }
+            (Found::Missing | Found::Hidden, ground) => {
+                self.missing(rule, above, ground);
+                Ok(())
+            }
+            (Found::Link(to), Ground::Memory) if rule.source == RuleSource::System => {
+                if !skeleton::has_link(&rule.path) {
+                    self.make_parent(&rule.path, above.early);
+                    self.push(above.early, link(target(&rule.path), c_string(&to)));
+                }
+                Ok(())
+            }
+            (Found::Link(_) | Found::BeyondLink, ground) => {
+                self.leads_elsewhere(rule, above, ground)
+            }
+            (found, Ground::Memory | Ground::Prepared) => self.show(rule, &found, above),
+            (found, Ground::Bound { root, flags }) => {
+                self.within(rule, &found, above, root, *flags)
+            }
+        }
+    }
+
+    /// Nothing is ever created at the path of a rule, so nothing holds it either.
+    fn missing(&mut self, rule: &PathRule, above: &Stretch, ground: &Ground) {
+        let can_appear = matches!(ground, Ground::Bound { flags, .. } if !flags.read_only)
+            && above.granted.has(Rights::CREATE);
+        let withholds = above.granted.without(rule.rights) != Rights::NONE;
+        if can_appear && withholds && rule.source != RuleSource::System {
+            self.gaps.missing(&rule.path);
+        }
+    }
+
+    /// Mounts are made without following links, because a link could be swapped in between.
+    fn leads_elsewhere(
+        &mut self,
+        rule: &PathRule,
+        above: &Stretch,
+        ground: &Ground,
+    ) -> Result<(), Refused> {
+        if rule.source == RuleSource::System {
+            return Ok(());
+        }
+        let withheld = above.granted.without(rule.rights);
+        match ground {
+            // A guard is not told of where its path leads to; there it is guarded too.
+            Ground::Bound { .. } if rule.source == RuleSource::Guard => {
+                if withheld != Rights::NONE {
+                    self.gaps.note(format!(
+                        "`{}` is open to {withheld}, because it is, or lies behind, a symbolic link",
+                        rule.path.display()
+                    ));
+                }
+                Ok(())
+            }
+            Ground::Bound { .. } if withheld != Rights::NONE => self.gaps.cannot_hold(
+                rule,
+                withheld,
+                "it is, or lies behind, a symbolic link",
+                "name the path that the link leads to",
+            ),
+            Ground::Memory | Ground::Prepared
+                if rule.rights != Rights::NONE && rule.source == RuleSource::Declared =>
+            {
+                Err(Refused::Link {
+                    path: rule.path.clone(),
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A path of the host on memory.
+    fn show(&mut self, rule: &PathRule, found: &Found, above: &Stretch) -> Result<(), Refused> {
+        if rule.rights == Rights::NONE {
+            // It is hidden already. Rules below it find memory.
+            return Ok(());
+        }
+        if rule.path == Path::new("/") {
+            return Err(Refused::Root);
+        }
+        let early = above.early && rule.source == RuleSource::System;
+        if above.ground == Ground::Memory {
+            self.make_mount_point(&rule.path, found, early);
+        }
+        let flags = flags(rule.rights, found);
+        self.bind(rule, flags, early);
+        let taken = taken(flags, found, true);
+        self.granted(rule, found, above, taken, early)?;
+        let ground = Ground::Bound {
+            root: rule.path.clone(),
+            flags,
+        };
+        self.enter(rule, found, above, ground, early);
+        Ok(())
+    }
+
+    /// A rule inside a tree of the host.
+    fn within(
+        &mut self,
+        rule: &PathRule,
+        found: &Found,
+        above: &Stretch,
+        root: &Path,
+        outer: MountFlags,
+    ) -> Result<(), Refused> {
+        let early = above.early && rule.source == RuleSource::System;
+        let withholds = above.granted.without(rule.rights) != Rights::NONE;
+        if *found == Found::File && withholds && self.host.has_other_names(&rule.path) {
+            self.gaps.other_names(&rule.path);
+        }
+        if rule.rights == Rights::NONE {
+            self.hide(&rule.path, found, above, early);
+            return Ok(());
+        }
+        let inner = flags(rule.rights, found);
+        let loosens = (outer.read_only && !inner.read_only) || (outer.no_exec && !inner.no_exec);
+        let tightens = (inner.read_only && !outer.read_only) || (inner.no_exec && !outer.no_exec);
+        // A file that is a mount point can be neither removed nor replaced.
+        let held_by_name = *found == Found::File
+            && above
+                .granted
+                .without(rule.rights)
+                .has_any(Rights::CREATE.with(Rights::DELETE));
+        let is_pinned = !outer.read_only && self.outline.is_pinned(&rule.path);
+        let is_mount = loosens || tightens || held_by_name || is_pinned;
+        if is_mount {
+            self.pin_above(&rule.path, above, early);
+        }
+        if loosens {
+            self.bind(rule, inner, early);
+        } else if is_mount {
+            self.again(&rule.path, inner, early);
+        }
+        self.granted(rule, found, above, taken(inner, found, is_mount), early)?;
+        let root = if is_mount { &rule.path } else { root };
+        let ground = Ground::Bound {
+            root: root.to_owned(),
+            flags: inner,
+        };
+        self.enter(rule, found, above, ground, early);
+        Ok(())
+    }
+
+    /// Hides a path in a tree of the host, but for what is to be seen below it.
+    fn hide(&mut self, path: &Path, found: &Found, above: &Stretch, early: bool) {
+        self.pin_above(path, above, early);
+        self.mounted.insert(path.to_owned());
+        let holes = match found {
+            Found::Directory => self.holes(path),
+            _ => Vec::new(),
+        };
+        let ground = if holes.is_empty() {
+            let mask = Act::Mask {
+                target: target(path),
+            };
+            self.push(early, needed(mask));
+            Ground::Masked
+        } else {
+            self.push(early, tmpfs(path, MASK_SIZE, 0o111, true));
+            for (hole, found) in holes {
+                self.make_mount_point(hole, &found, early);
+            }
+            self.again(
+                path,
+                MountFlags {
+                    read_only: true,
+                    no_exec: true,
+                    dev: false,
+                },
+                early,
+            );
+            Ground::Prepared
+        };
+        self.above.push(Stretch {
+            path: path.to_owned(),
+            ground,
+            early,
+            ..above.clone()
+        });
+    }
+
+    /// The outermost paths below that show something which is there to be shown.
+    fn holes(&mut self, path: &Path) -> Vec<(&'a Path, Found)> {
+        let mut holes: Vec<(&Path, Found)> = Vec::new();
+        for (inner, place) in self.outline.below(path) {
+            if holes
+                .last()
+                .is_some_and(|(hole, _)| inner.starts_with(hole))
+            {
+                continue;
+            }
+            let found = match place {
+                Place::Private(_) => Found::Directory,
+                _ => host::find(self.host, inner),
+            };
+            if place.shows_something() && matches!(found, Found::Directory | Found::File) {
+                holes.push((inner, found));
+            }
+        }
+        holes
+    }
+
+    fn private(&mut self, private: &PrivateDirectory, above: &Stretch) -> Result<(), Refused> {
+        let path = &private.path;
+        if path == Path::new("/") {
+            return Err(Refused::Root);
+        }
+        let early = above.early;
+        self.private_early &= early;
+        match above.ground {
+            Ground::Memory => self.push(early, directory(&target(path), 0o755)),
+            Ground::Prepared => {}
+            Ground::Masked => return Ok(()),
+            Ground::Bound { .. } => {
+                if host::find(self.host, path) != Found::Directory {
+                    return Err(Refused::NoMountPoint { path: path.clone() });
+                }
+                self.pin_above(path, above, early);
+                self.mounted.insert(path.clone());
+            }
+        }
+        let mode = if WORLD_WRITABLE
+            .iter()
+            .any(|shared| path == Path::new(shared))
+        {
+            0o1777
+        } else {
+            0o700
+        };
+        self.push(early, tmpfs(path, private.size, mode, !private.executable));
+        let access = landlock::private(private.executable, self.abi);
+        allow(self.list(early), &target(path), access);
+        self.above.push(Stretch {
+            path: path.clone(),
+            ground: Ground::Memory,
+            granted: above.granted.with(if private.executable {
+                Rights::ALL
+            } else {
+                Rights::ALL.without(Rights::EXECUTE)
+            }),
+            access: above.access | access,
+            early,
+        });
+        Ok(())
+    }
+
+    fn pin(&mut self, path: &Path, above: &Stretch) {
+        if !matches!(above.ground, Ground::Bound { flags, .. } if !flags.read_only) {
+            return;
+        }
+        match host::find(self.host, path) {
+            Found::Directory | Found::File => {
+                self.pin_above(path, above, false);
+                self.again(path, MountFlags::default(), false);
+            }
+            Found::Hidden => self.close(path, above),
+            _ => {}
+        }
+    }
+
+    /// Pins the directories between the mount that `path` is in and `path`: whoever renames one of them
+    /// takes the mount along and can put something else in its place.
+    fn pin_above(&mut self, path: &Path, above: &Stretch, early: bool) {
+        let Ground::Bound { root, flags } = &above.ground else {
+            return;
+        };
+        if flags.read_only {
+            return;
+        }
+        let mut between: Vec<&Path> = path
+            .ancestors()
+            .skip(1)
+            .take_while(|directory| *directory != root)
+            .collect();
+        between.reverse();
+        for directory in between {
+            self.again(directory, MountFlags::default(), early);
+        }
+    }
+
+    /// Makes a path a mount of its own, unless it is one and nothing is to change.
+    fn again(&mut self, path: &Path, flags: MountFlags, early: bool) {
+        let is_new = self.mounted.insert(path.to_owned());
+        if is_new || flags != MountFlags::default() {
+            let act = Act::Again {
+                target: target(path),
+                flags,
+            };
+            self.push(early, needed(act));
+        }
+    }
+
+    fn bind(&mut self, rule: &PathRule, flags: MountFlags, early: bool) {
+        self.mounted.insert(rule.path.clone());
+        let step = Step {
+            act: Act::Bind {
+                source: c_string(&rule.path),
+                target: target(&rule.path),
+                flags,
+            },
+            // It may vanish in between, and a tool that misses it will say so.
+            optional: rule.source == RuleSource::System,
+        };
+        self.push(early, step);
+    }
+
+    /// Gives what the rule grants to Landlock, and checks that what it withholds is withheld.
+    fn granted(
+        &mut self,
+        rule: &PathRule,
+        found: &Found,
+        above: &Stretch,
+        taken: Rights,
+        early: bool,
+    ) -> Result<(), Refused> {
+        let access = landlock::access(rule.rights, found, self.abi);
+        if access & !above.access != 0 {
+            let step = Step {
+                act: Act::Allow {
+                    target: target(&rule.path),
+                    rights: access,
+                },
+                optional: rule.source == RuleSource::System,
+            };
+            self.push(early, step);
+        }
+        self.gaps.coarser(rule, found);
+        let rights = landlock::effective(rule.rights, found);
+        let open = above.granted.without(rights).without(taken);
+        if open != Rights::NONE {
+            self.gaps.cannot_hold(
+                rule,
+                open,
+                "what is above it allows that, and the kernel takes back only all changes at once",
+                "allow all changes there or none, or set `sandbox.enforce = \"best-effort\"`",
+            )?;
+        }
+        Ok(())
+    }
+
+    fn enter(
+        &mut self,
+        rule: &PathRule,
+        found: &Found,
+        above: &Stretch,
+        ground: Ground,
+        early: bool,
+    ) {
+        self.above.push(Stretch {
+            path: rule.path.clone(),
+            ground,
+            granted: above.granted.with(landlock::effective(rule.rights, found)),
+            access: above.access | landlock::access(rule.rights, found, self.abi),
+            early,
+        });
+    }
+
+    /// On memory only.
+    fn make_mount_point(&mut self, path: &Path, found: &Found, early: bool) {
+        if *found == Found::Directory {
+            self.push(early, directory(&target(path), 0o755));
+            return;
+        }
+        self.make_parent(path, early);
+        let file = Act::File {
+            target: target(path),
+            mode: 0o444,
+            content: Vec::new(),
+        };
+        self.push(early, needed(file));
+    }
+
+    fn make_parent(&mut self, path: &Path, early: bool) {
+        let parent = path.parent().filter(|parent| *parent != Path::new("/"));
+        if let Some(parent) = parent {
+            let step = directory(&target(parent), 0o755);
+            // One that was just made for a sibling is there already.
+            if !self.list(early).contains(&step) {
+                self.push(early, step);
+            }
+        }
+    }
+
+    fn push(&mut self, early: bool, step: Step) {
+        self.list(early).push(step);
+    }
+
+    fn list(&mut self, early: bool) -> &mut Vec<Step> {
+        if early {
+            &mut self.base
+        } else {
+            &mut self.steps
+        }
+    }
+}
+
+/// `Some` for what the tool has of its own: a rule of the system is then passed over.
+fn reserved(rule: &PathRule) -> Option<Result<(), Refused>> {
+    let is_ours = OWN.iter().any(|own| rule.path.starts_with(own));
+    is_ours.then(|| match rule.source {
+        RuleSource::Declared if rule.rights != Rights::NONE => Err(Refused::Reserved {
+            path: rule.path.clone(),
+        }),
+        _ => Ok(()),
+    })
+}
+
+/// A file cannot be created or removed where it is a mount point, so only changing counts.
+fn flags(rights: Rights, found: &Found) -> MountFlags {
+    let writes = match found {
+        Found::Directory => Rights::WRITE,
+        _ => Rights::UPDATE,
+    };
+    MountFlags {
+        read_only: !rights.has_any(writes),
+        no_exec: !rights.has(Rights::EXECUTE),
+        dev: false,
+    }
+}
+
+/// What the flags of a mount, and that it is one, withhold whatever Landlock grants.
+fn taken(flags: MountFlags, found: &Found, is_mount: bool) -> Rights {
+    let mut taken = Rights::NONE;
+    if flags.read_only {
+        taken = taken.with(Rights::WRITE);
+    }
+    if flags.no_exec {
+        taken = taken.with(Rights::EXECUTE);
+    }
+    if is_mount && *found == Found::File {
+        taken = taken.with(Rights::CREATE).with(Rights::DELETE);
+    }
+    taken
+}
+
+fn tmpfs(path: &Path, size: u64, mode: u32, no_exec: bool) -> Step {
+    needed(Act::Mount {
+        kind: NewMount::Tmpfs { size, mode },
+        target: target(path),
+        flags: MountFlags {
+            no_exec,
+            ..MountFlags::default()
+        },
+    })
+}
+
+/// What the skeleton makes anew.
+const OWN: [&str; 2] = ["/dev", "/proc"];
+
+/// Programs check that others cannot remove their files from these.
+const WORLD_WRITABLE: [&str; 3] = ["/dev/shm", "/tmp", "/var/tmp"];
+
+/// Enough for the mount points in a hidden directory.
+const MASK_SIZE: u64 = 1 << 20;

@@ -1,0 +1,168 @@
+//! [`Refused`]: why a profile cannot be turned into steps; [`Gaps`]: what is left open instead.
+
+use std::path::{Path, PathBuf};
+
+use super::host::Found;
+use crate::profile::{Enforce, PathRule, Rights, RuleSource};
+
+/// Why a profile cannot be turned into steps. Each says which part, why, and what to do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Refused {
+    /// The machine lacks Landlock, or filters that work.
+    #[error(
+        "this machine lacks the means to confine a program; `jig doctor` says what is missing, and with \
+         `sandbox.enforce = \"best-effort\"` the tool runs without"
+    )]
+    NothingToConfineWith,
+    /// There is no table of system calls for the processor.
+    #[error(
+        "jig knows no system calls of this processor ({}); with `sandbox.enforce = \"best-effort\"` the \
+         tool runs without a filter for them",
+        std::env::consts::ARCH
+    )]
+    UnknownProcessor,
+    /// A path that is not in the one form that can be compared.
+    #[error("`{}` is not an absolute path without `.`, `..` and NUL", path.display())]
+    NotCanonical {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A rule for the root directory, in namespaces.
+    #[error("`/` cannot be granted as a whole: name the directories that the tool needs")]
+    Root,
+    /// A rule for something that the sandbox makes anew.
+    #[error("`{}` of the host cannot be granted: the tool has one of its own", path.display())]
+    Reserved {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A private file, or a door, that is in no private directory.
+    #[error("`{}` is to be made in a private directory, and lies in none", path.display())]
+    NotPrivate {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A door without namespaces.
+    #[error(
+        "without namespaces there can be no socket at `{}`, through which the tool has programs run; `jig \
+         doctor` says how to get namespaces, and with `sandbox.enforce = \"best-effort\"` the tool finds no \
+         programs",
+        path.display()
+    )]
+    NoDoor {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A private directory inside a tree of the host, which has no such directory.
+    #[error(
+        "`{}` is to be a private directory, but does not exist in the directory of the host that it lies \
+         in: make it there, or choose another place", path.display()
+    )]
+    NoMountPoint {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A declared path that leads elsewhere.
+    #[error(
+        "`{}` is, or lies behind, a symbolic link: name the path that it leads to", path.display()
+    )]
+    Link {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A declared rule that the kernel cannot hold.
+    #[error("the rule for `{}` cannot be held: {why}; {way_out}", path.display())]
+    CannotHold {
+        /// The path of the rule.
+        path: PathBuf,
+        /// The reason.
+        why: String,
+        /// What to do about it.
+        way_out: &'static str,
+    },
+}
+
+/// What is left open about files, and whether it may be.
+#[derive(Debug)]
+pub(super) struct Gaps {
+    enforce: Enforce,
+    sentences: Vec<String>,
+}
+
+impl Gaps {
+    pub(super) fn new(enforce: Enforce) -> Self {
+        Self {
+            enforce,
+            sentences: Vec::new(),
+        }
+    }
+
+    /// Notes something that is left open whatever the profile wants.
+    pub(super) fn note(&mut self, sentence: String) {
+        if !self.sentences.contains(&sentence) {
+            self.sentences.push(sentence);
+        }
+    }
+
+    /// A rule that cannot be held, for a path that exists: it is refused if that is wanted, else noted.
+    pub(super) fn cannot_hold(
+        &mut self,
+        rule: &PathRule,
+        open: Rights,
+        why: &str,
+        way_out: &'static str,
+    ) -> Result<(), Refused> {
+        if rule.source != RuleSource::System && self.enforce == Enforce::Required {
+            return Err(Refused::CannotHold {
+                path: rule.path.clone(),
+                why: format!("it withholds {open}, but {why}"),
+                way_out,
+            });
+        }
+        self.note(format!(
+            "`{}` is open to {open}, because {why}",
+            rule.path.display()
+        ));
+        Ok(())
+    }
+
+    /// A rule for a path at which there is nothing.
+    pub(super) fn missing(&mut self, path: &Path) {
+        self.note(format!(
+            "`{}` does not exist yet, so nothing keeps the tool from creating it; it is looked for after \
+             the call",
+            path.display()
+        ));
+    }
+
+    /// A rule that withholds something of a file with hard links.
+    pub(super) fn other_names(&mut self, path: &Path) {
+        self.note(format!(
+            "`{}` has other names (hard links), for which its rule does not count",
+            path.display()
+        ));
+    }
+
+    /// Notes what a rule for a directory allows beyond its rights, because the kernel does not tell them
+    /// apart. It is no reason to refuse: the kernel cannot do it anywhere.
+    pub(super) fn coarser(&mut self, rule: &PathRule, found: &Found) {
+        let path = rule.path.display();
+        if *found != Found::Directory || rule.rights.has(Rights::UPDATE) {
+            return;
+        }
+        if rule.rights.has(Rights::CREATE) {
+            self.note(format!(
+                "what exists in `{path}` can be changed too, because the kernel does not tell that from \
+                 creating"
+            ));
+        } else if rule.rights.has(Rights::DELETE) {
+            self.note(format!(
+                "modes, times and attributes of what exists in `{path}` can be changed"
+            ));
+        }
+    }
+
+    pub(super) fn into_sentences(self) -> Vec<String> {
+        self.sentences
+    }
+}

@@ -1,0 +1,79 @@
+//! Steps as lines.
+
+use std::ffi::CStr;
+
+use crate::sys::linux::order::{Act, MountFlags, NewMount, Step};
+
+pub(super) fn lines(steps: &[Step]) -> Vec<String> {
+    steps.iter().map(line).collect()
+}
+
+fn line(step: &Step) -> String {
+    let text = match &step.act {
+        Act::Directory { target, .. } => format!("dir {}", path(target)),
+        Act::File {
+            target, content, ..
+        } => format!("file {} {}", path(target), content.len()),
+        Act::Symlink { target, to } => format!("link {} {}", path(target), path(to)),
+        Act::Bind {
+            source,
+            target,
+            flags,
+        } => {
+            assert_eq!(path(source), format!("/{}", path(target)));
+            format!("bind {} {}", path(target), words(*flags))
+        }
+        Act::Again { target, flags } => format!("again {} {}", path(target), words(*flags)),
+        Act::Mask { target } => format!("mask {}", path(target)),
+        Act::Mount {
+            kind,
+            target,
+            flags,
+        } => {
+            let kind = match kind {
+                NewMount::Tmpfs { size, mode } => format!("tmpfs({size},{mode:o})"),
+                NewMount::Proc => "proc".to_owned(),
+                NewMount::Devpts => "devpts".to_owned(),
+            };
+            format!("mount {} {kind} {}", path(target), words(*flags))
+        }
+        Act::Listen { target } => format!("listen {}", path(target)),
+        Act::Loopback => "loopback".to_owned(),
+        Act::HostName(name) => format!("name {}", path(name)),
+        Act::Allow { target, rights } => format!("allow {} {}", path(target), access(*rights)),
+    };
+    let mark = if step.optional { "?" } else { "" };
+    format!("{}{mark}", text.trim_end())
+}
+
+fn path(path: &CStr) -> &str {
+    path.to_str().unwrap()
+}
+
+fn words(flags: MountFlags) -> String {
+    let words = [
+        (flags.read_only, "ro"),
+        (flags.no_exec, "noexec"),
+        (flags.dev, "dev"),
+    ];
+    let set: Vec<&str> = words
+        .into_iter()
+        .filter_map(|(set, word)| set.then_some(word))
+        .collect();
+    set.join(",")
+}
+
+/// The rights of Landlock, in the order of its bits.
+pub(super) fn access(rights: u64) -> String {
+    const NAMES: [&str; 17] = [
+        "execute", "write", "read", "list", "rmdir", "rm", "char", "mkdir", "reg", "sock", "fifo",
+        "block", "sym", "refer", "truncate", "ioctl", "unix",
+    ];
+    let names: Vec<&str> = NAMES
+        .iter()
+        .enumerate()
+        .filter(|(bit, _)| rights & (1 << bit) != 0)
+        .map(|(_, name)| *name)
+        .collect();
+    names.join("+")
+}

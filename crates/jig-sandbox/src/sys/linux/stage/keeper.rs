@@ -1,0 +1,435 @@
+//! The keeper: the parent of a tool, which ends with it, with its host, and on demand.
+//!
+//! It reads nothing but its order and one-byte commands from the host. With namespaces it is the first
+//! process of the tool's process namespace: its end is the end of all in there, by the kernel. Without
+//! them it adopts orphans and hunts the tree down by itself.
+//!
+//! A keeper that was forked from its host has the host's memory, secrets included. So it is closed to
+//! inspection, which holds against everything in the tool's user namespace, and its arguments and
+//! environment are overwritten.
+
+use core::cell::Cell;
+use core::ffi::CStr;
+
+use super::acts::Site;
+use super::calls::{self, ExitOnDrop, O_PATH, SIGCHLD, SIGCONT, SIGKILL, WORKING_DIRECTORY};
+use super::mounts::{self, Attributes};
+use super::order::{self, Order, Span};
+use super::raw::{self, Errno, O_DIRECTORY};
+use super::record::{self, End, Record, Refusal, Report, Step};
+use super::root::{MOST_PRIVATE, Root};
+use super::tool::{self, Task};
+use super::watch::{self, Watch};
+
+/// The life of a keeper with an order of its own, from the fork to its end. All signals are blocked.
+pub(crate) fn run(order: &Order) -> ! {
+    let _no_unwinding = ExitOnDrop;
+    let line = order.header.line;
+    let prepared = arrive(order).and_then(|()| Prepared::new(order, line));
+    keep(order, prepared, line, order.header.host)
+}
+
+/// Starts the tool, if all went well so far, and keeps it to its end.
+pub(crate) fn keep(order: &Order, prepared: Result<Prepared, Refusal>, line: i32, host: i32) -> ! {
+    match prepared.and_then(|prepared| prepared.start(order, line, host)) {
+        Err(refusal) => say(line, Record::Refused(refusal)),
+        Ok((mut keeper, report)) => {
+            say(line, Record::Started(report));
+            keeper.watch();
+            keeper.finish();
+        }
+    }
+    calls::exit(0)
+}
+
+/// Leaves what came from the host: its signal handlers, descriptors and session.
+fn arrive(order: &Order) -> Result<(), Refusal> {
+    // Children are waited for, also if the host ignores its own. A new program would inherit that too.
+    calls::reset_signals();
+    // Other keepers' lines and pipes that happened to be open would keep those from coming to an end.
+    close_all_but(order, order.header.kept).map_err(Refusal::at(Step::CloseDescriptors))?;
+    calls::leave_session().map_err(Refusal::at(Step::Session))
+}
+
+/// A keeper that has taken the first steps, which may be the same for many tools.
+pub(crate) struct Prepared {
+    root: Option<Root>,
+    /// The ruleset of Landlock, or -1.
+    ruleset: i32,
+    report: Report,
+}
+
+impl Prepared {
+    /// Takes the first steps of an order.
+    pub(crate) fn new(order: &Order, line: i32) -> Result<Self, Refusal> {
+        let mut prepared = Self {
+            root: None,
+            ruleset: -1,
+            report: Report::default(),
+        };
+        let confined = order.has(order::CONFINED);
+        if order.has(order::NAMESPACES) {
+            map_users(order, line).map_err(Refusal::at(Step::Map))?;
+            if confined {
+                prepared.root = Some(Root::new().map_err(Refusal::at(Step::Root))?);
+            } else {
+                prepared.report.proc = mounts::renew_proc().err();
+            }
+        } else {
+            calls::adopt_orphans().map_err(Refusal::at(Step::Adopt))?;
+        }
+        conceal(order).map_err(Refusal::at(Step::Conceal))?;
+        if confined {
+            if order.has(order::LANDLOCK) {
+                prepared.ruleset = calls::new_ruleset(&order.header.ruleset)
+                    .map_err(Refusal::at(Step::Landlock))?;
+            }
+            close_ways_to_privileges().map_err(Refusal::at(Step::Privileges))?;
+            prepared.take(order, order.header.base, 0, line)?;
+        }
+        Ok(prepared)
+    }
+
+    fn take(&mut self, order: &Order, acts: Span, first: u32, line: i32) -> Result<(), Refusal> {
+        let mut site = Site {
+            root: self.root,
+            ruleset: self.ruleset,
+            line,
+            report: &mut self.report,
+        };
+        let taken = site.take_all(order, acts, first);
+        self.root = site.root;
+        taken
+    }
+
+    /// Takes the other steps, and starts the tool.
+    fn start(mut self, order: &Order, line: i32, host: i32) -> Result<(Keeper, Report), Refusal> {
+        let header = &order.header;
+        order.relocate().map_err(Refusal::at(Step::Order))?;
+        self.take(order, header.steps, header.taken, line)?;
+        let mut watch = Watch {
+            tasks: header.tasks,
+            memory: header.memory,
+            descriptors: header.descriptors,
+            page: header.page.into(),
+            proc: -1,
+            private: [-1; MOST_PRIVATE],
+            reached: 0,
+        };
+        let needs_proc = watch.is_needed() || header.highest_id != 0;
+        if let Some(root) = &mut self.root {
+            if needs_proc && root.proc < 0 {
+                // For the keeper alone. Without one, it goes without watching.
+                root.proc = mounts::new(c"proc", &[], Attributes::default()).unwrap_or(-1);
+            }
+            watch.proc = root.proc;
+            watch.private = root.private;
+            root.enter().map_err(Refusal::at(Step::EnterRoot))?;
+        } else if needs_proc && order.has(order::NAMESPACES) && self.report.proc.is_none() {
+            let flags = O_PATH | O_DIRECTORY;
+            watch.proc = calls::open_at(WORKING_DIRECTORY, c"/proc", flags).unwrap_or(-1);
+        }
+        self.report.tasks_limited = watch.proc >= 0 && limit_tasks(watch.proc, header.highest_id);
+        if !watch.is_needed() {
+            watch.proc = -1;
+            watch.private = [-1; MOST_PRIVATE];
+        }
+
+        let signals = calls::child_signals().map_err(Refusal::at(Step::Signals))?;
+        let task = Task {
+            order: *order,
+            keeper: calls::id(),
+            ruleset: self.ruleset,
+            failure: Cell::new(None),
+        };
+        let tool = begin(&task)?;
+        let keeper = Keeper {
+            tool,
+            line,
+            host,
+            signals,
+            // Asked of the kernel, because the answer is what makes signals to "all" safe to send.
+            is_first: task.keeper == 1,
+            said: false,
+            watch,
+        };
+        // The ends of the tool's pipes are the tool's alone.
+        keeper.close_others();
+        let _ = calls::change_directory(c"/");
+        Ok((keeper, self.report))
+    }
+}
+
+/// Starts a process that becomes the tool, and waits until it has.
+fn begin(task: &Task) -> Result<i32, Refusal> {
+    const SHARE_MEMORY: u64 = 0x100;
+    const UNTIL_EXEC: u64 = 0x4000;
+    let refuse = Refusal::at(Step::Fork);
+    let stack = calls::new_stack(STACK).map_err(&refuse)?;
+    let flags = SHARE_MEMORY | UNTIL_EXEC | SIGCHLD.cast_unsigned() as u64;
+    let argument = (&raw const *task).cast_mut().cast();
+    #[expect(
+        unsafe_code,
+        reason = "the tool begins as a process that borrows this memory"
+    )]
+    // SAFETY: the stack is new; the argument is the task that `tool::run` takes, and lives on; this
+    // process has one thread, which stands still until the tool has executed its program or ended.
+    let tool = unsafe { raw::clone_running(flags, stack, tool::run, argument) }.map_err(&refuse)?;
+    match task.failure.get() {
+        None => Ok(tool),
+        Some(refusal) => {
+            let _ = calls::reap(tool);
+            Err(refusal)
+        }
+    }
+}
+
+/// Maps the users of a new user namespace, or waits until that was done from outside.
+fn map_users(order: &Order, line: i32) -> Result<(), Errno> {
+    if order.has(order::MAPPED_FROM_OUTSIDE) {
+        if calls::receive_byte(line) != Some(record::GO) {
+            // The host is gone, or has given up.
+            calls::exit(0);
+        }
+        return Ok(());
+    }
+    // Of a process that nobody may inspect, the files in /proc belong to root. The host may be such.
+    calls::set_inspectable(true)?;
+    let write = |path, text| calls::write_file(WORKING_DIRECTORY, path, text);
+    write(c"/proc/self/uid_map", order.bytes(order.header.uid_map)?)?;
+    // Unprivileged users must give up `setgroups` first.
+    write(c"/proc/self/setgroups", b"deny")?;
+    write(c"/proc/self/gid_map", order.bytes(order.header.gid_map)?)
+}
+
+fn conceal(order: &Order) -> Result<(), Errno> {
+    calls::set_inspectable(false)?;
+    let [start, end] = order.header.traces;
+    if start != 0 {
+        #[expect(unsafe_code, reason = "overwrites memory by address")]
+        // SAFETY: the kernel named this range as the arguments and the environment, which lie on the
+        // first stack of the process. In this copy nothing reads them: the tool gets its own.
+        unsafe {
+            calls::overwrite(start as usize, end as usize, NAME.to_bytes());
+        }
+    }
+    calls::set_name(NAME);
+    Ok(())
+}
+
+/// The tool inherits it. A keeper without capabilities has nothing to close: what it starts cannot gain
+/// privileges, because of `no_new_privs`.
+fn close_ways_to_privileges() -> Result<(), Errno> {
+    const SETPCAP: u64 = 1 << 8;
+    let [effective, permitted, _] = calls::capabilities()?;
+    if effective & SETPCAP == 0 && permitted == 0 {
+        return Ok(());
+    }
+    calls::close_ways_to_privileges()
+}
+
+/// Limits the processes and threads of this process namespace; says whether the kernel did.
+fn limit_tasks(proc: i32, highest_id: u64) -> bool {
+    if highest_id == 0 {
+        return false;
+    }
+    let mut text = [0; 20];
+    let mut at = text.len();
+    let mut rest = highest_id;
+    while at > 0 && (rest > 0 || at == text.len()) {
+        at -= 1;
+        text[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+    }
+    calls::write_file(proc, c"sys/kernel/pid_max", &text[at..]).is_ok()
+}
+
+/// A keeper whose tool runs.
+struct Keeper {
+    tool: i32,
+    line: i32,
+    host: i32,
+    signals: i32,
+    /// Whether this is the first process of a process namespace.
+    is_first: bool,
+    /// Whether the host was told how the tool ended.
+    said: bool,
+    watch: Watch,
+}
+
+impl Keeper {
+    /// Closes all descriptors but its own.
+    fn close_others(&self) {
+        let mut own = [-1; 4 + MOST_PRIVATE];
+        let all = [self.line, self.host, self.signals, self.watch.proc];
+        for (slot, fd) in own
+            .iter_mut()
+            .zip(all.into_iter().chain(self.watch.private))
+        {
+            *slot = fd;
+        }
+        own.sort_unstable();
+        let _ = close_all_but_these(&own);
+    }
+
+    /// Until the tool has ended, the host has, the host wants the end, or the tree must end.
+    fn watch(&mut self) {
+        let mut looks = 0;
+        loop {
+            let fds = [self.signals, self.line, self.host];
+            let [ended, line, host] = calls::wait_readable(fds, self.watch.pause(looks));
+            // The tool's own end comes first, so that a kill at the same moment does not hide it.
+            if ended && self.tool_has_ended() || host {
+                return;
+            }
+            if line {
+                match calls::receive_byte(self.line) {
+                    None | Some(record::KILL) => return,
+                    Some(signal) => {
+                        self.signal_tree(signal.into());
+                        // One that is stopped would not notice.
+                        self.signal_tree(SIGCONT);
+                    }
+                }
+            }
+            if !ended && !line {
+                looks = 1;
+                if self.watch.look() {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Reaps orphans, and looks whether the tool is among the dead. It is not reaped here: its number,
+    /// which is also that of its process group, must not become another's yet.
+    fn tool_has_ended(&self) -> bool {
+        calls::drain(self.signals);
+        while let Ok(Some(pid)) = calls::ended_child() {
+            if pid == self.tool {
+                return true;
+            }
+            let _ = calls::reap(pid);
+        }
+        false
+    }
+
+    /// Ends what is left, and tells the host how the tool ended.
+    fn finish(&mut self) {
+        if self.is_first {
+            // The exit of this process ends the rest, and is complete only when all are gone.
+            if self.tool_has_ended() {
+                self.reap(self.tool);
+            } else if self.watch.reached & record::REACHED_MEMORY != 0 {
+                calls::signal(-1, SIGKILL);
+                self.reap(self.tool);
+            }
+            return;
+        }
+        calls::signal(-self.tool, SIGKILL);
+        for _ in 0..PASSES {
+            self.signal_children(SIGKILL);
+            loop {
+                match calls::ended_child() {
+                    Ok(Some(pid)) => self.reap(pid),
+                    Ok(None) => break,
+                    // No child is left.
+                    Err(_) => return,
+                }
+            }
+            // The children of those that ended became children of this process: another pass.
+            calls::wait_readable([self.signals], PASS);
+            calls::drain(self.signals);
+        }
+    }
+
+    fn reap(&mut self, pid: i32) {
+        if let Ok(status) = calls::reap(pid)
+            && pid == self.tool
+            && !self.said
+        {
+            self.said = true;
+            let mut reached = self.watch.reached;
+            if status & 0x7f == calls::SIGXFSZ {
+                reached |= record::REACHED_FILE_SIZE;
+            }
+            let end = End {
+                status,
+                reached,
+                is_empty: self.is_first && calls::ended_child().is_err(),
+            };
+            say(self.line, Record::Ended(end));
+        }
+    }
+
+    /// Sends a signal to all processes of the tree, to each once.
+    fn signal_tree(&self, signal: i32) {
+        if self.is_first {
+            // "All" ends at the process namespace.
+            calls::signal(-1, signal);
+        } else {
+            calls::signal(-self.tool, signal);
+            self.signal_children(signal);
+        }
+    }
+
+    /// Sends a signal to all children outside of the tool's group: the tool, and orphans. Those are not
+    /// reaped but here, so that their numbers are theirs.
+    fn signal_children(&self, signal: i32) {
+        let mut list = [0; 4096];
+        let path = c"/proc/thread-self/children";
+        let Ok(length) = calls::read_file(WORKING_DIRECTORY, path, &mut list) else {
+            return;
+        };
+        // What was cut off is for the next pass.
+        for pid in watch::whole_numbers(&list[..length.min(list.len())]) {
+            if pid > 1 && calls::group_of(pid) != Ok(self.tool) {
+                calls::signal(pid, signal);
+            }
+        }
+    }
+}
+
+/// Closes all descriptors but those of a span of numbers in rising order.
+pub(crate) fn close_all_but(order: &Order, kept: Span) -> Result<(), Errno> {
+    let mut first = 0;
+    for number in 0..kept.count {
+        first = close_up_to(first, order.item(kept, number)?)?;
+    }
+    calls::close_range(first, u32::MAX)
+}
+
+/// As [`close_all_but`], of a list in which negative numbers stand for nothing.
+pub(crate) fn close_all_but_these(kept: &[i32]) -> Result<(), Errno> {
+    let mut first = 0;
+    for fd in kept.iter().filter(|fd| **fd >= 0) {
+        first = close_up_to(first, *fd)?;
+    }
+    calls::close_range(first, u32::MAX)
+}
+
+/// Closes the descriptors from `first` up to the one before `fd`; the one after it.
+fn close_up_to(first: u32, fd: i32) -> Result<u32, Errno> {
+    // Descriptors are not negative.
+    let fd = fd.cast_unsigned();
+    if fd > first {
+        calls::close_range(first, fd - 1)?;
+    }
+    Ok(fd + 1)
+}
+
+/// If nobody listens any more, nobody needs to know.
+fn say(line: i32, record: Record) {
+    let _ = calls::send(line, &record.encode(), &[]);
+}
+
+/// What `ps` shows.
+pub(crate) const NAME: &CStr = c"jig-keeper";
+
+/// The stack of the tool: a few frames of calls with small locals, also without optimisation.
+const STACK: usize = 64 << 10;
+
+/// Without namespaces, how often to look for what is left, and how long to wait in between, in
+/// milliseconds. A process that cannot be killed, such as one of another user, must not hold the keeper.
+const PASSES: usize = 200;
+const PASS: i64 = 10;

@@ -1,0 +1,25 @@
+//! What runs between a fork and the tool's program: the keeper, the tool before its program, and the
+//! steps of a confinement.
+//!
+//! The code is freestanding: it needs `core` and raw system calls, never the C library, an allocator or
+//! a thread's memory. So it may run in a fork of a host with many threads, where any lock may be held for
+//! good, and it is compiled a second time into the launcher, a program of a few kilobytes that starts
+//! tools for hosts that are too large to fork. For that second life every path here is relative.
+//!
+//! It decides nothing. The host packs all that there is to do into one [`order::Order`], a flat block of
+//! bytes, and hears of it by [`record::Record`]s.
+
+pub(crate) mod acts;
+pub(crate) mod calls;
+pub(crate) mod keeper;
+pub(crate) mod mounts;
+pub(crate) mod order;
+pub(crate) mod raw;
+pub(crate) mod record;
+pub(crate) mod root;
+pub(crate) mod tool;
+pub(crate) mod watch;
+pub(crate) mod zygote;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,332 @@
+//! [`Order`]: all that a keeper and its tool are to do, in one flat block of bytes.
+//!
+//! It holds no addresses but those that [`Order::relocate`] makes in place, so that it can be copied with
+//! a fork, or sent to another process. Places are counted in bytes from its start. The host writes it;
+//! whoever reads it checks every place all the same.
+
+#![expect(
+    unsafe_code,
+    reason = "a block of bytes is read as numbers and strings, and changed in place"
+)]
+
+use core::ffi::{CStr, c_char};
+use core::ptr;
+
+use super::raw::{self, Errno, call};
+
+/// What an order begins with.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(C)]
+pub(crate) struct Header {
+    /// The length of the whole, in bytes.
+    pub(crate) length: u64,
+    /// What Landlock decides about: files, network, scopes.
+    pub(crate) ruleset: [u64; 3],
+    /// The most processes and threads, bytes of memory and descriptors in a process, to watch for; 0 for
+    /// no limit.
+    pub(crate) tasks: u64,
+    pub(crate) memory: u64,
+    pub(crate) descriptors: u64,
+    /// What to set as the highest process id of the process namespace; 0 to leave it.
+    pub(crate) highest_id: u64,
+    /// Where the arguments and the environment of a forked host lie in memory; zeros if it is none.
+    pub(crate) traces: [u64; 2],
+    /// Bits of [`NAMESPACES`] and so on.
+    pub(crate) flags: u32,
+    /// The text of the maps of users and groups: the keeper's to write, or with [`MAPPED_FROM_OUTSIDE`]
+    /// that of its parent.
+    pub(crate) uid_map: Span,
+    pub(crate) gid_map: Span,
+    /// [`Act`]s that can be taken ahead of time, and those of this call.
+    pub(crate) base: Span,
+    pub(crate) steps: Span,
+    /// How many acts come before `steps`, in this order or an earlier one.
+    pub(crate) taken: u32,
+    /// Instructions of the filter, 8 bytes each.
+    pub(crate) filter: Span,
+    /// Places of the files to execute, 4 bytes each.
+    pub(crate) candidates: Span,
+    /// Places of strings, 8 bytes each, the last one 0: they become pointers.
+    pub(crate) arguments: Span,
+    pub(crate) environment: Span,
+    /// The place of the working directory's path.
+    pub(crate) directory: u32,
+    /// [`Move`]s, numbers in rising order, and [`Limit`]s.
+    pub(crate) moves: Span,
+    pub(crate) targets: Span,
+    pub(crate) limits: Span,
+    /// The descriptors that are needed until the tool runs, in rising order.
+    pub(crate) kept: Span,
+    /// The keeper's end of the line to its host, and the host's process descriptor.
+    pub(crate) line: i32,
+    pub(crate) host: i32,
+    /// The size of a page of memory.
+    pub(crate) page: u32,
+}
+
+const _: () = assert!(
+    size_of::<Header>() == 10 * 8 + 30 * 4,
+    "no room is left between the fields"
+);
+
+impl Header {
+    pub(crate) fn has(&self, flag: u32) -> bool {
+        self.flags & flag != 0
+    }
+
+    /// The kinds of namespaces that the keeper begins in, as flags of `clone`.
+    pub(crate) fn namespaces(&self) -> u64 {
+        const MOUNT: u64 = 0x0002_0000;
+        const NAMES: u64 = 0x0400_0000;
+        const IPC: u64 = 0x0800_0000;
+        const USER: u64 = 0x1000_0000;
+        const PROCESS: u64 = 0x2000_0000;
+        const NETWORK: u64 = 0x4000_0000;
+        let bits = |flag, bits| if self.has(flag) { bits } else { 0 };
+        bits(NAMESPACES, USER | PROCESS | MOUNT)
+            | bits(
+                NAMESPACES,
+                bits(CONFINED, IPC | NAMES) | bits(OWN_NETWORK, NETWORK),
+            )
+    }
+}
+
+/// So many things from this place on.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(C)]
+pub(crate) struct Span {
+    pub(crate) at: u32,
+    pub(crate) count: u32,
+}
+
+/// A step of a confinement. What each field means is up to its kind.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(C)]
+pub(crate) struct Act {
+    /// A size, or the rights of a rule.
+    pub(crate) number: u64,
+    pub(crate) kind: u32,
+    /// Bits of [`OPTIONAL`] and so on.
+    pub(crate) flags: u32,
+    /// The places of strings.
+    pub(crate) target: u32,
+    pub(crate) other: u32,
+    /// Bytes.
+    pub(crate) content: Span,
+    pub(crate) mode: u32,
+    pub(crate) unused: u32,
+}
+
+/// A descriptor to pass.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(C)]
+pub(crate) struct Move {
+    pub(crate) source: i32,
+    /// Where it is parked, so that no target overwrites a source. Filled in by the tool.
+    pub(crate) copy: i32,
+    pub(crate) target: i32,
+}
+
+/// A limit, as `setrlimit` takes it.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(C)]
+pub(crate) struct Limit {
+    pub(crate) value: u64,
+    pub(crate) resource: u32,
+    pub(crate) unused: u32,
+}
+
+/// Plain numbers: every pattern of bits is a value.
+///
+/// # Safety
+///
+/// The type consists of integers without padding.
+pub(crate) unsafe trait Plain: Copy {}
+
+// SAFETY: each is an integer, or a `repr(C)` struct of integers in which no room is left between them.
+unsafe impl Plain for u8 {}
+// SAFETY: as above.
+unsafe impl Plain for i32 {}
+// SAFETY: as above.
+unsafe impl Plain for u32 {}
+// SAFETY: as above.
+unsafe impl Plain for u64 {}
+// SAFETY: as above.
+unsafe impl Plain for Header {}
+// SAFETY: as above.
+unsafe impl Plain for Act {}
+// SAFETY: as above.
+unsafe impl Plain for Move {}
+// SAFETY: as above.
+unsafe impl Plain for Limit {}
+
+/// A block of bytes with a [`Header`].
+#[derive(Clone, Copy)]
+pub(crate) struct Order {
+    start: *mut u8,
+    length: usize,
+    pub(crate) header: Header,
+}
+
+impl Order {
+    /// Takes on a block of bytes.
+    ///
+    /// # Safety
+    ///
+    /// The block is readable and writable for as long as the order is used, aligned to 8, and nobody else
+    /// uses it meanwhile.
+    pub(crate) unsafe fn new(start: *mut u8, length: usize) -> Result<Self, Errno> {
+        let mut order = Self {
+            start,
+            length,
+            header: Header::default(),
+        };
+        order.header = order.get(0)?;
+        if order.header.length != length as u64 {
+            return Err(Errno::BADMSG);
+        }
+        Ok(order)
+    }
+
+    pub(crate) fn has(&self, flag: u32) -> bool {
+        self.header.has(flag)
+    }
+
+    /// What is at a place.
+    fn get<T: Plain>(&self, at: usize) -> Result<T, Errno> {
+        self.check(at, size_of::<T>())?;
+        // SAFETY: the bytes are inside of the block, and any bits are a value of the type.
+        Ok(unsafe { ptr::read_unaligned(self.start.add(at).cast()) })
+    }
+
+    fn set<T: Plain>(&self, at: usize, value: T) -> Result<(), Errno> {
+        self.check(at, size_of::<T>())?;
+        // SAFETY: the bytes are inside of the block, which is writable.
+        unsafe { ptr::write_unaligned(self.start.add(at).cast(), value) };
+        Ok(())
+    }
+
+    fn check(&self, at: usize, size: usize) -> Result<(), Errno> {
+        match at.checked_add(size) {
+            Some(end) if end <= self.length => Ok(()),
+            _ => Err(Errno::BADMSG),
+        }
+    }
+
+    /// The thing with this number among those of a span.
+    pub(crate) fn item<T: Plain>(&self, span: Span, number: u32) -> Result<T, Errno> {
+        self.get(Self::place::<T>(span, number)?)
+    }
+
+    /// Changes one.
+    pub(crate) fn set_item<T: Plain>(
+        &self,
+        span: Span,
+        number: u32,
+        value: T,
+    ) -> Result<(), Errno> {
+        self.set(Self::place::<T>(span, number)?, value)
+    }
+
+    fn place<T>(span: Span, number: u32) -> Result<usize, Errno> {
+        if number >= span.count {
+            return Err(Errno::BADMSG);
+        }
+        Ok(span.at as usize + number as usize * size_of::<T>())
+    }
+
+    /// The bytes of a span of bytes.
+    pub(crate) fn bytes(&self, span: Span) -> Result<&[u8], Errno> {
+        self.check(span.at as usize, span.count as usize)?;
+        // SAFETY: the bytes are inside of the block; nobody changes strings and contents.
+        Ok(unsafe {
+            core::slice::from_raw_parts(self.start.add(span.at as usize), span.count as usize)
+        })
+    }
+
+    /// The string at a place.
+    pub(crate) fn string(&self, at: u32) -> Result<&CStr, Errno> {
+        let rest = (self.length as u32).saturating_sub(at);
+        let bytes = self.bytes(Span { at, count: rest })?;
+        CStr::from_bytes_until_nul(bytes).map_err(|_| Errno::BADMSG)
+    }
+
+    /// Gives back memory that [`calls::map`] made for it.
+    ///
+    /// [`calls::map`]: super::calls::map
+    #[expect(dead_code, reason = "only a zygote needs a second one")]
+    pub(crate) fn unmap(self) {
+        // SAFETY: nothing points into the block once the order is gone.
+        let _ = unsafe { call!(MUNMAP, self.start, self.length) };
+    }
+
+    /// The address of a span of things of `size` bytes each.
+    pub(crate) fn address(&self, span: Span, size: usize) -> Result<*const u8, Errno> {
+        let length = (span.count as usize)
+            .checked_mul(size)
+            .ok_or(Errno::BADMSG)?;
+        self.check(span.at as usize, length)?;
+        // SAFETY: the place is inside of the block.
+        Ok(unsafe { self.start.add(span.at as usize) })
+    }
+
+    /// Turns the places of arguments and environment into pointers: what `execve` takes.
+    pub(crate) fn relocate(&self) -> Result<(), Errno> {
+        for span in [self.header.arguments, self.header.environment] {
+            for number in 0..span.count {
+                let at: u64 = self.item(span, number)?;
+                // The last one stays null, and only the last one is.
+                if (at == 0) != (number + 1 == span.count) {
+                    return Err(Errno::BADMSG);
+                }
+                if at != 0 {
+                    let at = u32::try_from(at).map_err(|_| Errno::BADMSG)?;
+                    let address = self.string(at)?.as_ptr().expose_provenance();
+                    self.set_item(span, number, address as u64)?;
+                }
+            }
+            if span.count == 0 {
+                return Err(Errno::BADMSG);
+            }
+        }
+        Ok(())
+    }
+
+    /// A table of pointers that [`Order::relocate`] has made.
+    pub(crate) fn pointers(&self, span: Span) -> Result<*const *const c_char, Errno> {
+        let start = self.address(span, size_of::<u64>())?;
+        if start.addr() % size_of::<u64>() != 0 {
+            return Err(Errno::BADMSG);
+        }
+        Ok(start.cast())
+    }
+}
+
+/// Flags of an order: whether it makes namespaces, of the network too; whether a confinement binds the
+/// tool, and Landlock does; whether others map the keeper's users.
+pub(crate) const NAMESPACES: u32 = 1;
+pub(crate) const OWN_NETWORK: u32 = 2;
+pub(crate) const CONFINED: u32 = 4;
+pub(crate) const LANDLOCK: u32 = 8;
+pub(crate) const MAPPED_FROM_OUTSIDE: u32 = 16;
+
+/// Flags of an act.
+pub(crate) const OPTIONAL: u32 = 1;
+pub(crate) const READ_ONLY: u32 = 2;
+pub(crate) const NO_EXEC: u32 = 4;
+pub(crate) const DEV: u32 = 8;
+
+/// Kinds of acts.
+pub(crate) const DIRECTORY: u32 = 1;
+pub(crate) const FILE: u32 = 2;
+pub(crate) const SYMLINK: u32 = 3;
+pub(crate) const BIND: u32 = 4;
+pub(crate) const AGAIN: u32 = 5;
+pub(crate) const MASK: u32 = 6;
+pub(crate) const MOUNT_TMPFS: u32 = 7;
+pub(crate) const MOUNT_PROC: u32 = 8;
+pub(crate) const MOUNT_DEVPTS: u32 = 9;
+pub(crate) const LISTEN: u32 = 10;
+pub(crate) const LOOPBACK: u32 = 11;
+pub(crate) const HOST_NAME: u32 = 12;
+pub(crate) const ALLOW: u32 = 13;

@@ -1,0 +1,135 @@
+//! System calls without the C library: by number, with six words, and the one that begins on a new stack.
+
+#![expect(unsafe_code, reason = "system calls are made by machine instructions")]
+
+#[cfg(target_arch = "aarch64")]
+mod aarch64;
+#[cfg(target_arch = "x86_64")]
+mod x86_64;
+
+#[cfg(target_arch = "aarch64")]
+pub(crate) use aarch64::{O_DIRECTORY, number};
+#[cfg(target_arch = "aarch64")]
+use aarch64::{clone_onto, syscall};
+#[cfg(target_arch = "x86_64")]
+pub(crate) use x86_64::{O_DIRECTORY, number};
+#[cfg(target_arch = "x86_64")]
+use x86_64::{clone_onto, syscall};
+
+/// An error number of the kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Errno(pub(crate) i32);
+
+impl Errno {
+    pub(crate) const NOENT: Self = Self(2);
+    pub(crate) const SRCH: Self = Self(3);
+    pub(crate) const INTR: Self = Self(4);
+    pub(crate) const AGAIN: Self = Self(11);
+    pub(crate) const ACCES: Self = Self(13);
+    pub(crate) const EXIST: Self = Self(17);
+    pub(crate) const NOTDIR: Self = Self(20);
+    pub(crate) const INVAL: Self = Self(22);
+    pub(crate) const TXTBSY: Self = Self(26);
+    pub(crate) const NAMETOOLONG: Self = Self(36);
+    /// What a malformed order is answered with.
+    pub(crate) const BADMSG: Self = Self(74);
+}
+
+/// A word that a call takes: a number, a descriptor, or an address.
+pub(crate) trait Word {
+    fn word(self) -> usize;
+}
+
+impl Word for usize {
+    fn word(self) -> usize {
+        self
+    }
+}
+
+/// Negative numbers keep their sign in the wider register, as the kernel expects.
+impl Word for i32 {
+    fn word(self) -> usize {
+        self as isize as usize
+    }
+}
+
+impl Word for u32 {
+    fn word(self) -> usize {
+        self as usize
+    }
+}
+
+/// Both architectures have words of 64 bits.
+impl Word for u64 {
+    fn word(self) -> usize {
+        self as usize
+    }
+}
+
+impl<T> Word for *const T {
+    fn word(self) -> usize {
+        self.expose_provenance()
+    }
+}
+
+impl<T> Word for *mut T {
+    fn word(self) -> usize {
+        self.expose_provenance()
+    }
+}
+
+/// Makes a system call; the words that it does not take are zero.
+///
+/// # Safety
+///
+/// The words are what the call expects: addresses among them are valid for what the kernel reads or
+/// writes there. The call does not change the memory that Rust relies on in other ways.
+pub(crate) unsafe fn make<const N: usize>(
+    number: usize,
+    words: [usize; N],
+) -> Result<usize, Errno> {
+    let mut all = [0; 6];
+    for (to, from) in all.iter_mut().zip(words) {
+        *to = from;
+    }
+    // SAFETY: the caller's promise.
+    let result = unsafe { syscall(number, all) };
+    outcome(result)
+}
+
+/// `call!(NAME, word, …)`: a system call by the name of its number. `raw` must be in scope.
+macro_rules! call {
+    ($name:ident $(, $word:expr)* $(,)?) => {
+        raw::make(raw::number::$name, [$(raw::Word::word($word)),*])
+    };
+}
+pub(crate) use call;
+
+/// Begins a process, or a thread in the kernel's sense, that runs `job` on a stack of its own.
+///
+/// # Safety
+///
+/// `stack_top` is the end of a block of memory, aligned to 16, that is large enough for `job` and used by
+/// nothing else. `flags` let the new process share at most the memory, and then with `CLONE_VFORK`, so
+/// that the caller stands still meanwhile. `argument` is what `job` expects.
+pub(crate) unsafe fn clone_running(
+    flags: u64,
+    stack_top: *mut u8,
+    job: extern "C" fn(*mut u8) -> !,
+    argument: *mut u8,
+) -> Result<i32, Errno> {
+    // SAFETY: the caller's promise.
+    let result = unsafe { clone_onto(flags, stack_top, job, argument) };
+    // Process ids are at most 2^22.
+    outcome(result).map(|pid| pid as i32)
+}
+
+/// The last page of numbers stands for errors.
+fn outcome(result: usize) -> Result<usize, Errno> {
+    let signed = result as isize;
+    if (-4095..0).contains(&signed) {
+        Err(Errno(-signed as i32))
+    } else {
+        Ok(result)
+    }
+}

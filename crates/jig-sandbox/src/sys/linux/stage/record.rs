@@ -1,0 +1,261 @@
+//! What a keeper and its host say to each other, one record at a time.
+//!
+//! Keeper to host: sixteen words of 4 bytes. Host to keeper: one byte.
+
+use super::raw::Errno;
+
+/// What the keeper says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Record {
+    /// The listening socket of the tool's door comes with this record.
+    Door,
+    /// The program runs.
+    Started(Report),
+    /// The program does not run.
+    Refused(Refusal),
+    /// The program has ended.
+    Ended(End),
+}
+
+/// What the kernel accepted of an order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Report {
+    /// Without a confinement: why the tree has no `/proc` of its own, if it has none.
+    pub(crate) proc: Option<Errno>,
+    /// Whether the kernel took the limit on processes and threads.
+    pub(crate) tasks_limited: bool,
+    /// The optional steps that failed, by their place and with the error; the rest is zero.
+    failed: [(u32, i32); TOLD_APART],
+    /// How many failed.
+    count: u32,
+}
+
+impl Report {
+    /// Notes an optional step that failed. Those beyond the first few are only counted.
+    pub(crate) fn note(&mut self, place: u32, errno: Errno) {
+        if let Some(slot) = self.failed.get_mut(self.count as usize) {
+            *slot = (place, errno.0);
+        }
+        self.count = self.count.saturating_add(1);
+    }
+
+    /// The failed steps that were told apart.
+    pub(crate) fn failed(&self) -> impl Iterator<Item = (u32, Errno)> + '_ {
+        let told = self.failed.iter().take(self.count as usize);
+        told.map(|(place, errno)| (*place, Errno(*errno)))
+    }
+
+    /// How many more failed.
+    pub(crate) fn more(&self) -> u32 {
+        self.count.saturating_sub(TOLD_APART as u32)
+    }
+}
+
+/// How a program ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct End {
+    /// As the kernel codes it.
+    pub(crate) status: i32,
+    /// The limits that the tree came up against: bits of [`REACHED_TASKS`] and so on.
+    pub(crate) reached: u32,
+    /// Whether the keeper has seen that no other process is left.
+    pub(crate) is_empty: bool,
+}
+
+/// A step that failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    pub(crate) step: Step,
+    pub(crate) errno: Errno,
+    /// Which of several: the act, the candidate, the descriptor or the limit.
+    pub(crate) which: u32,
+}
+
+impl Refusal {
+    pub(crate) fn at(step: Step) -> impl Fn(Errno) -> Self {
+        Self::one_of(step, 0)
+    }
+
+    pub(crate) fn one_of(step: Step, which: usize) -> impl Fn(Errno) -> Self {
+        move |errno| Self {
+            step,
+            errno,
+            which: which as u32,
+        }
+    }
+}
+
+/// The steps between the fork and the program, in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub(crate) enum Step {
+    Fork = 1,
+    Launch,
+    Order,
+    CloseDescriptors,
+    Map,
+    Adopt,
+    Root,
+    Act,
+    EnterRoot,
+    Conceal,
+    Signals,
+    Session,
+    Parent,
+    Directory,
+    Privileges,
+    Landlock,
+    Descriptor,
+    Limit,
+    Filter,
+    Execute,
+}
+
+impl Step {
+    /// In words, to come before "failed".
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Step::Fork => "making a process",
+            Step::Launch => "executing the launcher",
+            Step::Order => "reading the order",
+            Step::CloseDescriptors => "closing descriptors",
+            Step::Map => "mapping users into a new namespace",
+            Step::Adopt => "becoming the parent of orphans",
+            Step::Root => "making a new root",
+            Step::Act => "a step of its confinement",
+            Step::EnterRoot => "entering the new root",
+            Step::Conceal => "hiding the keeper's memory",
+            Step::Signals => "listening for signals",
+            Step::Session => "beginning a session",
+            Step::Parent => "tying it to its keeper",
+            Step::Directory => "entering the working directory",
+            Step::Privileges => "giving up privileges",
+            Step::Landlock => "confining it by Landlock",
+            Step::Descriptor => "passing a descriptor",
+            Step::Limit => "setting a limit",
+            Step::Filter => "filtering its system calls",
+            Step::Execute => "executing it",
+        }
+    }
+
+    pub(crate) fn from_number(number: i32) -> Option<Self> {
+        let place = usize::try_from(number.checked_sub(1)?).ok()?;
+        Self::ALL.get(place).copied()
+    }
+
+    pub(crate) const ALL: [Self; 20] = [
+        Step::Fork,
+        Step::Launch,
+        Step::Order,
+        Step::CloseDescriptors,
+        Step::Map,
+        Step::Adopt,
+        Step::Root,
+        Step::Act,
+        Step::EnterRoot,
+        Step::Conceal,
+        Step::Signals,
+        Step::Session,
+        Step::Parent,
+        Step::Directory,
+        Step::Privileges,
+        Step::Landlock,
+        Step::Descriptor,
+        Step::Limit,
+        Step::Filter,
+        Step::Execute,
+    ];
+}
+
+impl Record {
+    pub(crate) fn encode(self) -> [u8; LENGTH] {
+        let mut words = [0; WORDS];
+        match self {
+            Record::Door => words[0] = DOOR,
+            Record::Started(report) => {
+                words[0] = STARTED;
+                words[1] = report.proc.map_or(0, |errno| errno.0);
+                words[2] = i32::from(report.tasks_limited);
+                words[3] = report.count.cast_signed();
+                for (pair, (place, errno)) in words[4..].chunks_exact_mut(2).zip(report.failed) {
+                    pair.copy_from_slice(&[place.cast_signed(), errno]);
+                }
+            }
+            Record::Refused(refusal) => {
+                words[0] = REFUSED;
+                words[1] = refusal.step as i32;
+                words[2] = refusal.errno.0;
+                words[3] = refusal.which.cast_signed();
+            }
+            Record::Ended(end) => {
+                words[0] = ENDED;
+                words[1] = end.status;
+                words[2] = end.reached.cast_signed();
+                words[3] = i32::from(end.is_empty);
+            }
+        }
+        let mut bytes = [0; LENGTH];
+        for (bytes, word) in bytes.chunks_exact_mut(4).zip(words) {
+            bytes.copy_from_slice(&word.to_ne_bytes());
+        }
+        bytes
+    }
+
+    /// `None` for what no keeper sends.
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
+        let bytes: &[u8; LENGTH] = bytes.try_into().ok()?;
+        let mut words = [0; WORDS];
+        for (word, bytes) in words.iter_mut().zip(bytes.chunks_exact(4)) {
+            *word = i32::from_ne_bytes(bytes.try_into().ok()?);
+        }
+        match words {
+            [DOOR, ..] => Some(Record::Door),
+            [STARTED, proc, tasks, count, pairs @ ..] => {
+                let mut failed = [(0, 0); TOLD_APART];
+                for (slot, pair) in failed.iter_mut().zip(pairs.chunks_exact(2)) {
+                    *slot = (pair[0].cast_unsigned(), pair[1]);
+                }
+                Some(Record::Started(Report {
+                    proc: Some(Errno(proc)).filter(|errno| errno.0 != 0),
+                    tasks_limited: tasks != 0,
+                    failed,
+                    count: count.cast_unsigned(),
+                }))
+            }
+            [REFUSED, step, number, which, ..] => Some(Record::Refused(Refusal {
+                step: Step::from_number(step)?,
+                errno: Errno(number),
+                which: which.cast_unsigned(),
+            })),
+            [ENDED, status, reached, is_empty, ..] => Some(Record::Ended(End {
+                status,
+                reached: reached.cast_unsigned(),
+                is_empty: is_empty != 0,
+            })),
+            _ => None,
+        }
+    }
+}
+
+/// The length of a record, in words and in bytes.
+const WORDS: usize = 16;
+pub(crate) const LENGTH: usize = WORDS * 4;
+
+/// As many failed steps as a record has room for.
+const TOLD_APART: usize = 6;
+
+const STARTED: i32 = 1;
+const REFUSED: i32 = 2;
+const ENDED: i32 = 3;
+const DOOR: i32 = 4;
+
+/// Limits that a tree came up against.
+pub(crate) const REACHED_TASKS: u32 = 1;
+pub(crate) const REACHED_MEMORY: u32 = 2;
+pub(crate) const REACHED_DESCRIPTORS: u32 = 4;
+pub(crate) const REACHED_FILE_SIZE: u32 = 8;
+
+/// Host to keeper: the users are mapped, go on.
+pub(crate) const GO: u8 = 0;
+/// Host to keeper: end everything. Any other byte is a signal for the whole tree.
+pub(crate) const KILL: u8 = 9;

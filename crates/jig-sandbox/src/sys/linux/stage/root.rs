@@ -1,0 +1,203 @@
+//! [`Root`]: the new root of a tool while its keeper builds it.
+//!
+//! It is a directory of a file system in memory, which lies on the host's `/proc` until it replaces the
+//! host's root. That memory also holds what no tool sees: what masks are made of.
+
+use core::ffi::CStr;
+
+use super::calls::{self, O_CREAT, O_EXCL, O_PATH, O_RDONLY, O_WRONLY, WORKING_DIRECTORY};
+use super::mounts::{self, Attributes};
+use super::raw::{Errno, O_DIRECTORY};
+
+/// The new root.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Root {
+    /// The host's root, in which sources are found.
+    host: i32,
+    /// The mount that becomes the root.
+    new: i32,
+    /// An unreadable file, and an unreadable directory.
+    masks: [i32; 2],
+    /// A `/proc` of this process namespace, in which the keeper may write, or -1.
+    pub(crate) proc: i32,
+    /// The private file systems in memory, as far as there is room; -1 for none.
+    pub(crate) private: [i32; MOST_PRIVATE],
+}
+
+impl Root {
+    /// Makes the memory and puts it on the host's `/proc`.
+    ///
+    /// That exists wherever users can be mapped, and nothing below it is ever shown. On the host's root it
+    /// would stay in place when that is detached: what is detached is what lies on top.
+    pub(crate) fn new() -> Result<Self, Errno> {
+        let open = |path| calls::open_at(WORKING_DIRECTORY, path, O_PATH | O_DIRECTORY);
+        let (host, place) = (open(c"/")?, open(c"/proc")?);
+        let parameters = [(c"size", ROOM), (c"nr_inodes", INODES), (c"mode", c"755")];
+        let memory = mounts::new(c"tmpfs", &parameters, Attributes::default())?;
+        mounts::attach(memory, place)?;
+        calls::close(place);
+        calls::make_directory(memory, c"root", 0o755)?;
+        calls::make_directory(memory, c"directory", 0)?;
+        let file = calls::open_strictly(memory, c"file", O_WRONLY | O_CREAT | O_EXCL, 0, STRICT)?;
+        calls::close(file);
+        let open = |name| calls::open_strictly(memory, name, O_PATH, 0, STRICT);
+        let masks = [open(c"file")?, open(c"directory")?];
+        let root = open(c"root")?;
+        let new = mounts::copy(root)?;
+        mounts::restrict(new, Attributes::default())?;
+        mounts::attach(new, root)?;
+        calls::close(root);
+        calls::close(memory);
+        Ok(Self {
+            host,
+            new,
+            masks,
+            proc: -1,
+            private: [-1; MOST_PRIVATE],
+        })
+    }
+
+    /// Opens what a path of the host is.
+    pub(crate) fn source(&self, path: &CStr) -> Result<i32, Errno> {
+        // An absolute path would begin at this process's root, which is the same, whatever lies on it.
+        let path = without_slash(path)?;
+        calls::open_strictly(self.host, path, O_PATH, 0, RESOLVE_STRICTLY)
+    }
+
+    /// Opens what is at a path of the new root.
+    pub(crate) fn target(&self, path: &CStr) -> Result<i32, Errno> {
+        self.open(path, O_PATH, 0)
+    }
+
+    pub(crate) fn open(&self, path: &CStr, flags: i32, mode: u32) -> Result<i32, Errno> {
+        let path = if path.is_empty() { c"." } else { path };
+        calls::open_strictly(self.new, path, flags, mode, STRICT)
+    }
+
+    /// Makes a directory and those above it.
+    pub(crate) fn make_directory(&self, path: &CStr, mode: u32) -> Result<(), Errno> {
+        let mut name = Name::new();
+        let bytes = path.to_bytes();
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let mut start = 0;
+        let mut parent = self.target(c".")?;
+        loop {
+            let end = bytes[start..].iter().position(|byte| *byte == b'/');
+            let is_last = end.is_none();
+            let end = end.map_or(bytes.len(), |length| start + length);
+            let component = name.set(&bytes[start..end])?;
+            let mode = if is_last { mode } else { 0o755 };
+            let made = match calls::make_directory(parent, component, mode) {
+                Err(Errno::EXIST) => Ok(false),
+                result => result.map(|()| true),
+            };
+            let flags = if is_last { O_RDONLY } else { O_PATH };
+            let opened = made.and_then(|made| {
+                let flags = if made { flags } else { O_PATH };
+                let fd = calls::open_strictly(parent, component, flags | O_DIRECTORY, 0, STRICT)?;
+                if made && is_last {
+                    // Past the mask for new files.
+                    calls::change_mode(fd, mode)?;
+                }
+                Ok(fd)
+            });
+            calls::close(parent);
+            parent = opened?;
+            if is_last {
+                calls::close(parent);
+                return Ok(());
+            }
+            start = end + 1;
+        }
+    }
+
+    /// Opens the directory that a path is in; the name in there.
+    pub(crate) fn parent(&self, path: &CStr, name: &mut Name) -> Result<i32, Errno> {
+        let bytes = path.to_bytes();
+        let (directory, last) = match bytes.iter().rposition(|byte| *byte == b'/') {
+            Some(slash) => (&bytes[..slash], &bytes[slash + 1..]),
+            None => (&b"."[..], bytes),
+        };
+        let fd = self.open(name.set(directory)?, O_PATH | O_DIRECTORY, 0)?;
+        name.set(last)?;
+        Ok(fd)
+    }
+
+    /// A copy of the unreadable file or directory.
+    pub(crate) fn mask(&self, is_directory: bool) -> Result<i32, Errno> {
+        let mask = mounts::copy(self.masks[usize::from(is_directory)])?;
+        let attributes = Attributes {
+            read_only: true,
+            no_exec: true,
+            dev: false,
+        };
+        mounts::restrict(mask, attributes)?;
+        Ok(mask)
+    }
+
+    /// Remembers a private file system: what it holds counts as memory of the tree.
+    pub(crate) fn remember(&mut self, mount: i32) {
+        match self.private.iter_mut().find(|slot| **slot < 0) {
+            Some(slot) => *slot = mount,
+            None => calls::close(mount),
+        }
+    }
+
+    /// Makes it the root, for good.
+    pub(crate) fn enter(&self) -> Result<(), Errno> {
+        mounts::make_read_only(self.new)?;
+        calls::enter_directory(self.new)?;
+        mounts::enter_as_root()?;
+        for fd in [self.host, self.new, self.masks[0], self.masks[1]] {
+            calls::close(fd);
+        }
+        Ok(())
+    }
+}
+
+/// A path without the slash that it begins with; the root itself is the dot.
+fn without_slash(path: &CStr) -> Result<&CStr, Errno> {
+    let bytes = path.to_bytes_with_nul();
+    match bytes {
+        [b'/', 0] => Ok(c"."),
+        [b'/', rest @ ..] => CStr::from_bytes_with_nul(rest).map_err(|_| Errno::BADMSG),
+        _ => Err(Errno::INVAL),
+    }
+}
+
+/// A part of a path as a C string.
+pub(crate) struct Name([u8; LONGEST]);
+
+impl Name {
+    pub(crate) fn new() -> Self {
+        Self([0; LONGEST])
+    }
+
+    pub(crate) fn set(&mut self, bytes: &[u8]) -> Result<&CStr, Errno> {
+        let room = self.0.get_mut(..bytes.len() + 1);
+        let room = room.ok_or(Errno::NAMETOOLONG)?;
+        room[..bytes.len()].copy_from_slice(bytes);
+        room[bytes.len()] = 0;
+        self.get()
+    }
+
+    pub(crate) fn get(&self) -> Result<&CStr, Errno> {
+        CStr::from_bytes_until_nul(&self.0).map_err(|_| Errno::NAMETOOLONG)
+    }
+}
+
+/// The longest path that the kernel takes, its NUL included.
+const LONGEST: usize = 4096;
+
+/// A home, a directory for temporary files, and shared memory, with room to spare.
+pub(crate) const MOST_PRIVATE: usize = 8;
+
+/// The new root itself holds directories and small files of the profile; tools cannot write to it.
+const ROOM: &CStr = c"4m";
+const INODES: &CStr = c"16k";
+
+/// No link is followed: what was swapped for one fails. Below a directory, nor is it left.
+pub(crate) const RESOLVE_STRICTLY: u64 = 0x02 | 0x04;
+const STRICT: u64 = RESOLVE_STRICTLY | 0x08;

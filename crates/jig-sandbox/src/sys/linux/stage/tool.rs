@@ -1,0 +1,174 @@
+//! The tool between the fork and its program: sets itself up, and executes it.
+//!
+//! It borrows the keeper's memory, on a stack of its own, and the keeper stands still meanwhile. What is
+//! to bind the program but not its keeper belongs here.
+
+use core::cell::Cell;
+
+use super::calls::{self, ExitOnDrop};
+use super::keeper;
+use super::order::{self, Limit, Move, Order};
+use super::raw::Errno;
+use super::record::{Refusal, Step};
+
+/// What the tool is told, and where it leaves the reason if it fails.
+pub(crate) struct Task {
+    pub(crate) order: Order,
+    /// The keeper's process id.
+    pub(crate) keeper: i32,
+    /// The ruleset of Landlock, or -1.
+    pub(crate) ruleset: i32,
+    /// Why the program does not run. The tool writes it, in memory that the keeper shares.
+    pub(crate) failure: Cell<Option<Refusal>>,
+}
+
+/// Executes the program, or leaves the reason and ends. `argument` is a [`Task`].
+pub(crate) extern "C" fn run(argument: *mut u8) -> ! {
+    let _no_unwinding = ExitOnDrop;
+    #[expect(
+        unsafe_code,
+        reason = "a task comes through a system call as an address"
+    )]
+    // SAFETY: the keeper passes its task, which lives on and which it does not touch meanwhile.
+    let task = unsafe { &*argument.cast::<Task>() };
+    let refusal = match prepare(task) {
+        Err(refusal) => refusal,
+        Ok(()) => execute(&task.order),
+    };
+    task.failure.set(Some(refusal));
+    calls::exit(0)
+}
+
+fn prepare(task: &Task) -> Result<(), Refusal> {
+    let order = &task.order;
+    calls::leave_session().map_err(Refusal::at(Step::Session))?;
+    if !order.has(order::NAMESPACES) {
+        tie_to_parent(task.keeper).map_err(Refusal::at(Step::Parent))?;
+    }
+    let directory = order.string(order.header.directory);
+    directory
+        .and_then(calls::change_directory)
+        .map_err(Refusal::at(Step::Directory))?;
+    if order.has(order::CONFINED) {
+        give_up_privileges().map_err(Refusal::at(Step::Privileges))?;
+        if order.has(order::LANDLOCK) {
+            calls::restrict_self(task.ruleset).map_err(Refusal::at(Step::Landlock))?;
+        }
+    }
+    take_descriptors(order)?;
+    for number in 0..order.header.limits.count {
+        order
+            .item(order.header.limits, number)
+            .and_then(|limit: Limit| calls::set_limit(limit.resource, limit.value))
+            .map_err(Refusal::one_of(Step::Limit, number as usize))?;
+    }
+    // Every signal has its default action since the keeper's start, so none can run code here.
+    calls::set_blocked(0);
+    // The last thing of all: what comes after it is only what every program may do.
+    install_filter(order).map_err(Refusal::at(Step::Filter))
+}
+
+/// The keeper has one thread, so that its end is what the signal stands for. One that ended before the
+/// call has left this process to another parent.
+fn tie_to_parent(keeper: i32) -> Result<(), Errno> {
+    calls::die_with_parent()?;
+    if calls::parent() == keeper {
+        Ok(())
+    } else {
+        Err(Errno::SRCH)
+    }
+}
+
+/// No capability is left, and no program brings one back. That user 0 and files with capabilities have
+/// no special power either is the keeper's doing, where it has the right to it.
+fn give_up_privileges() -> Result<(), Errno> {
+    calls::set_no_new_privs()?;
+    calls::clear_ambient()?;
+    calls::set_capabilities([0; 3])
+}
+
+/// Puts each descriptor at its number and closes all others.
+///
+/// First they are parked above all numbers that are wanted: a target may be another one's source.
+fn take_descriptors(order: &Order) -> Result<(), Refusal> {
+    let refuse = |number: u32| Refusal::one_of(Step::Descriptor, number as usize);
+    let header = &order.header;
+    let floor = match header.targets.count.checked_sub(1) {
+        Some(last) => order.item::<i32>(header.targets, last).map_err(refuse(0))? + 1,
+        None => 0,
+    };
+    for number in 0..header.moves.count {
+        let parked = order.item(header.moves, number).and_then(|one: Move| {
+            let copy = calls::copy_above(one.source, floor)?;
+            order.set_item(header.moves, number, Move { copy, ..one })
+        });
+        parked.map_err(refuse(number))?;
+    }
+    for number in 0..header.moves.count {
+        let one = order.item(header.moves, number);
+        one.and_then(|one: Move| calls::copy_onto(one.copy, one.target))
+            .map_err(refuse(number))?;
+    }
+    keeper::close_all_but(order, header.targets).map_err(Refusal::at(Step::CloseDescriptors))
+}
+
+fn install_filter(order: &Order) -> Result<(), Errno> {
+    let filter = order.header.filter;
+    if filter.count == 0 {
+        return Ok(());
+    }
+    let instructions = order.address(filter, 8)?;
+    let count = u16::try_from(filter.count).map_err(|_| Errno::INVAL)?;
+    #[expect(unsafe_code, reason = "a filter is given by its address")]
+    // SAFETY: the order was asked for the address of so many instructions of this size.
+    unsafe {
+        calls::install_filter(instructions, count)
+    }
+}
+
+/// Tries the candidates as a shell does: one that is missing or forbidden does not end the search.
+fn execute(order: &Order) -> Refusal {
+    let mut refusal = Refusal::at(Step::Execute)(Errno::NOENT);
+    let tables = order
+        .pointers(order.header.arguments)
+        .and_then(|arguments| Ok((arguments, order.pointers(order.header.environment)?)));
+    let (arguments, environment) = match tables {
+        Ok(tables) => tables,
+        Err(errno) => return Refusal::at(Step::Order)(errno),
+    };
+    for which in 0..order.header.candidates.count {
+        let place = order.item(order.header.candidates, which);
+        let path = match place.and_then(|place| order.string(place)) {
+            Ok(path) => path,
+            Err(errno) => return Refusal::at(Step::Order)(errno),
+        };
+        let mut wait = FIRST_WAIT;
+        let errno = loop {
+            #[expect(unsafe_code, reason = "execve takes arrays of pointers")]
+            // SAFETY: the keeper has made the order's tables into pointers to its strings, with a null
+            // pointer at the end.
+            let errno = unsafe { calls::execute(path, arguments, environment) };
+            // A process that another thread of the host is just forking may hold a fresh program open
+            // for writing. That passes.
+            if errno != Errno::TXTBSY || wait > LAST_WAIT {
+                break errno;
+            }
+            calls::pause(wait);
+            wait *= 2;
+        };
+        match errno {
+            Errno::NOENT | Errno::NOTDIR => {}
+            errno => {
+                refusal = Refusal::one_of(Step::Execute, which as usize)(errno);
+                if errno != Errno::ACCES {
+                    break;
+                }
+            }
+        }
+    }
+    refusal
+}
+
+/// Milliseconds between attempts at a program that is being written.
+const FIRST_WAIT: i64 = 1;
+const LAST_WAIT: i64 = 64;
