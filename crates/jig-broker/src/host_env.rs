@@ -17,6 +17,12 @@ impl HostEnv {
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
     }
+
+    /// All of them, in no particular order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        let variables = self.0.iter();
+        variables.map(|(name, value)| (name.as_str(), value.as_str()))
+    }
 }
 
 impl<N: Into<String>, V: Into<String>> FromIterator<(N, V)> for HostEnv {

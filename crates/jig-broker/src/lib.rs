@@ -44,6 +44,9 @@
 //! the host, no error number, no secret. This crate knows no transport and reads no configuration;
 //! the variables that rules decide about are handed in as [`HostEnv`].
 //!
+//! What a policy means to the operating system is also made here: [`Broker::confine`] turns it into a
+//! profile of the sandbox and an environment, for the tool's own program and for those that it has run.
+//!
 //! What it does not promise: a file that is replaced between the check of `if_match` and the removal
 //! of `fs.delete` is removed; a program of the workspace is found again by its path when it starts;
 //! scrubbing does not hold against a program that is given a value and changes it.
@@ -52,7 +55,9 @@ mod approvals;
 mod audit;
 mod broker;
 mod cancel;
+mod confine;
 mod denial;
+mod door;
 mod fs;
 mod host_env;
 mod http;
@@ -72,6 +77,13 @@ pub use audit::{
 pub use audit::{AuditReader, FileSink, FileSinkOptions};
 pub use broker::{Broker, BrokerParts};
 pub use cancel::{CancelHook, CancelToken};
+#[cfg(unix)]
+pub use confine::pending;
+pub use confine::{
+    Commanded, ConfineError, ConfineSettings, Confined, Intruder, Pending, Preset, Reach, Suspect,
+    SystemAccess,
+};
+pub use door::Door;
 pub use host_env::HostEnv;
 pub use http::{HttpSettings, Resolver, SystemResolver};
 pub use inquiry::{Ask, Inquiry, Scope, Unapproved};

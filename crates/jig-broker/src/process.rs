@@ -4,6 +4,8 @@
 //! [`jig_sandbox::spawn`] with an environment of its own: the host's variables reach it only if the
 //! request and the rule both name them.
 
+#[cfg(target_os = "linux")]
+mod given;
 mod output;
 mod run;
 
@@ -16,9 +18,12 @@ use jig_policy::{Capability, CommandTarget, Permit, Program, Resolved, Rule, Tar
 use jig_proto::vfs::{ErrorReply, Method, ProcessRun};
 use jig_sandbox::{Containment, Environment, minimal_environment};
 
+use crate::confine::ConfineSettings;
 use crate::fs;
 use crate::judge::Judge;
 
+#[cfg(target_os = "linux")]
+pub(crate) use given::{Given, Started};
 pub(crate) use run::ProcessJob;
 
 /// How programs are run.
@@ -31,6 +36,9 @@ pub struct ProcessSettings {
     pub containment: Containment,
     /// What each process may use. Default: no memory images.
     pub limits: jig_sandbox::Limits,
+    /// How programs are confined; they then get the environment and the limits of that. Default: not at
+    /// all, which is for tests and for those who confine in other ways.
+    pub confine: Option<ConfineSettings>,
 }
 
 impl Default for ProcessSettings {
@@ -39,6 +47,7 @@ impl Default for ProcessSettings {
             env: Environment::new(),
             containment: Containment::BestEffort,
             limits: jig_sandbox::Limits::default(),
+            confine: None,
         }
     }
 }
@@ -78,17 +87,12 @@ pub(crate) fn judge_run(
     let Some(permit) = permit else {
         return Ok(None);
     };
-    let mut env = judge.inner.process.env.clone();
-    let root = judge.inner.files.display_root();
-    if let Some(path) = env.get_mut(&OsString::from("PATH")) {
-        *path = without_workspace(path, root);
-    }
-    for (name, value) in forwarded {
+    for (name, value) in &forwarded {
         judge.extend_target(&format!(" (with ${name})"));
-        judge.inner.secrets.remember(&value);
-        env.insert(name.into(), value.into());
+        judge.inner.secrets.remember(value);
     }
-    Ok(Some(ProcessJob::new(permit, env, judge.once().to_vec())))
+    let once = judge.once().to_vec();
+    Ok(Some(ProcessJob::new(permit, forwarded, once)))
 }
 
 /// The program of a request: a name, or a file of the workspace.
@@ -134,6 +138,15 @@ fn forwarded(
         Some((name.clone().into_owned(), value.to_owned()))
     });
     set.filter(|(_, value)| !value.contains('\0')).collect()
+}
+
+/// The environment of a program that is not confined.
+fn plain_environment(inner: &crate::broker::Inner) -> Environment {
+    let mut env = inner.process.env.clone();
+    if let Some(path) = env.get_mut(&OsString::from("PATH")) {
+        *path = without_workspace(path, inner.files.display_root());
+    }
+    env
 }
 
 /// A search path without directories of the workspace: a tool that can write there could otherwise

@@ -5,6 +5,8 @@ use std::os::fd::{AsFd as _, BorrowedFd};
 use std::sync::Arc;
 use std::time::Instant;
 
+#[cfg(target_os = "linux")]
+use camino::Utf8Path;
 use jiff::Timestamp;
 #[cfg(unix)]
 use jig_proto::vfs::DescriptorReply;
@@ -18,6 +20,8 @@ use crate::http::HttpJob;
 use crate::inquiry::Inquiry;
 use crate::judge::Note;
 use crate::process::ProcessJob;
+#[cfg(target_os = "linux")]
+use crate::process::{Given, Started};
 
 /// What became of a request when it was judged.
 ///
@@ -117,7 +121,7 @@ impl Work {
         let Task {
             inner,
             job,
-            record,
+            mut record,
             cancel,
             ..
         } = *self.0;
@@ -127,7 +131,7 @@ impl Work {
             match job {
                 Job::Fs(job) => job.run(&inner, &cancel),
                 Job::Http(job) => job.run(&inner, &cancel),
-                Job::Process(job) => job.run(&inner, &cancel),
+                Job::Process(job) => job.run(&inner, &cancel, &mut record),
             }
         };
         // Whatever failed because it was given up failed for that reason.
@@ -140,6 +144,25 @@ impl Work {
             Err(error) => record.finish(error.kind().name()),
         }
         result.map_err(|error| inner.scrub_error(error))
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Work {
+    /// Starts the program of a `process.run` in the workspace at `root` with somebody's own streams, instead
+    /// of running it to its end.
+    pub(crate) fn start_program(
+        self,
+        root: &Utf8Path,
+        given: Given,
+    ) -> Result<Started, ErrorReply> {
+        let Task {
+            inner, job, record, ..
+        } = *self.0;
+        match job {
+            Job::Process(job) => job.start(&inner, root, given, record),
+            Job::Fs(_) | Job::Http(_) => Err(ErrorReply::internal("this is no program to start")),
+        }
     }
 }
 
@@ -183,6 +206,13 @@ impl Record {
                 duration_us: None,
             }),
             started: Instant::now(),
+        }
+    }
+
+    /// Adds something to what the line says.
+    pub(crate) fn note(&mut self, note: Option<String>) {
+        if let (Some(entry), Some(note)) = (&mut self.entry, note) {
+            entry.reason.push_str(&format!("; {note}"));
         }
     }
 

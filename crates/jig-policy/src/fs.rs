@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use jig_proto::ProjectPath;
 
 use crate::decision::{Decision, Reason, Rule};
-use crate::guard::{Guards, Protected, ProtectionLevel};
+use crate::guard::{self, Guards, Protected, ProtectionLevel};
 use crate::index::{Hit, Index, IndexEntry, Levels, SEED, absorb};
 use crate::lookup::Lookup;
 use crate::policy::{Resource, RuleError, RuleErrorKind};
@@ -60,6 +60,8 @@ pub(crate) struct FsTable {
     /// Path to the strongest protection at exactly that path.
     guards: Index,
     guard_levels: Levels,
+    /// The protection of repositories below the workspace, if they have one.
+    nested: Option<Protected>,
     /// Path to what is restricted strictly below it, in `below`.
     above: Index,
     below: Vec<Below>,
@@ -115,7 +117,9 @@ impl FsTable {
                 });
             }
         }
-        Self::build(rules, protected, guards.sensitive.clone())
+        let mut table = Self::build(rules, protected, guards.sensitive.clone());
+        table.nested = guards.nested_repositories();
+        table
     }
 
     fn build(rules: Vec<CompiledFsRule>, protected: Vec<Protected>, sensitive: Sensitive) -> Self {
@@ -139,6 +143,7 @@ impl FsTable {
             rule_levels,
             guards,
             guard_levels,
+            nested: None,
             above: Index::default(),
             below: Vec::new(),
         };
@@ -312,6 +317,12 @@ impl FsTable {
             {
                 strongest = Some((guard, depth));
             }
+        }
+        if let Some(nested) = &self.nested
+            && let Some(depth) = guard::nested_depth(prefixes.path)
+            && strongest.is_none_or(|(other, at)| (other.level, at) < (nested.level, depth))
+        {
+            strongest = Some((nested, depth));
         }
         strongest
     }

@@ -93,6 +93,16 @@ impl Guards {
         })
     }
 
+    /// The protection of the same parts in repositories below the workspace, wherever they are.
+    pub(crate) fn nested_repositories(&self) -> Option<Protected> {
+        let path = ProjectPath::normalize(".git").ok()?;
+        self.repository.then(|| Protected {
+            path,
+            level: ProtectionLevel::Named,
+            what: GIT.to_owned(),
+        })
+    }
+
     /// Adds a protected path, unless it has this protection already. One that is not inside the
     /// workspace needs none.
     pub fn protect(&mut self, path: &str, level: ProtectionLevel, what: &str) {
@@ -108,6 +118,20 @@ impl Guards {
             });
         }
     }
+}
+
+/// How many components of `path` make up what git obeys in a repository below the workspace; of several, one
+/// in the other, the most.
+pub(crate) fn nested_depth(path: &str) -> Option<usize> {
+    let found = path.match_indices("/.git/").filter_map(|(at, _)| {
+        let rest = &path[at + 1..];
+        let obeyed = GIT_PATHS.iter().any(|part| {
+            let below = rest.strip_prefix(part);
+            below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
+        });
+        obeyed.then(|| path[..at].split('/').count() + 2)
+    });
+    found.last()
 }
 
 /// What git obeys, in words.

@@ -4,67 +4,106 @@ use std::io::{self, PipeReader, Read};
 use std::sync::Arc;
 use std::time::Instant;
 
-use jig_files::View;
+use camino::Utf8Path;
 use jig_policy::{CommandTarget, Permit, Program};
 use jig_proto::vfs::{ErrorKind, ErrorReply, Method, ProcessReply, Reply};
 use jig_sandbox::{
-    BorrowedDescriptor, Child, Environment, Exit, Interest, Program as Executable, SpawnError,
-    SpawnRequest, Waker, poll, set_nonblocking, spawn,
+    BorrowedDescriptor, Child, Enforce, Enforcement, Exit, Interest, Limit, Program as Executable,
+    SpawnError, SpawnRequest, Waker, poll, set_nonblocking, spawn,
 };
 
 use super::output::Output;
-use super::relocate;
+use super::{plain_environment, relocate};
 use crate::approvals::ApprovalKey;
-use crate::broker::Inner;
+use crate::broker::{Broker, Inner};
 use crate::cancel::CancelToken;
+use crate::confine::{Commanded, ConfineError, Confined, Intruder, Reach};
 use crate::denial::MAX_TARGET;
 use crate::fs;
 use crate::judge::Judge;
 use crate::visible::visible;
+use crate::work::Record;
 
 /// A permitted run of a program.
 #[derive(Debug)]
 pub(crate) struct ProcessJob {
     permit: Permit<CommandTarget>,
-    env: Environment,
+    /// The host's variables that it gets.
+    forwarded: Vec<(String, String)>,
     once: Vec<ApprovalKey>,
 }
 
 impl ProcessJob {
     pub(super) fn new(
         permit: Permit<CommandTarget>,
-        env: Environment,
+        forwarded: Vec<(String, String)>,
         once: Vec<ApprovalKey>,
     ) -> Self {
-        Self { permit, env, once }
+        Self {
+            permit,
+            forwarded,
+            once,
+        }
     }
 
     pub(crate) fn run(
         self,
         inner: &Arc<Inner>,
         cancel: &CancelToken,
+        record: &mut Record,
     ) -> Result<Reply<'static>, ErrorReply> {
         let view = inner.files.materialize();
         let view = view.map_err(|error| fs::error_reply(&error, "."))?;
         let shown = visible(&self.permit.target().program.to_string(), MAX_TARGET);
-        let request = self.request(inner, &view)?;
-        let child = spawn(request).map_err(|error| not_started(&error, &shown))?;
-        let result = watch(inner, child, cancel, &shown);
+        let (request, confined) = self.request(inner, view.path(), &shown)?;
+        let root = view.path();
+        let mut child = spawn(request).map_err(|error| not_started(&error, &shown, root))?;
+        record.note(unenforced(inner, &child));
+        let result = watch(inner, &mut child, cancel, &shown);
+        let mut notes = reached(inner, &child);
+        // It and all that it started are gone before anybody looks at what is left behind.
+        drop(child);
+        let intruders = confined.map(Confined::finish).unwrap_or_default();
+        for intruder in &intruders {
+            record.note(Some(intruder.to_string()));
+            notes.push(told(intruder));
+        }
         // A copy brings its changes back, also those of a program that was ended.
         let report = view.close();
-        let mut reply = result?;
         if !report.is_complete() {
-            reply.stderr.to_mut().push_str(&format!(
-                "\njig: not all changes could be brought back: {report}"
-            ));
+            notes.push(format!("not all changes could be brought back: {report}"));
         }
-        Ok(Reply::Process(reply))
+        match result {
+            Ok(mut reply) => {
+                for note in notes {
+                    reply.stderr.to_mut().push_str(&format!("\njig: {note}"));
+                }
+                Ok(Reply::Process(reply))
+            }
+            Err(mut error) => {
+                for note in notes {
+                    error.message.push_str(&format!("; {note}"));
+                }
+                Err(error)
+            }
+        }
     }
 
-    fn request(self, inner: &Arc<Inner>, view: &View) -> Result<SpawnRequest, ErrorReply> {
+    /// What the program is asked for.
+    pub(super) fn program(&self) -> &Program {
+        &self.permit.target().program
+    }
+
+    /// What to start in the workspace at `root`.
+    pub(super) fn request(
+        self,
+        inner: &Arc<Inner>,
+        root: &Utf8Path,
+        shown: &str,
+    ) -> Result<(SpawnRequest, Option<Confined>), ErrorReply> {
         let CommandTarget { program, args } = self.permit.into_target();
         let program = match program {
-            Program::Name(name) => Executable::parse(name),
+            Program::Name(name) => name,
             Program::File(file) => {
                 // Between judging and now the path may have become a link to somewhere else.
                 let shown = file.path().to_string();
@@ -80,27 +119,129 @@ impl ProcessJob {
                         return Err(ErrorReply::stale(&shown));
                     }
                 }
-                Executable::parse(now.path().under(view.path()).into_string())
+                now.path().under(root).into_string()
             }
         };
-        let program = program.map_err(|_| {
+        let executable = Executable::parse(program.as_str()).map_err(|_| {
             let why = "`program` is not the name of a program";
             ErrorReply::invalid_params(Method::ProcessRun, why)
         })?;
-        let mut request = SpawnRequest::new(program, view.path().as_std_path());
+        let mut request = SpawnRequest::new(executable, root.as_std_path());
+        let confined = match &inner.process.confine {
+            Some(_) => {
+                let command = Commanded {
+                    program: program.into(),
+                    literals: Vec::new(),
+                };
+                let broker = Broker {
+                    inner: Arc::clone(inner),
+                };
+                let confined = broker.confine(&command, root, Reach::Workspace);
+                let confined = confined.map_err(|error| not_confined(&error, shown))?;
+                confined.apply(&mut request);
+                Some(confined)
+            }
+            None => {
+                request.env = plain_environment(inner);
+                request.limits = inner.process.limits;
+                request.containment = inner.process.containment;
+                None
+            }
+        };
         request.args = args.into_iter().map(Into::into).collect();
-        request.env = self.env;
-        request.limits = inner.process.limits;
-        request.containment = inner.process.containment;
-        Ok(request)
+        for (name, value) in self.forwarded {
+            request.env.insert(name.into(), value.into());
+        }
+        Ok((request, confined))
     }
+}
+
+/// What is not enforced on a child, where that is tolerated.
+pub(super) fn unenforced(inner: &Inner, child: &Child) -> Option<String> {
+    let settings = inner.process.confine.as_ref()?;
+    if settings.enforce == Enforce::Required || child.status.is_complete() {
+        return None;
+    }
+    let parts = child.status.parts().into_iter();
+    let open = parts.filter(|(_, part)| **part != Enforcement::Enforced);
+    let open: Vec<String> = open.map(|(name, part)| format!("{name}: {part}")).collect();
+    Some(format!("not all is enforced ({})", open.join(", ")))
+}
+
+/// The limits that a child came up against, one sentence each.
+pub(super) fn reached(inner: &Inner, child: &Child) -> Vec<String> {
+    let settings = inner.process.confine.as_ref();
+    let limits = settings.map_or(inner.process.limits, |settings| settings.limits);
+    let number = |limit: Option<u64>| limit.unwrap_or_default();
+    let words = child.reached().into_iter().map(|limit| match limit {
+        Limit::Tasks => format!(
+            "it could not start more than {} processes and threads",
+            number(limits.tasks)
+        ),
+        Limit::Memory => format!(
+            "it used more than {} of memory and was ended",
+            size(number(limits.memory))
+        ),
+        Limit::Descriptors => format!(
+            "it could not open more than {} files at once",
+            number(limits.descriptors)
+        ),
+        Limit::FileSize => format!(
+            "it wrote a file of more than {} and was ended",
+            size(number(limits.file_size))
+        ),
+        other => format!("it came up against a limit ({other:?})"),
+    });
+    words.collect()
+}
+
+/// `8 GiB`, `512 KiB`, `1000 bytes`.
+fn size(bytes: u64) -> String {
+    let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
+    let fits = |(shift, _): &(u32, &str)| bytes >> shift > 0 && bytes & ((1 << shift) - 1) == 0;
+    match units.into_iter().find(fits) {
+        Some((shift, unit)) => format!("{} {unit}", bytes >> shift),
+        None => format!("{bytes} bytes"),
+    }
+}
+
+/// What a tool is told about something that was moved away: not where the host keeps it.
+pub(super) fn told(intruder: &Intruder) -> String {
+    let path = visible(&intruder.path.to_string_lossy(), MAX_TARGET);
+    let reason = &intruder.reason;
+    match intruder.moved_to {
+        Some(_) => format!("`{path}` may not be made and was moved away: {reason}"),
+        None => format!("`{path}` may not be made: {reason}"),
+    }
+}
+
+/// Why a program could not be confined, without the search path and the directories of the host.
+fn not_confined(error: &ConfineError, shown: &str) -> ErrorReply {
+    let (kind, why) = match error {
+        ConfineError::ProgramNotFound { .. } => (ErrorKind::NotFound, "was not found".to_owned()),
+        ConfineError::ProgramLeaves { .. } => (
+            ErrorKind::Escape,
+            "is a link that leaves the workspace".to_owned(),
+        ),
+        ConfineError::PresetNotInstalled { preset, .. } => (
+            ErrorKind::Internal,
+            format!(
+                "cannot be confined by the host: the preset `{preset}` finds nothing installed"
+            ),
+        ),
+        _ => (
+            ErrorKind::Internal,
+            "cannot be confined by the host".to_owned(),
+        ),
+    };
+    ErrorReply::new(kind, format!("the program `{shown}` {why}"))
 }
 
 /// Reads what the program prints until it ends, its time is over, it prints too much or the request
 /// is given up.
 fn watch(
     inner: &Inner,
-    mut child: Child,
+    child: &mut Child,
     cancel: &CancelToken,
     shown: &str,
 ) -> Result<ProcessReply<'static>, ErrorReply> {
@@ -145,7 +286,7 @@ fn watch(
         if let Some(exit) = child.try_wait().map_err(failed)? {
             break exit;
         }
-        let mut interests = vec![Interest::Exited(&child), Interest::Woken(&waker)];
+        let mut interests = vec![Interest::Exited(child), Interest::Woken(&waker)];
         let open = streams.iter().filter_map(|(pipe, _)| pipe.as_ref());
         interests.extend(open.map(|pipe| Interest::Readable(descriptor(pipe))));
         let left = deadline.saturating_duration_since(Instant::now());
@@ -203,7 +344,16 @@ fn drain(pipe: &mut Option<PipeReader>, output: &mut Output, buffer: &mut [u8], 
 }
 
 /// Why a program did not start, without the search path and the directories of the host.
-fn not_started(error: &SpawnError, shown: &str) -> ErrorReply {
+pub(super) fn not_started(error: &SpawnError, shown: &str, root: &Utf8Path) -> ErrorReply {
+    if let SpawnError::Confinement { reason, .. } = error {
+        let inside = reason.replace(&format!("`{root}/"), "`");
+        let why = match inside.contains("`/") {
+            true => "the host cannot confine it",
+            false => &inside,
+        };
+        let message = format!("the program `{shown}` was not started: {why}");
+        return ErrorReply::new(ErrorKind::Internal, message);
+    }
     let (kind, why) = match error {
         SpawnError::NotFound { .. } => (ErrorKind::NotFound, "was not found"),
         SpawnError::NotExecutable { .. } => (ErrorKind::InvalidParams, "may not be executed"),

@@ -8,6 +8,11 @@
 
 mod approval;
 mod audit;
+mod confined;
+mod confined_git;
+mod confined_toolchains;
+#[cfg(target_os = "linux")]
+mod door;
 mod files;
 mod http;
 mod process;

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 
 use camino::Utf8Path;
 use jig_broker::{
-    Approvals, AuditEntry, AuditSink, Broker, BrokerParts, HostEnv, Judged, Limits, Resolver,
-    Secrets, Unapproved,
+    Approvals, AuditEntry, AuditSink, Broker, BrokerParts, ConfineSettings, HostEnv, Judged,
+    Limits, Resolver, Secrets, Unapproved,
 };
 use jig_files::{DiskFiles, FilesLookup, MemoryFiles, ProjectFiles};
 use jig_policy::{
@@ -29,6 +29,8 @@ pub(crate) struct World {
     pub(crate) log: Arc<Log>,
     pub(crate) approvals: Arc<Approvals>,
     pub(crate) secrets: Secrets,
+    pub(crate) confine: Option<ConfineSettings>,
+    pub(crate) guards: Guards,
     memory: Option<Arc<MemoryFiles>>,
 }
 
@@ -67,8 +69,30 @@ impl World {
             log: Arc::default(),
             approvals: Arc::new(Approvals::new()),
             secrets: Secrets::new(),
+            confine: None,
+            guards: Guards::of_workspace(),
             memory,
         }
+    }
+
+    /// Confines what is run. The home and the state of jig are beside the workspace.
+    pub(crate) fn confined(mut self) -> Self {
+        let folder = self.outside().canonicalize().unwrap();
+        std::fs::create_dir_all(folder.join("home")).unwrap();
+        self.confine = Some(ConfineSettings {
+            home: Some(folder.join("home")),
+            state: Some(folder.join("state")),
+            host_path: std::env::var_os("PATH").unwrap(),
+            ..ConfineSettings::default()
+        });
+        self
+    }
+
+    /// The same with the workspace opened anew, where its directory was replaced.
+    pub(crate) fn reopened(mut self) -> Self {
+        let root = self.outside().join("ws");
+        self.files = Arc::new(DiskFiles::open(Utf8Path::from_path(&root).unwrap()).unwrap());
+        self
     }
 
     /// The folder that holds the workspace.
@@ -171,14 +195,14 @@ impl World {
     pub(crate) fn parts(&self) -> BrokerParts {
         let lookup = FilesLookup(Arc::clone(&self.files));
         let workspace = Workspace::new(self.files.display_root(), lookup);
-        let guards = Guards::of_workspace();
-        let policy = Policy::compile(&self.access, self.default, &guards, &workspace).unwrap();
+        let policy = Policy::compile(&self.access, self.default, &self.guards, &workspace).unwrap();
         let files = Arc::clone(&self.files);
         let mut parts = BrokerParts::new("editor", "c1", files, Arc::new(policy));
         parts.env = self.env.clone();
         parts.limits = self.limits;
         parts.http.resolver = Arc::new(self.names.clone());
         parts.process.env = jig_sandbox::minimal_environment(self.outside());
+        parts.process.confine = self.confine.clone();
         parts.audit = Arc::clone(&self.log) as Arc<dyn AuditSink>;
         parts.approvals = Arc::clone(&self.approvals);
         parts.secrets = self.secrets.clone();

@@ -458,3 +458,74 @@ fn deep_paths_beyond_what_the_filter_tells_apart() {
         check(&policy, &[(&path, if count % 2 == 0 { "r" } else { "w" })]);
     }
 }
+
+#[test]
+fn what_is_granted_on_a_path_holds_whatever_is_declared_below() {
+    let policy = guarded(&["rw .", "r src", "rwx src/out"], &Guards::of_workspace());
+    let check = |path: &str, letters: &str| {
+        let path = at(path);
+        let expected = capabilities(&letters.replace('w', "cud"));
+        assert_eq!(policy.granted(path.path()), expected, "{path:?}");
+    };
+    check("a", "rw");
+    check("src/x", "r");
+    check("src/out", "rwx");
+    // Moving it would take something restricted along, but changing what is in it would not.
+    check(".", "rw");
+    check(".git", "r");
+    check(".env", "");
+    check("jig.toml", "r");
+    assert!(!policy.decide_fs(Capability::Delete, &at(".")).is_allowed());
+    assert!(policy.sensitive().find(at(".env").path()).is_some());
+    let config = |path: &str| {
+        policy
+            .protected()
+            .iter()
+            .any(|guard| guard.path.as_str() == path)
+    };
+    assert!(config("jig.toml") && config(".jig"));
+}
+
+#[test]
+fn the_configuration_of_git_is_protected_in_every_repository() {
+    let guards = Guards::of_workspace();
+    let check = |rules: &[&str], path: &str, letters: &str| {
+        let expected = capabilities(&letters.replace('w', "cud"));
+        let granted = guarded(rules, &guards).granted(at(path).path());
+        assert_eq!(granted, expected, "{rules:?} {path}");
+        let lifted = guarded(rules, &guards.clone().without_git());
+        if path.contains(".git/") && !path.contains("hooks") {
+            assert_eq!(
+                lifted.granted(at(path).path()),
+                capabilities("rcud"),
+                "{path}"
+            );
+        }
+    };
+    for part in [
+        "config",
+        "config.worktree",
+        "commondir",
+        "modules",
+        "modules/a/config",
+    ] {
+        check(&["rw ."], &format!("vendor/lib/.git/{part}"), "r");
+        check(&["rw ."], &format!("a/.git/modules/b/.git/{part}"), "r");
+    }
+    check(&["rw ."], "vendor/lib/.git/HEAD", "rw");
+    check(&["rw ."], "vendor/lib/.git/configuration", "rw");
+    check(&["rw ."], "vendor/git/config", "rw");
+    check(&["rw ."], "vendor/lib/.git/hooks/x", "");
+    // A rule that names it counts, one on the repository as a whole does not.
+    check(&["rw .", "rw vendor/lib"], "vendor/lib/.git/config", "r");
+    check(
+        &["rw .", "rw vendor/lib/.git"],
+        "vendor/lib/.git/config",
+        "r",
+    );
+    check(
+        &["rw .", "rw vendor/lib/.git/config"],
+        "vendor/lib/.git/config",
+        "rw",
+    );
+}

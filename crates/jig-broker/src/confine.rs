@@ -1,0 +1,296 @@
+//! From a policy to what the operating system enforces: [`Broker::confine`] makes the profile and the
+//! environment that a tool's program, or one that it has run, is started with.
+//!
+//! The rules of the workspace come from the policy's own answers, so that both agree. Around them is what
+//! every program needs: the system, directories of its own, and the tool's own program. What lies elsewhere
+//! on the host cannot be seen.
+//!
+//! What cannot be held by anything is a name that does not exist yet. Such names are looked for when the
+//! program has ended ([`Confined::finish`]), and what appeared there is moved out of the workspace.
+
+#[cfg(unix)]
+mod build;
+#[cfg(unix)]
+mod environment;
+#[cfg(unix)]
+mod git;
+#[cfg(unix)]
+mod host;
+mod intruder;
+#[cfg(unix)]
+mod journal;
+#[cfg(unix)]
+mod listing;
+mod preset;
+#[cfg(unix)]
+mod program;
+#[cfg(unix)]
+mod remove;
+#[cfg(unix)]
+mod shim;
+#[cfg(unix)]
+mod shown;
+#[cfg(unix)]
+mod sweep;
+#[cfg(unix)]
+mod system;
+#[cfg(test)]
+#[cfg(unix)]
+mod testing;
+#[cfg(unix)]
+mod toolchain;
+#[cfg(unix)]
+mod walk;
+#[cfg(unix)]
+mod workspace;
+
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use camino::Utf8Path;
+use jig_sandbox::{
+    Containment, Enforce, Environment, Launch, Layers, Limits, Profile, Program, SpawnRequest,
+};
+
+use crate::broker::Broker;
+
+pub use intruder::{Intruder, Pending, Suspect};
+pub use preset::Preset;
+#[cfg(unix)]
+use sweep::Watch;
+#[cfg(unix)]
+pub use sweep::pending;
+
+/// How programs are confined. It starts closed: nothing outside the workspace but the system.
+#[derive(Debug, Clone)]
+pub struct ConfineSettings {
+    /// What happens when a declared rule cannot be enforced. Default: the program does not start.
+    pub enforce: Enforce,
+    /// Paths outside the workspace that the program may use as well. Default: none.
+    pub system: Vec<SystemAccess>,
+    /// Toolchains that the program may use. Default: none.
+    pub presets: Vec<Preset>,
+    /// What the tree of processes may use. Default: [`Limits::ROOMY`].
+    pub limits: Limits,
+    /// From where programs are started. Default: as suits the size of the host.
+    pub launch: Launch,
+    /// Which layers of the sandbox are used. Default: all.
+    pub layers: Layers,
+    /// The user's home, where toolchains are looked for, and the name to commit under. Default: none.
+    pub home: Option<PathBuf>,
+    /// Where jig keeps its own state: what calls leave behind is noted there, and moved there. Default:
+    /// none; then it is only reported.
+    pub state: Option<PathBuf>,
+    /// The search path of the host, on which programs are found. Default: empty, so that none is found.
+    pub host_path: OsString,
+}
+
+impl Default for ConfineSettings {
+    fn default() -> Self {
+        Self {
+            enforce: Enforce::Required,
+            system: Vec::new(),
+            presets: Vec::new(),
+            limits: Limits::ROOMY,
+            launch: Launch::Auto,
+            layers: Layers::ALL,
+            home: None,
+            state: None,
+            host_path: OsString::new(),
+        }
+    }
+}
+
+/// A path outside the workspace, which can be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SystemAccess {
+    /// Absolute.
+    pub path: PathBuf,
+    /// Whether it may be changed as well.
+    pub write: bool,
+    /// Whether programs there may be run.
+    pub execute: bool,
+}
+
+/// How much of the workspace a program reaches. Not `non_exhaustive`: there is nothing between.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Reach {
+    /// What the policy grants: a tool that works on files itself, or a program that a tool has run.
+    Workspace,
+    /// Nothing but its own program: a tool that asks for every file.
+    OwnProgramOnly,
+}
+
+/// What is to be started.
+#[derive(Debug, Clone, Default)]
+pub struct Commanded {
+    /// The program: a name, an absolute path, or a path relative to the workspace.
+    pub program: OsString,
+    /// The words of the command that stand there literally, none that came out of a template. Those that
+    /// name files are readable to the program.
+    pub literals: Vec<OsString>,
+}
+
+/// A program that is ready to be started in its sandbox.
+///
+/// When it has ended, [`finish`](Self::finish) looks for what it must not leave behind; dropping this does
+/// the same, and says nothing.
+#[derive(Debug)]
+pub struct Confined {
+    /// What it may reach.
+    pub profile: Arc<Profile>,
+    /// Its whole environment.
+    pub env: Environment,
+    /// What to start.
+    pub program: Program,
+    /// Where to start it: the workspace, if it can see anything of it, else its home.
+    pub cwd: PathBuf,
+    /// Its home, a directory of its own, in which further private files can be put.
+    pub home: PathBuf,
+    /// What a person should know, one sentence each without a period. The same call gives the same ones
+    /// again.
+    pub warnings: Vec<String>,
+    /// Programs that have to be found by these names, or the program would not start: what `env` runs.
+    pub(crate) interpreters: Vec<(OsString, PathBuf)>,
+    limits: Limits,
+    launch: Launch,
+    #[cfg(unix)]
+    watch: Option<Watch>,
+}
+
+impl Confined {
+    /// Puts everything into a request but its arguments, streams and descriptors.
+    pub fn apply(&self, request: &mut SpawnRequest) {
+        request.program = self.program.clone();
+        request.env = self.env.clone();
+        request.cwd = self.cwd.clone();
+        request.profile = Some(Arc::clone(&self.profile));
+        request.limits = self.limits;
+        request.launch = self.launch.clone();
+        // Whether a machine that cannot hold the tree will do is for the profile to say.
+        request.containment = Containment::BestEffort;
+    }
+
+    /// Looks for what the program left where nothing may come into being, and moves it out of the
+    /// workspace. To be called when the program and all that it started have ended.
+    pub fn finish(mut self) -> Vec<Intruder> {
+        self.look()
+    }
+
+    #[cfg(unix)]
+    fn look(&mut self) -> Vec<Intruder> {
+        self.watch.take().map(Watch::end).unwrap_or_default()
+    }
+
+    #[cfg(not(unix))]
+    fn look(&mut self) -> Vec<Intruder> {
+        Vec::new()
+    }
+}
+
+impl Drop for Confined {
+    fn drop(&mut self) {
+        self.look();
+    }
+}
+
+impl Broker {
+    /// Makes what a program is confined by, for this call's policy.
+    ///
+    /// `root` is where the files of the workspace are for programs: the path of a
+    /// [`View`](jig_files::View). Nothing is started, and nothing is executed to find a program.
+    ///
+    /// # Errors
+    ///
+    /// If the broker has no [`ConfineSettings`], if the program or a preset is not there, or if the
+    /// workspace cannot be looked at.
+    pub fn confine(
+        &self,
+        command: &Commanded,
+        root: &Utf8Path,
+        reach: Reach,
+    ) -> Result<Confined, ConfineError> {
+        let settings = self.inner.process.confine.as_ref();
+        let settings = settings.ok_or(ConfineError::NoSettings)?;
+        #[cfg(unix)]
+        return build::confined(&self.inner, settings, command, root.as_std_path(), reach);
+        #[cfg(not(unix))]
+        {
+            let _ = (settings, command, root, reach);
+            Err(ConfineError::Unsupported)
+        }
+    }
+}
+
+/// Why a program cannot be confined, and is therefore not started.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConfineError {
+    /// The broker was made without.
+    #[error("nothing says how programs are confined")]
+    NoSettings,
+    /// No confinement is known for this operating system.
+    #[error("programs cannot be confined on this operating system")]
+    Unsupported,
+    /// The program was not found.
+    #[error("the program `{program}` was not found{}", places(.looked))]
+    ProgramNotFound {
+        /// As it was given.
+        program: String,
+        /// Where it was looked for.
+        looked: Vec<PathBuf>,
+    },
+    /// The program is a link in the workspace to something that the tool cannot see.
+    #[error(
+        "the program `{program}` is a link that leaves the workspace, which opens nothing: name the \
+         program itself, or let the tool see it by `sandbox.presets` or `sandbox.system`"
+    )]
+    ProgramLeaves {
+        /// As it was given.
+        program: String,
+    },
+    /// Nothing that a preset stands for was found.
+    #[error("the preset `{preset}` finds nothing installed{}", places(.looked))]
+    PresetNotInstalled {
+        /// Its name.
+        preset: &'static str,
+        /// Where it was looked for.
+        looked: Vec<PathBuf>,
+    },
+    /// The workspace could not be looked at.
+    #[error("the workspace `{}` cannot be looked at", .root.display())]
+    Workspace {
+        /// Where it should be.
+        root: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// There is nothing to put under the names of programs.
+    #[error(
+        "the rules on programs cannot be enforced, because this build of jig carries no shim for them"
+    )]
+    NoShim,
+    /// What may not come into being could not be noted.
+    #[error("the call cannot be noted in `{}`", .state.display())]
+    Journal {
+        /// The directory of jig's state.
+        state: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+}
+
+fn places(looked: &[PathBuf]) -> String {
+    if looked.is_empty() {
+        return String::new();
+    }
+    let shown: Vec<String> = looked
+        .iter()
+        .map(|place: &PathBuf| format!("`{}`", Path::display(place)))
+        .collect();
+    format!(": looked at {}", shown.join(", "))
+}

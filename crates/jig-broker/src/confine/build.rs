@@ -1,0 +1,236 @@
+//! Puts a [`Confined`] together, from the outermost to the innermost.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::sync::Arc;
+
+use jig_policy::{Capability, Policy};
+use jig_proto::ProjectPath;
+use jig_sandbox::{
+    Network, PrivateContent, PrivateDirectory, PrivateFile, Profile, Program, Rights, RuleSource,
+};
+
+use super::environment::{self, Sources};
+use super::program::{self, Surroundings};
+use super::shown::Shown;
+use super::sweep::Watch;
+use super::toolchain::{self, Added};
+use super::walk::Walked;
+use super::workspace::Workspace;
+use super::{
+    Commanded, ConfineError, ConfineSettings, Confined, Preset, Reach, git, host, system, walk,
+    workspace,
+};
+use crate::broker::Inner;
+
+pub(super) fn confined(
+    inner: &Inner,
+    settings: &ConfineSettings,
+    command: &Commanded,
+    root: &Path,
+    reach: Reach,
+) -> Result<Confined, ConfineError> {
+    let policy = &inner.policy;
+    let cannot_look = |source: std::io::Error| ConfineError::Workspace {
+        root: root.to_owned(),
+        source,
+    };
+    let given_root = root;
+    let root = &host::canonical_or(root).map_err(cannot_look)?;
+    let home = settings.home.as_deref().and_then(host::canonical);
+    let private_home = system::private_home(home.as_deref(), root);
+    let mut shown = Shown::default();
+    let mut warnings = Vec::new();
+    let executes = |rule: &jig_policy::CompiledFsRule| rule.capabilities().has(Capability::Execute);
+    let executable = reach == Reach::Workspace && policy.fs_rules().iter().any(executes);
+    let mut private = system::private(&private_home, settings.limits.memory, executable);
+
+    system::show(&mut shown);
+    declared(settings, &mut shown, &mut warnings);
+
+    // A workspace inside of what is shown anyway is shown only as far as the policy goes.
+    let is_open = reach == Reach::Workspace && !policy.granted(&ProjectPath::root()).is_empty();
+    if !is_open && shown.rights(root) != Rights::NONE {
+        shown.empty(root);
+        private.push(PrivateDirectory {
+            path: root.clone(),
+            size: EMPTY_ROOT,
+            executable: false,
+        });
+    }
+    let (walked, mut workspace) = match reach {
+        Reach::OwnProgramOnly => (Walked::default(), Workspace::default()),
+        Reach::Workspace => {
+            let walked = walk::walk(policy, root).map_err(|error| cannot_look(error.into()))?;
+            let workspace = workspace::show(policy, root, &walked, &mut shown);
+            (walked, workspace)
+        }
+    };
+    if reach == Reach::Workspace && !walked.complete {
+        warnings.push(
+            "the workspace has too many directories to be looked through: sensitive files in some of \
+             them are not hidden"
+                .to_owned(),
+        );
+    }
+
+    let variable = |name: &str| inner.env.get(name).map(str::to_owned);
+    let search_path = host::search_path(&settings.host_path);
+    let readable = |path: &Path| {
+        let path = ProjectPath::normalize(&path.to_string_lossy());
+        path.is_ok_and(|path| policy.can(Capability::Read, &path))
+    };
+    let around = Surroundings {
+        root,
+        given_root,
+        home: home.as_deref(),
+        private_home: &private_home,
+        search_path: &search_path,
+        readable: &readable,
+        sensitive: policy.sensitive(),
+        variable: &variable,
+    };
+    let mut added = Added::default();
+    for preset in &settings.presets {
+        toolchain::show(*preset, &around, &mut shown, &mut added)?;
+    }
+    // After the presets: a link in the workspace may lead to what they show, as in a virtual environment.
+    let own = program::show(&around, &command.program, &command.literals, &mut shown)?;
+    let with_git = settings.presets.contains(&Preset::Git);
+    if reach == Reach::Workspace {
+        let forbidden = if let Some(linked) = git::linked(root) {
+            git::show(&linked, policy, with_git, &mut shown)
+        } else if with_git && let Some(own) = git::submodule(root) {
+            git::show_submodule(&own, policy, &mut shown)
+        } else {
+            Vec::new()
+        };
+        workspace.forbidden.extend(forbidden);
+    }
+    keep_state(settings, home.as_deref(), &mut shown);
+
+    let mut first = added.directories;
+    first.extend(own.directories);
+    let sources = Sources {
+        policy,
+        variables: &inner.env,
+        home: &private_home,
+        root,
+        search_path: &search_path,
+    };
+    let env = environment::environment(&sources, &shown, first, added.variables);
+    let mut files = own.links;
+    files.extend(added.files);
+    let gitconfig = private_home.join(".gitconfig");
+    if !files.iter().any(|file| file.path == gitconfig) {
+        files.push(PrivateFile {
+            path: gitconfig,
+            content: PrivateContent::Text(git::configuration(home.as_deref()).into_bytes()),
+        });
+    }
+    warnings.extend(own.warnings);
+    warnings.extend(workspace.warnings);
+    warnings.extend(history(policy, root, &walked));
+
+    let has_own_root = private.iter().any(|directory| directory.path == *root);
+    let cwd = match has_own_root || shown.reaches_into(root) {
+        true => root.clone(),
+        false => private_home.clone(),
+    };
+    let watch = match reach {
+        Reach::Workspace => Watch::begin(settings, policy, root, workspace.forbidden, &walked)?,
+        Reach::OwnProgramOnly => None,
+    };
+    let program = OsString::from(own.program);
+    let shown_program = program.to_string_lossy().into_owned();
+    Ok(Confined {
+        profile: Arc::new(Profile {
+            paths: shown.into_rules(),
+            private,
+            files,
+            pins: workspace.pins,
+            network: Network::None,
+            enforce: settings.enforce,
+            layers: settings.layers,
+            ..Profile::closed()
+        }),
+        env,
+        program: Program::parse(program).map_err(|_| ConfineError::ProgramNotFound {
+            program: shown_program,
+            looked: Vec::new(),
+        })?,
+        cwd,
+        home: private_home,
+        interpreters: own.interpreters,
+        warnings,
+        limits: settings.limits,
+        launch: settings.launch.clone(),
+        watch,
+    })
+}
+
+/// Shows what a person declared outside the workspace.
+fn declared(settings: &ConfineSettings, shown: &mut Shown, warnings: &mut Vec<String>) {
+    for access in &settings.system {
+        let Some(path) = host::canonical(&access.path) else {
+            warnings.push(format!(
+                "`{}` of `sandbox.system` does not exist",
+                access.path.display()
+            ));
+            continue;
+        };
+        let mut rights = Rights::READ;
+        if access.write {
+            rights = rights.with(Rights::WRITE);
+        }
+        if access.execute {
+            rights = rights.with(Rights::EXECUTE);
+        }
+        let rights = rights.with(shown.rights(&path));
+        shown.add(path, rights, RuleSource::Declared);
+    }
+}
+
+/// Keeps jig's own files from tools that were given what these lie in: no tool widens itself.
+fn keep_state(settings: &ConfineSettings, home: Option<&Path>, shown: &mut Shown) {
+    let state = settings.state.as_deref().and_then(host::canonical);
+    let config = home.and_then(|home| host::canonical(&home.join(".config/jig")));
+    // What is in the state is the user's business; the configuration may be read with what it lies in.
+    let kept = [
+        (state, Rights::ALL, Rights::NONE),
+        (config, Rights::WRITE, Rights::READ),
+    ];
+    for (path, hidden_from, rights) in kept {
+        if let Some(path) = path
+            && shown.rights(&path).has_any(hidden_from)
+        {
+            shown.add(path, rights, RuleSource::Declared);
+        }
+    }
+}
+
+/// What a hidden file may still be read from: the history that git keeps.
+fn history(policy: &Policy, root: &Path, walked: &Walked) -> Option<String> {
+    let git = ProjectPath::normalize(".git").ok()?;
+    if !policy.granted(&git).has(Capability::Read) || walked.sensitive.is_empty() {
+        return None;
+    }
+    let index = host::head(&root.join(".git/index"), LONGEST_INDEX)?;
+    let tracked = walked.sensitive.iter().find(|path| {
+        let is_git = path.starts_with(".git");
+        let mut entry = path.as_os_str().as_encoded_bytes().to_vec();
+        entry.push(0);
+        !is_git && memchr::memmem::find(&index, &entry).is_some()
+    })?;
+    Some(format!(
+        "`{}` is hidden from the tool, but git has it under version control, and `.git` can be read: \
+         add a rule on `.git` alone, or take the file out of the history",
+        tracked.display()
+    ))
+}
+
+/// A directory in which nothing is to be written, but in which a program may stand.
+const EMPTY_ROOT: u64 = 1 << 20;
+
+/// Enough for the index of a large project.
+const LONGEST_INDEX: usize = 64 << 20;

@@ -1,0 +1,164 @@
+//! What stands on the host: the few questions that building a profile asks about it.
+//!
+//! Nothing here is run, and nothing but regular files is read, up to a bound: a pipe or a device under a
+//! name that we look at must not hold us.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "programs and toolchains lie outside of any workspace, which is all that jig-files knows"
+)]
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt as _;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{self, FileType, Mode, OFlags};
+
+/// What stands at a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Stands {
+    /// A regular file; whether anybody may run it.
+    File { executable: bool },
+    /// A directory.
+    Directory,
+    /// A symbolic link, with its target as it is stored.
+    Link(PathBuf),
+    /// A device, a pipe, a socket.
+    Other,
+}
+
+/// What stands at `path`, with links followed.
+pub(super) fn stands(path: &Path) -> Option<Stands> {
+    fs::stat(path).ok().map(|stat| of(&stat))
+}
+
+/// What stands at `path` itself.
+pub(super) fn stands_itself(path: &Path) -> Option<Stands> {
+    let stat = fs::lstat(path).ok()?;
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::Symlink => {
+            let target = fs::readlink(path, Vec::new()).ok()?;
+            Some(Stands::Link(OsString::from_vec(target.into_bytes()).into()))
+        }
+        _ => Some(of(&stat)),
+    }
+}
+
+fn of(stat: &fs::Stat) -> Stands {
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => Stands::File {
+            executable: stat.st_mode & 0o111 != 0,
+        },
+        FileType::Directory => Stands::Directory,
+        _ => Stands::Other,
+    }
+}
+
+pub(super) fn is_directory(path: &Path) -> bool {
+    stands(path) == Some(Stands::Directory)
+}
+
+pub(super) fn is_file(path: &Path) -> bool {
+    matches!(stands(path), Some(Stands::File { .. }))
+}
+
+/// Whether both paths lead to one and the same file.
+pub(super) fn is_same_file(one: &Path, other: &Path) -> bool {
+    match (fs::stat(one), fs::stat(other)) {
+        (Ok(one), Ok(other)) => (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino),
+        _ => false,
+    }
+}
+
+/// Whether something of that name stands there, if only a link to nothing.
+pub(super) fn exists_itself(path: &Path) -> bool {
+    fs::lstat(path).is_ok()
+}
+
+/// The path without links, if it leads anywhere.
+pub(super) fn canonical(path: &Path) -> Option<PathBuf> {
+    std::fs::canonicalize(path).ok()
+}
+
+/// The path without links, or why there is none.
+pub(super) fn canonical_or(path: &Path) -> std::io::Result<PathBuf> {
+    std::fs::canonicalize(path)
+}
+
+/// The absolute directories of a search path that exist, as they stand there and without links.
+pub(super) fn search_path(path: &std::ffi::OsStr) -> Vec<(PathBuf, PathBuf)> {
+    let entries = std::env::split_paths(path).filter(|entry| entry.is_absolute());
+    entries
+        .filter_map(|entry| canonical(&entry).map(|canonical| (entry, canonical)))
+        .collect()
+}
+
+/// The links that `path` goes through at its end, each by the canonical path of its own place, and where
+/// they lead to.
+pub(super) fn hops(path: &Path) -> Option<(Vec<PathBuf>, PathBuf)> {
+    let mut links = Vec::new();
+    let mut here = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        let place = canonical(here.parent()?)?.join(here.file_name()?);
+        match stands_itself(&place)? {
+            Stands::Link(target) => {
+                here = place.parent()?.join(target);
+                links.push(place);
+            }
+            _ => return Some((links, canonical(&place)?)),
+        }
+    }
+    None
+}
+
+/// The first bytes of a regular file, at most `most` of them.
+pub(super) fn head(path: &Path, most: usize) -> Option<Vec<u8>> {
+    let path = canonical(path)?;
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = fs::open(&path, flags, Mode::empty()).ok()?;
+    let stat = fs::fstat(&file).ok()?;
+    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+        return None;
+    }
+    let mut content = Vec::new();
+    let mut piece = [0; 4096];
+    while content.len() < most {
+        let room = piece.len().min(most - content.len());
+        match rustix::io::read(&file, &mut piece[..room]) {
+            Ok(0) => break,
+            Ok(length) => content.extend_from_slice(&piece[..length]),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(_) => return None,
+        }
+    }
+    Some(content)
+}
+
+/// A small text file; `None` if it is none.
+pub(super) fn text(path: &Path) -> Option<String> {
+    let content = head(path, LONGEST_TEXT + 1)?;
+    if content.len() > LONGEST_TEXT {
+        return None;
+    }
+    String::from_utf8(content).ok()
+}
+
+/// The names in a directory, sorted.
+pub(super) fn names(path: &Path) -> Vec<OsString> {
+    let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
+    let mut names: Vec<OsString> = entries
+        .map(|entry| entry.file_name())
+        .take(MOST_NAMES)
+        .collect();
+    names.sort();
+    names
+}
+
+/// As many links as Linux follows in one path.
+const MOST_LINKS: usize = 40;
+
+/// Far above any version file or git configuration. Nobody can make us hold more of one.
+const LONGEST_TEXT: usize = 256 * 1024;
+
+/// Only small directories are listed here.
+const MOST_NAMES: usize = 10_000;

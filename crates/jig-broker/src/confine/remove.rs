@@ -1,0 +1,164 @@
+//! Moves something out of a workspace, for good: a rename where that is possible, else a copy and a removal.
+//!
+//! Other tools may be at work in the same workspace. So every step goes through open directories and
+//! follows no link: what is moved is what stands at the name, never what it leads to.
+
+use std::ffi::{OsStr, OsString};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{self, AtFlags, Dir, FileType, Mode, OFlags};
+use rustix::io::{Errno, Result};
+
+use super::journal::{make_directories, write_all};
+
+#[cfg(test)]
+mod tests;
+
+/// Moves `path`, relative to `root`, into a new place in `state`, and gives that.
+pub(super) fn move_away(root: &Path, path: &Path, state: &Path) -> Result<PathBuf> {
+    let (above, name) = parent(root, path)?;
+    let mut place = state.join("removed").join(stamp());
+    make_directories(&place)?;
+    place.push(flat(path));
+    let target = fs::open(place.parent().unwrap_or(state), DIRECTORY, Mode::empty())?;
+    let new = place.file_name().unwrap_or(&name).to_owned();
+    match fs::renameat_with(&above, &name, &target, &new, fs::RenameFlags::NOREPLACE) {
+        Err(Errno::XDEV) => {
+            copy(above.as_fd(), &name, target.as_fd(), &new, 0)?;
+            remove(above.as_fd(), &name, 0)?;
+        }
+        renamed => renamed?,
+    }
+    Ok(place)
+}
+
+/// Opens the directory above a path, without following a link.
+pub(super) fn parent(root: &Path, path: &Path) -> Result<(OwnedFd, OsString)> {
+    let mut directory = fs::open(root, DIRECTORY, Mode::empty())?;
+    let mut names: Vec<&OsStr> = path.iter().collect();
+    let name = names.pop().ok_or(Errno::INVAL)?.to_owned();
+    for name in names {
+        directory = fs::openat(&directory, name, DIRECTORY, Mode::empty())?;
+    }
+    Ok((directory, name))
+}
+
+/// Lets the owner of a directory look into it again.
+pub(super) fn open_up(root: &Path, path: &Path) -> Result<()> {
+    let (above, name) = parent(root, path)?;
+    // Without following a link: the mode of what it leads to is not ours to change.
+    let stat = fs::statat(&above, &name, AtFlags::SYMLINK_NOFOLLOW)?;
+    if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
+        return Err(Errno::NOTDIR);
+    }
+    let mode = Mode::from_raw_mode(stat.st_mode) | Mode::RWXU;
+    fs::chmodat(&above, &name, mode, AtFlags::SYMLINK_NOFOLLOW).or_else(|error| match error {
+        // Older kernels cannot change the mode of a name only: they take it by an open handle.
+        Errno::OPNOTSUPP | Errno::NOSYS => {
+            let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let handle = fs::openat(&above, &name, flags, Mode::empty())?;
+            let number = std::os::fd::AsRawFd::as_raw_fd(&handle);
+            fs::chmod(format!("/proc/self/fd/{number}"), mode)
+        }
+        error => Err(error),
+    })
+}
+
+/// The time of the removal, as a name that sorts.
+fn stamp() -> String {
+    let now = jiff::Timestamp::now();
+    now.strftime("%Y-%m-%dT%H-%M-%S.%9fZ").to_string()
+}
+
+/// A path as one name, still readable.
+fn flat(path: &Path) -> OsString {
+    let names: Vec<&OsStr> = path.iter().collect();
+    let flat = names.join(OsStr::new("%"));
+    match flat.len() < 200 {
+        true => flat,
+        false => path.file_name().unwrap_or(&flat).to_owned(),
+    }
+}
+
+fn copy(
+    from: BorrowedFd<'_>,
+    name: &OsStr,
+    to: BorrowedFd<'_>,
+    new: &OsStr,
+    depth: usize,
+) -> Result<()> {
+    if depth > DEEPEST {
+        return Err(Errno::LOOP);
+    }
+    let stat = fs::statat(from, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => {
+            let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+            let source = fs::openat(from, name, flags, Mode::empty())?;
+            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+            let target = fs::openat(to, new, flags, Mode::RUSR | Mode::WUSR)?;
+            // Not on the stack, of which every level of directories takes its part.
+            let mut piece = vec![0; 65536];
+            loop {
+                match rustix::io::read(&source, &mut piece[..]) {
+                    Ok(0) => return Ok(()),
+                    Ok(length) => write_all(&target, &piece[..length])?,
+                    Err(Errno::INTR) => {}
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+        FileType::Symlink => {
+            let target = fs::readlinkat(from, name, Vec::new())?;
+            fs::symlinkat(target, to, new)
+        }
+        FileType::Directory => {
+            let source = fs::openat(from, name, DIRECTORY, Mode::empty())?;
+            fs::mkdirat(to, new, Mode::RWXU)?;
+            let target = fs::openat(to, new, DIRECTORY, Mode::empty())?;
+            for name in names(&source)? {
+                copy(source.as_fd(), &name, target.as_fd(), &name, depth + 1)?;
+            }
+            Ok(())
+        }
+        // A pipe or socket holds nothing that could be lost.
+        _ => Ok(()),
+    }
+}
+
+fn remove(above: BorrowedFd<'_>, name: &OsStr, depth: usize) -> Result<()> {
+    let stat = fs::statat(above, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
+        return fs::unlinkat(above, name, AtFlags::empty());
+    }
+    if depth > DEEPEST {
+        return Err(Errno::LOOP);
+    }
+    let directory = fs::openat(above, name, DIRECTORY, Mode::empty())?;
+    for name in names(&directory)? {
+        remove(directory.as_fd(), &name, depth + 1)?;
+    }
+    fs::unlinkat(above, name, AtFlags::REMOVEDIR)
+}
+
+fn names(directory: &OwnedFd) -> Result<Vec<OsString>> {
+    let mut names = Vec::new();
+    for entry in Dir::read_from(directory)? {
+        let entry = entry?;
+        let name = entry.file_name().to_bytes();
+        if !matches!(name, b"." | b"..") {
+            names.push(OsStr::from_bytes(name).to_owned());
+        }
+    }
+    Ok(names)
+}
+
+const DIRECTORY: OFlags = OFlags::RDONLY
+    .union(OFlags::DIRECTORY)
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::CLOEXEC);
+
+/// A tool can nest directories as deep as it likes; one descriptor is open for each level.
+const DEEPEST: usize = 128;

@@ -1,0 +1,162 @@
+//! What of the system every confined program sees: programs, libraries, and the few files of `/etc` that
+//! ordinary programs read.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use jig_sandbox::{PrivateDirectory, Rights, RuleSource};
+
+use super::host;
+use super::shown::Shown;
+
+/// Shows the system. What is not installed is passed over.
+pub(super) fn show(shown: &mut Shown) {
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_fresh = |known: &Installed| known.since.elapsed() < FRESH;
+    let installed = match known.take().filter(is_fresh) {
+        Some(known) => known,
+        None => Installed {
+            since: Instant::now(),
+            paths: look(),
+        },
+    };
+    for (path, rights) in &installed.paths {
+        shown.add(path, *rights, RuleSource::System);
+    }
+    *known = Some(installed);
+}
+
+/// What is installed of all that can be shown.
+fn look() -> Vec<(PathBuf, Rights)> {
+    let mut installed = Vec::new();
+    let programs = Rights::READ.with(Rights::EXECUTE);
+    for path in PROGRAMS.iter().map(PathBuf::from) {
+        if host::exists_itself(&path) {
+            installed.push((path, programs));
+        }
+    }
+    let etc = Path::new("/etc");
+    for name in ETC {
+        let path = etc.join(name);
+        if host::exists_itself(&path) {
+            installed.push((path, Rights::READ));
+        }
+    }
+    for name in host::names(etc) {
+        let text = name.to_str().unwrap_or_default();
+        if ETC_STARTS.iter().any(|start| text.starts_with(start)) {
+            installed.push((etc.join(&name), Rights::READ));
+        }
+    }
+    installed
+}
+
+/// The directories that exist for one program alone: for temporary files, and as its home.
+///
+/// Together they can hold a quarter of the memory that the program may use each, since that is what they
+/// are made of.
+pub(super) fn private(home: &Path, memory: Option<u64>, executable: bool) -> Vec<PrivateDirectory> {
+    let size = memory.map_or(LARGEST_PRIVATE, |memory| {
+        (memory / 4).clamp(SMALLEST_PRIVATE, LARGEST_PRIVATE)
+    });
+    let directory = |path: &Path| PrivateDirectory {
+        path: path.to_owned(),
+        size,
+        executable,
+    };
+    vec![
+        directory(Path::new("/tmp")),
+        directory(Path::new("/var/tmp")),
+        directory(home),
+    ]
+}
+
+/// Where a confined program has its home: not where the user has theirs, and not above or below the
+/// workspace.
+pub(super) fn private_home(home: Option<&Path>, root: &Path) -> PathBuf {
+    let is_free = |candidate: &Path| {
+        !root.starts_with(candidate)
+            && !candidate.starts_with(root)
+            && home.is_none_or(|home| !home.starts_with(candidate))
+    };
+    let candidates = ["/home/jig", "/home/jig-tool"].map(Path::new);
+    let free = candidates.into_iter().find(|one| is_free(one));
+    free.unwrap_or(Path::new("/home/.jig-tool")).to_owned()
+}
+
+/// What was installed when it was last looked at. It is the same for every call, and takes a hundred
+/// questions to find out.
+static KNOWN: Mutex<Option<Installed>> = Mutex::new(None);
+
+struct Installed {
+    since: Instant,
+    paths: Vec<(PathBuf, Rights)>,
+}
+
+/// How soon something that is newly installed is seen.
+const FRESH: Duration = Duration::from_secs(5);
+
+/// Programs and libraries.
+const PROGRAMS: &[&str] = &[
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/nix/store",
+    "/gnu/store",
+    "/opt",
+];
+
+/// What programs read of `/etc`: how to load libraries, names of users and machines, the time zone,
+/// certificates, and settings of interpreters. None of it is a secret. Whatever is not listed stays hidden:
+/// `shadow`, `sudoers`, `ssh`, `ssl/private`, registries with passwords, and what else administrators keep
+/// there.
+const ETC: &[&str] = &[
+    "alternatives",
+    "bash.bashrc",
+    "ca-certificates",
+    "crypto-policies",
+    "fonts",
+    "gitconfig",
+    "group",
+    "hosts",
+    "inputrc",
+    "java",
+    "ld-musl-aarch64.path",
+    "ld-musl-x86_64.path",
+    "ld.so.cache",
+    "ld.so.conf",
+    "ld.so.conf.d",
+    "localtime",
+    "mime.types",
+    "nsswitch.conf",
+    "os-release",
+    "passwd",
+    "perl",
+    "pki/ca-trust",
+    "pki/tls/certs",
+    "pki/tls/cert.pem",
+    "pki/tls/openssl.cnf",
+    "profile",
+    "protocols",
+    "resolv.conf",
+    "services",
+    "ssl/cert.pem",
+    "ssl/certs",
+    "ssl/openssl.cnf",
+    "terminfo",
+    "timezone",
+];
+
+/// Names of `/etc` that carry a version: `java-17-openjdk`, `python3.11`.
+const ETC_STARTS: &[&str] = &["java-", "python3"];
+
+/// Enough for the temporary files of a compiler.
+const SMALLEST_PRIVATE: u64 = 64 << 20;
+
+/// Memory that a program fills with files is memory that others lack.
+const LARGEST_PRIVATE: u64 = 2 << 30;

@@ -1,0 +1,137 @@
+//! Workspaces and policies for the tests of this module.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the tests prepare and inspect workspaces from outside"
+)]
+
+use std::path::{Path, PathBuf};
+
+use camino::Utf8Path;
+use jig_policy::{
+    Access, Capabilities, Capability, DefaultAccess, FsRule, Guards, Origin, Policy, Workspace,
+};
+
+/// A directory with files in it, which vanishes with this.
+pub(super) struct Tree(tempfile::TempDir);
+
+impl Tree {
+    /// Names that end in `/` are directories, `a -> b` is a link, `a = text` a file with content, and
+    /// `a! = text` one that can be run.
+    pub(super) fn new(entries: &[&str]) -> Self {
+        let tree = Self(tempfile::tempdir().unwrap());
+        entries.iter().for_each(|entry| tree.put(entry));
+        tree
+    }
+
+    pub(super) fn put(&self, entry: &str) {
+        use std::os::unix::fs::PermissionsExt as _;
+        let root = self.root();
+        let above = |path: &Path| std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        if let Some((name, target)) = entry.split_once(" -> ") {
+            let path = root.join(name);
+            above(&path);
+            std::os::unix::fs::symlink(target, path).unwrap();
+        } else if let Some(name) = entry.strip_suffix('/') {
+            std::fs::create_dir_all(root.join(name)).unwrap();
+        } else {
+            let (name, content) = entry.split_once(" = ").unwrap_or((entry, ""));
+            let (name, mode) = match name.strip_suffix('!') {
+                Some(name) => (name, 0o755),
+                None => (name, 0o644),
+            };
+            let path = root.join(name);
+            above(&path);
+            std::fs::write(&path, content).unwrap();
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+        }
+    }
+
+    /// Its canonical path.
+    pub(super) fn root(&self) -> PathBuf {
+        self.0.path().canonicalize().unwrap()
+    }
+
+    /// All that is in it, files with their content.
+    pub(super) fn content(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        let mut left = vec![self.root()];
+        while let Some(directory) = left.pop() {
+            for entry in std::fs::read_dir(&directory).unwrap() {
+                let path = entry.unwrap().path();
+                let name = path
+                    .strip_prefix(self.root())
+                    .unwrap()
+                    .display()
+                    .to_string();
+                let kind = path.symlink_metadata().unwrap().file_type();
+                if kind.is_symlink() {
+                    let target = std::fs::read_link(&path).unwrap();
+                    found.push(format!("{name} -> {}", target.display()));
+                } else if kind.is_dir() {
+                    found.push(format!("{name}/"));
+                    left.push(path);
+                } else {
+                    let text = std::fs::read(&path).unwrap();
+                    found.push(match text.is_empty() {
+                        true => name,
+                        false => format!("{name} = {}", String::from_utf8_lossy(&text)),
+                    });
+                }
+            }
+        }
+        found.sort();
+        found
+    }
+
+    /// A policy with rules such as `src rw`; the default of confined subprocesses if there is none.
+    pub(super) fn policy(&self, rules: &[&str]) -> Policy {
+        self.policy_with(rules, &Guards::of_workspace())
+    }
+
+    pub(super) fn policy_with(&self, rules: &[&str], guards: &Guards) -> Policy {
+        let root = self.root();
+        let workspace = Workspace::on_disk(Utf8Path::from_path(&root).unwrap()).unwrap();
+        let access = Access {
+            fs: rules.iter().map(|text| rule(text)).collect(),
+            ..Access::default()
+        };
+        Policy::compile(&access, DefaultAccess::STDIO, guards, &workspace).unwrap()
+    }
+}
+
+/// `src rwx`: the letters are read, create, update, delete, execute, and write for three of them.
+pub(super) fn rule(rule: &str) -> FsRule {
+    let (path, letters) = rule.split_once(' ').unwrap_or((rule, ""));
+    let mut capabilities = Capabilities::NONE;
+    for letter in letters.chars() {
+        capabilities = capabilities.with(match letter {
+            'r' => Capability::Read.into(),
+            'c' => Capability::Create.into(),
+            'u' => Capability::Update.into(),
+            'd' => Capability::Delete.into(),
+            'x' => Capability::Execute.into(),
+            _ => Capabilities::WRITE,
+        });
+    }
+    FsRule {
+        path: path.to_owned(),
+        capabilities,
+        origin: Origin::named("a test"),
+    }
+}
+
+/// Runs a test without the privileges of root.
+pub(super) fn as_a_user(test: impl FnOnce() + Send) {
+    std::thread::scope(|scope| {
+        let thread = scope.spawn(|| {
+            if rustix::process::geteuid().is_root() {
+                // Only this thread becomes somebody else, and it ends with the test.
+                let nobody = rustix::process::Uid::from_raw(65534);
+                rustix::thread::set_thread_res_uid(nobody, nobody, nobody).unwrap();
+            }
+            test();
+        });
+        thread.join().unwrap();
+    });
+}

@@ -1,0 +1,360 @@
+//! The walk over a workspace that finds what a profile has to name one by one: sensitive files, which no
+//! broad rule covers, and directories that may not be moved because of what is below them.
+//!
+//! It follows no link, so a tool that swaps directories for links meanwhile leads it nowhere else. What a
+//! directory held is remembered for the next walk: as long as its times are the same, it is not read again.
+
+use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use jig_policy::{Capability, CompiledFsRule, Policy};
+use jig_proto::ProjectPath;
+use rustix::fs::{self, AtFlags, Mode, OFlags};
+use rustix::io::Errno;
+
+use super::listing::{self, Identity, Kind};
+
+#[cfg(test)]
+mod tests;
+
+/// What a walk found.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Walked {
+    /// Sensitive paths that exist, relative to the workspace.
+    pub(super) sensitive: Vec<PathBuf>,
+    /// Links with sensitive names. They are judged by where they lead to, but none may come into being.
+    pub(super) links: Vec<PathBuf>,
+    /// Directories that may not be moved or removed, though what is in them may, relative as well.
+    pub(super) pinned: Vec<PathBuf>,
+    /// Repositories of git below the workspace, relative as well: their `.git`.
+    pub(super) repositories: Vec<PathBuf>,
+    /// Directories that cannot be looked into, relative as well. Who owns them can open them at any time.
+    pub(super) closed: Vec<PathBuf>,
+    /// Whether every directory was seen.
+    pub(super) complete: bool,
+}
+
+impl Walked {
+    /// All sensitive names that were found.
+    pub(super) fn names(&self) -> Vec<PathBuf> {
+        let mut names = self.sensitive.clone();
+        names.extend(self.links.iter().cloned());
+        names
+    }
+}
+
+/// Walks over the workspace at `root`.
+pub(super) fn walk(policy: &Policy, root: &Path) -> rustix::io::Result<Walked> {
+    walk_at_most(policy, root, MOST_DIRECTORIES)
+}
+
+fn walk_at_most(policy: &Policy, root: &Path, most: usize) -> rustix::io::Result<Walked> {
+    let directory = fs::open(root, DIRECTORY, Mode::empty())?;
+    let patterns: Vec<&str> = policy.sensitive().patterns().collect();
+    let key = Key::of(policy, root, &patterns);
+    let mut walk = Walk {
+        policy,
+        root: directory,
+        endings: Endings::of(&patterns),
+        left: most,
+        found: Walked {
+            complete: true,
+            ..Walked::default()
+        },
+        buffer: Vec::with_capacity(LISTING_BUFFER),
+    };
+    let mut tree = REMEMBERED.take(&key);
+    walk.directory(&mut tree, &mut PathBuf::new(), 0);
+    REMEMBERED.put(key, tree);
+    let mut found = walk.found;
+    found.sensitive.sort();
+    found.links.sort();
+    found.pinned.sort();
+    found.closed.sort();
+    found.repositories.sort();
+    Ok(found)
+}
+
+/// A directory as it was seen, with what the policy says about it.
+#[derive(Debug, Default)]
+struct Node {
+    name: OsString,
+    /// As of when `below` and `sensitive` hold; `None` if that has to be read.
+    seen: Option<Identity>,
+    below: Vec<Node>,
+    /// Names in it that are sensitive, and no directories.
+    sensitive: Vec<(OsString, Kind)>,
+    is_sensitive: bool,
+    is_pinned: bool,
+    /// Whether nothing in it matters.
+    is_closed: bool,
+    /// Whether it could not be looked into.
+    is_locked: bool,
+}
+
+struct Walk<'p> {
+    policy: &'p Policy,
+    root: OwnedFd,
+    endings: Endings,
+    /// How many more directories may be looked at.
+    left: usize,
+    found: Walked,
+    /// Room for the names of a directory.
+    buffer: Vec<u8>,
+}
+
+impl Walk<'_> {
+    /// Looks through a directory at `path`, which is relative and the same again afterwards.
+    fn directory(&mut self, node: &mut Node, path: &mut PathBuf, depth: usize) {
+        if self.left == 0 || depth > DEEPEST {
+            self.found.complete = false;
+            return;
+        }
+        self.left -= 1;
+        if !self.is_as_seen(node, path) {
+            self.read(node, path);
+        }
+        if node.is_locked {
+            self.found.closed.push(path.clone());
+        }
+        for (name, kind) in &node.sensitive {
+            let found = match kind {
+                Kind::Link => &mut self.found.links,
+                Kind::Other => &mut self.found.sensitive,
+            };
+            found.push(path.join(name));
+        }
+        for below in &mut node.below {
+            path.push(&below.name);
+            if below.is_sensitive {
+                self.found.sensitive.push(path.clone());
+            }
+            if below.is_pinned {
+                self.found.pinned.push(path.clone());
+            }
+            if below.name == ".git" && depth > 0 {
+                self.found.repositories.push(path.clone());
+            }
+            if !below.is_closed {
+                self.directory(below, path, depth + 1);
+            }
+            path.pop();
+        }
+    }
+
+    fn is_as_seen(&self, node: &Node, path: &Path) -> bool {
+        let Some(seen) = node.seen else {
+            return false;
+        };
+        let stat = fs::statat(&self.root, at(path), AtFlags::SYMLINK_NOFOLLOW);
+        stat.is_ok_and(|stat| Identity::of(&stat) == seen)
+    }
+
+    /// Reads a directory. One that is gone is empty. One that may not be read counts as locked: a tool that
+    /// has the same user as we can open it, after having closed it in an earlier call.
+    fn read(&mut self, node: &mut Node, path: &Path) {
+        let endings = &self.endings;
+        let wanted = |name: &[u8]| endings.may_be(name);
+        let listing = open_below(self.root.as_fd(), at(path))
+            .and_then(|directory| listing::read(&directory, &mut self.buffer, wanted));
+        node.is_locked = matches!(listing, Err(Errno::ACCESS | Errno::PERM));
+        let listing = listing.unwrap_or_default();
+        node.seen = listing.identity;
+        let mut known: HashMap<OsString, Node> = std::mem::take(&mut node.below)
+            .into_iter()
+            .map(|below| (below.name.clone(), below))
+            .collect();
+        let below = listing.directories.into_iter().map(|name| {
+            let known = known.remove(&name);
+            known.unwrap_or_else(|| self.judged(path, name))
+        });
+        node.below = below.collect();
+        let sensitive = listing.sensitive.into_iter().filter(|(name, _)| {
+            let asked = asked(&path.join(name));
+            asked.is_some_and(|asked| self.is_sensitive_itself(&asked))
+        });
+        node.sensitive = sensitive.collect();
+    }
+
+    /// A directory that was not seen before.
+    fn judged(&self, path: &Path, name: OsString) -> Node {
+        let Some(asked) = asked(&path.join(&name)) else {
+            return Node {
+                name,
+                is_closed: true,
+                ..Node::default()
+            };
+        };
+        Node {
+            name,
+            is_sensitive: self.is_sensitive_itself(&asked),
+            is_pinned: self.is_pinned(&asked),
+            is_closed: is_git_objects(&asked) || self.is_closed(&asked),
+            ..Node::default()
+        }
+    }
+
+    /// Whether the path is sensitive by its last component, rather than for lying in such a directory.
+    fn is_sensitive_itself(&self, asked: &ProjectPath) -> bool {
+        let found = self.policy.sensitive().find(asked);
+        found.is_some_and(|found| found.depth == asked.depth())
+    }
+
+    fn is_pinned(&self, asked: &ProjectPath) -> bool {
+        !self.policy.can(Capability::Delete, asked)
+            && self.policy.granted(asked).has(Capability::Delete)
+    }
+
+    /// Whether the tool cannot do anything at or below a path.
+    fn is_closed(&self, asked: &ProjectPath) -> bool {
+        let opens_below = |rule: &CompiledFsRule| {
+            !rule.capabilities().is_empty() && rule.path().starts_with(asked)
+        };
+        !self.policy.can(Capability::Read, asked)
+            && self.policy.granted(asked).is_empty()
+            && !self.policy.fs_rules().iter().any(opens_below)
+    }
+}
+
+/// A relative path as the policy is asked about it. One that is no text can be named by no rule; what it
+/// would be sensitive for still counts.
+fn asked(path: &Path) -> Option<ProjectPath> {
+    ProjectPath::normalize(&path.to_string_lossy()).ok()
+}
+
+/// A relative path as the kernel takes it.
+fn at(path: &Path) -> &OsStr {
+    match path.as_os_str().is_empty() {
+        true => OsStr::new("."),
+        false => path.as_os_str(),
+    }
+}
+
+/// Opens a directory of the workspace without following any link.
+fn open_below(root: BorrowedFd<'_>, path: &OsStr) -> rustix::io::Result<OwnedFd> {
+    #[cfg(target_os = "linux")]
+    {
+        use fs::ResolveFlags;
+        let how = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+        match fs::openat2(root, path, DIRECTORY, Mode::empty(), how) {
+            Err(Errno::NOSYS | Errno::AGAIN) => {}
+            opened => return opened,
+        }
+    }
+    let mut directory = fs::openat(root, ".", DIRECTORY, Mode::empty())?;
+    for name in Path::new(path) {
+        directory = fs::openat(&directory, name, DIRECTORY, Mode::empty())?;
+    }
+    Ok(directory)
+}
+
+/// How the names begin at which sensitive paths end, so that all others are passed over quickly.
+struct Endings {
+    /// By the first byte of the name; all if a pattern begins with `*`.
+    first: Box<[bool; 256]>,
+    starts: Vec<Vec<u8>>,
+}
+
+impl Endings {
+    fn of(patterns: &[&str]) -> Self {
+        let mut endings = Self {
+            first: Box::new([false; 256]),
+            starts: Vec::new(),
+        };
+        for pattern in patterns {
+            let last = pattern.rsplit('/').next().unwrap_or(pattern);
+            let start = last.split('*').next().unwrap_or_default().as_bytes();
+            match start.first() {
+                Some(first) => endings.first[usize::from(*first)] = true,
+                None => endings.first.fill(true),
+            }
+            endings.starts.push(start.to_vec());
+        }
+        endings
+    }
+
+    fn may_be(&self, name: &[u8]) -> bool {
+        let begins = |start: &Vec<u8>| name.starts_with(start);
+        name.first()
+            .is_some_and(|first| self.first[usize::from(*first)])
+            && self.starts.iter().any(begins)
+    }
+}
+
+/// What was seen, for the workspaces and policies that were asked for last.
+struct Remembered(Mutex<Vec<(Key, Node)>>);
+
+/// All that decides what a walk finds, besides what is there.
+#[derive(Debug, PartialEq, Eq)]
+struct Key {
+    root: PathBuf,
+    /// Rules, protected paths and the list of sensitive ones.
+    policy: String,
+}
+
+impl Key {
+    fn of(policy: &Policy, root: &Path, patterns: &[&str]) -> Self {
+        let mut text = patterns.join("\n");
+        for rule in policy.fs_rules() {
+            text.push_str(&format!("\n\n{}\n{}", rule.path(), rule.capabilities()));
+        }
+        for guard in policy.protected() {
+            text.push_str(&format!("\n\n\n{}\n{:?}", guard.path, guard.level));
+        }
+        // Whether repositories below the workspace are protected shows in what is granted on one.
+        if let Ok(probe) = ProjectPath::normalize("a/.git/config") {
+            text.push_str(&format!("\n\n\n\n{}", policy.granted(&probe)));
+        }
+        Self {
+            root: root.to_owned(),
+            policy: text,
+        }
+    }
+}
+
+impl Remembered {
+    /// What is known. It is given away: a second walk at the same time has to read for itself.
+    fn take(&self, key: &Key) -> Node {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = all.iter().position(|(other, _)| other == key);
+        known.map(|known| all.remove(known).1).unwrap_or_default()
+    }
+
+    fn put(&self, key: Key, tree: Node) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|(other, _)| *other != key);
+        if all.len() == MOST_REMEMBERED {
+            all.remove(0);
+        }
+        all.push((key, tree));
+    }
+}
+
+static REMEMBERED: Remembered = Remembered(Mutex::new(Vec::new()));
+
+/// Git's store of contents: many directories, and only names that git makes up.
+fn is_git_objects(asked: &ProjectPath) -> bool {
+    let text = asked.as_str();
+    text == ".git/objects" || text.ends_with("/.git/objects")
+}
+
+const DIRECTORY: OFlags = OFlags::RDONLY
+    .union(OFlags::DIRECTORY)
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::CLOEXEC);
+
+/// A workspace with more directories than this is not looked through to its end, and the caller says so: a
+/// call must not take minutes because somebody's disk is the workspace.
+const MOST_DIRECTORIES: usize = 50_000;
+
+/// A tool can make directories as deep as it likes.
+const DEEPEST: usize = 256;
+
+/// A server works on one workspace with a few tools. Each takes some hundred bytes for a directory.
+const MOST_REMEMBERED: usize = 8;
+
+/// As much as one system call may give.
+const LISTING_BUFFER: usize = 32 * 1024;
