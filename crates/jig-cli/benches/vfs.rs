@@ -26,7 +26,7 @@ use jig_files::{DiskFiles, FilesLookup, ProjectFiles};
 use jig_policy::{Access, DefaultAccess, Guards, Policy, Workspace};
 use jig_proto::vfs::{Capabilities, FsRead, Id, Method, Reply, Request, ToolInput, host, tool};
 use jig_proto::{Action, Content, Context, Question, ToolError, ToolState};
-use jig_runtime::{CommandLine, Plan, Runtime as _, Session, Timing, VfsRuntime};
+use jig_runtime::{CommandLine, Plan, Runtime as _, Session, VfsRuntime};
 use jig_tool::vfs::{Host, HostError, run};
 use serde_json::{Value, json};
 
@@ -305,23 +305,19 @@ impl Tool {
         let mut parts = BrokerParts::new("bench", "c1", Arc::clone(&files), policy);
         parts.audit = audit;
         let program = std::env::current_exe().expect("this program");
+        let program = program.to_str().expect("a UTF-8 path");
+        let view = Arc::new(files.materialize().expect("a directory"));
+        let context = Context::new(workspace, Action::Run);
         let plan = Plan {
-            implementation: None,
-            input: ToolInput::default(),
-            broker: Broker::new(parts),
-            context: Context::new(workspace, Action::Run),
-            command: Some(CommandLine {
-                program: program.to_str().expect("a UTF-8 path").to_owned(),
-                args: vec!["tool".to_owned()],
-                view: Arc::new(files.materialize().expect("a directory")),
-                home: "/nonexistent".into(),
-            }),
+            command: Some(CommandLine::literal(
+                program,
+                ["tool"],
+                view,
+                "/nonexistent",
+            )),
             methods: vec![Method::FsRead],
             offer,
-            timing: Timing::default(),
-            message_limit: 16 << 20,
-            stateful: false,
-            tracer: None,
+            ..Plan::new(ToolInput::default(), context, Broker::new(parts))
         };
         let session = VfsRuntime.start(plan).expect("the tool starts");
         let mut tool = Self { session, seen: 0 };

@@ -74,6 +74,9 @@ pub(crate) enum Command {
     /// Run a tool: `jig call fs_read_file path=README.md`
     #[command(after_help = CALL_HELP)]
     Call(CallArgs),
+    /// Run any command under a policy: `jig run -- cargo test`
+    #[command(after_help = RUN_HELP)]
+    Run(RunArgs),
     /// Show what was decided: every request of every tool, and the rule behind it
     Log(LogArgs),
     /// Speak the host's side of the VFS protocol on stdin and stdout, for tests of tools
@@ -123,6 +126,69 @@ pub(crate) struct CallArgs {
     /// Write the whole exchange with a tool that is a program to a file, as JSON lines
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<Utf8PathBuf>,
+}
+
+const RUN_HELP: &str = "\
+Examples:
+  jig run -- ./build.sh                     the workspace read-write, no network, no home
+  jig run --preset rust -- cargo test       and the Rust toolchain
+  jig run --read . --write out -- make      only `out` can be changed
+  jig run --policy fmt -- rustfmt src/*.rs  under the rules of the tool `fmt`
+  jig run --dry-run -- make                 print what would be enforced
+
+Without --policy, --read and --write, the command may read, change and run whatever is in the
+workspace, except sensitive paths and jig's own configuration. A path that is given inside the
+workspace takes the place of that; one outside is added to it.
+
+The exit code is that of the command; 1 if it ended well but left something where nothing may come
+into being, which is then moved away; 124 if a limit ended it, 125 if jig could not run it, 126 if it
+may not be executed, 127 if it was not found. A signal that ends the command ends jig, and signals to
+jig reach the command.";
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct RunArgs {
+    /// The tool whose policy applies [default: that of a stdio tool without rules]
+    #[arg(long, value_name = "TOOL")]
+    pub(crate) policy: Option<String>,
+    /// The workspace, as -C
+    #[arg(long, value_name = "DIR")]
+    pub(crate) root: Option<Utf8PathBuf>,
+    /// A path that may be read; may be repeated
+    #[arg(long, value_name = "PATH", conflicts_with = "policy")]
+    pub(crate) read: Vec<Utf8PathBuf>,
+    /// A path that may be read and changed; may be repeated
+    #[arg(long, value_name = "PATH", conflicts_with = "policy")]
+    pub(crate) write: Vec<Utf8PathBuf>,
+    /// A variable of your environment that the command gets; may be repeated
+    #[arg(long, value_name = "NAME", conflicts_with = "policy")]
+    pub(crate) env: Vec<String>,
+    /// A toolchain that the command may use: rust, node, python, go, git; may be repeated
+    #[arg(long, value_name = "NAME")]
+    pub(crate) preset: Vec<String>,
+    /// The longest it may run: 90s, 10m, 2h
+    #[arg(long, value_name = "TIME")]
+    pub(crate) time: Option<String>,
+    /// The most memory of all its processes together: 512MiB
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) memory: Option<String>,
+    /// The most processes and threads at once
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) processes: Option<u64>,
+    /// The largest file that it may write: 1GiB
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) file_size: Option<String>,
+    /// The most open files of one process
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) descriptors: Option<u64>,
+    /// Run it even where this machine can't enforce all of it, and say what is missing
+    #[arg(long)]
+    pub(crate) best_effort: bool,
+    /// Print what would be enforced, and run nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// The command and its arguments
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) command: Vec<String>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -1,4 +1,5 @@
-//! Where the audit log of a workspace is, outside of the workspace, so that no tool can reach it.
+//! Where jig keeps its own state and the audit log of a workspace: outside of the workspace, so that no
+//! tool can reach it.
 
 use std::sync::Arc;
 
@@ -9,18 +10,26 @@ use jig_broker::{AuditSink, FileSink, FileSinkOptions};
 
 /// The folder of the log of the workspace at `root`; `None` without a home.
 pub(crate) fn directory(root: &Utf8Path) -> Option<Utf8PathBuf> {
-    let variable = |name| {
-        let path = Utf8PathBuf::from(std::env::var(name).ok()?);
-        path.is_absolute().then_some(path)
-    };
-    let state =
-        variable("XDG_STATE_HOME").or_else(|| Some(variable("HOME")?.join(".local/state")))?;
+    let state = state()?;
     // Folders of one name are told apart by a hash of the whole path.
     let name = root.file_name().unwrap_or("root");
     let hash = root.as_str().bytes().fold(FNV_START, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(FNV_PRIME)
     });
-    Some(state.join("jig/log").join(format!("{name}-{hash:016x}")))
+    Some(state.join("log").join(format!("{name}-{hash:016x}")))
+}
+
+/// The folder of jig's own state; `None` without a home.
+pub(crate) fn state() -> Option<Utf8PathBuf> {
+    let state =
+        path_in("XDG_STATE_HOME").or_else(|| Some(path_in("HOME")?.join(".local/state")))?;
+    Some(state.join("jig"))
+}
+
+/// The absolute path that a variable holds.
+pub(crate) fn path_in(variable: &str) -> Option<Utf8PathBuf> {
+    let path = Utf8PathBuf::from(std::env::var(variable).ok()?);
+    path.is_absolute().then_some(path)
 }
 
 /// The log to write to. Without one, tools run all the same: the log informs, it does not guard.

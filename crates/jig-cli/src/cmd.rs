@@ -7,6 +7,7 @@ pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod log;
 pub(crate) mod policy;
+pub(crate) mod run;
 pub(crate) mod tool;
 pub(crate) mod tools;
 pub(crate) mod vfs_host;

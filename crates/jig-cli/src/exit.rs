@@ -3,6 +3,7 @@
 use std::io;
 use std::process::ExitCode;
 
+use jig_sandbox::Exit;
 use serde_json::json;
 
 use crate::output::{Output, printable};
@@ -14,10 +15,11 @@ Exit codes:
   1  it failed, for the reason that was printed
   2  the command line was not understood
   3  the configuration is not valid
-  4  with `policy explain --exit-code`: the answer was deny or uncovered";
+  4  with `policy explain --exit-code`: the answer was deny or uncovered
+`jig run` ends as its command does: see `jig run --help`.";
 
 /// How a command ended, when nothing failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) enum Done {
     /// It worked.
     Ok,
@@ -27,6 +29,10 @@ pub(crate) enum Done {
     BadConfig,
     /// It worked, and the answer is no.
     Refused,
+    /// A command was run, and ended like this.
+    Passed(Exit),
+    /// A command could not be run; the code says so in its own way.
+    NotRun(u8, anyhow::Error),
 }
 
 /// Prints what failed, if anything, and picks the exit code.
@@ -36,9 +42,32 @@ pub(crate) fn code(result: anyhow::Result<Done>, out: &mut Output) -> ExitCode {
         Ok(Done::Bad) => return ExitCode::from(1),
         Ok(Done::BadConfig) => return ExitCode::from(3),
         Ok(Done::Refused) => return ExitCode::from(4),
+        Ok(Done::Passed(exit)) => return passed(exit),
+        Ok(Done::NotRun(code, error)) => {
+            failed(&error, out);
+            return ExitCode::from(code);
+        }
         Err(error) => error,
     };
-    if is_broken_pipe(&error) {
+    failed(&error, out)
+}
+
+/// Ends as a command did: with its code, or by the signal that ended it.
+fn passed(exit: Exit) -> ExitCode {
+    match exit {
+        // Codes have one byte.
+        Exit::Exited { code } => ExitCode::from(code as u8),
+        Exit::Killed { signal, .. } => {
+            let _ = signal_hook::low_level::emulate_default_handler(signal);
+            // A signal that does not end a program is told as shells tell it.
+            ExitCode::from(128_u8.saturating_add(signal as u8))
+        }
+    }
+}
+
+/// Prints what failed, and picks the exit code.
+fn failed(error: &anyhow::Error, out: &mut Output) -> ExitCode {
+    if is_broken_pipe(error) {
         // Whoever read our output has seen enough.
         return ExitCode::SUCCESS;
     }

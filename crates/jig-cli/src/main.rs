@@ -33,6 +33,7 @@ fn main() -> ExitCode {
         Command::Tools { name } => cmd::tools::run(name.as_deref(), &args.global, &mut out),
         Command::Policy(command) => cmd::policy::run(command, &args.global, &mut out),
         Command::Call(call) => cmd::call::run(call, &args.global, &mut out),
+        Command::Run(run) => cmd::run::run(run, &args.global, &mut out),
         Command::Log(log) => cmd::log::run(log, &args.global, &mut out),
         Command::VfsHost(host) => cmd::vfs_host::run(host, &mut out),
         Command::Tool { .. } => Ok(exit::Done::Ok),

@@ -122,6 +122,12 @@ impl Output {
     }
 }
 
+/// Prints a remark on stderr, where nothing else to print with is at hand.
+pub(crate) fn remark(text: &str) {
+    let mut stderr = anstream::stderr();
+    let _ = writeln!(stderr, "{}", printable(text));
+}
+
 /// `text` without what would steer a terminal: it may come from a tool.
 pub(crate) fn printable(text: &str) -> String {
     let shown = |c: char| match c {

@@ -16,7 +16,7 @@ use serde_json::Value as Json;
 
 use crate::diff;
 use crate::interrupt;
-use crate::output::{BOLD, DIM, YELLOW, printable};
+use crate::output::{BOLD, DIM, YELLOW, printable, remark};
 
 /// The person at the terminal, or the answers that they gave in advance.
 pub(crate) struct Terminal {
@@ -166,6 +166,27 @@ impl Asker for Terminal {
             let _ = writeln!(writer, "{DIM}{tool}: {}{DIM:#}", printable(text));
         }
     }
+
+    fn warning(&mut self, tool: &str, text: &str) {
+        warned(tool, text);
+    }
+}
+
+/// Where nobody can be asked, somebody may still read.
+pub(crate) struct Unattended;
+
+impl Asker for Unattended {
+    fn ask(&mut self, _: &Ask<'_>) -> Answer {
+        Answer::Unavailable
+    }
+
+    fn warning(&mut self, tool: &str, text: &str) {
+        warned(tool, text);
+    }
+}
+
+fn warned(tool: &str, text: &str) {
+    remark(&format!("jig: {tool}: {text}"));
 }
 
 fn open_tty() -> Option<(BufReader<File>, File)> {

@@ -6,6 +6,10 @@ use jig_config::{Config, Loaded, Sources, Tool, WORKSPACE_FILES};
 use jig_policy::{DiskLookup, Policy, Workspace};
 
 use crate::args::Global;
+#[cfg(unix)]
+use crate::audit;
+#[cfg(unix)]
+use crate::output::remark;
 
 /// A workspace with its configuration.
 pub(crate) struct Project {
@@ -24,14 +28,32 @@ impl Project {
         Self::load_with(global, true)
     }
 
+    /// The same at a root that is known, with more settings above all others.
+    pub(crate) fn load_at(
+        root: Utf8PathBuf,
+        global: &Global,
+        sets: &[String],
+    ) -> anyhow::Result<Self> {
+        Self::load_from(root, global, sets, false)
+    }
+
     fn load_with(global: &Global, lint: bool) -> anyhow::Result<Self> {
-        let root = root(global.workspace.as_deref())?;
+        Self::load_from(root(global.workspace.as_deref())?, global, &[], lint)
+    }
+
+    fn load_from(
+        root: Utf8PathBuf,
+        global: &Global,
+        sets: &[String],
+        lint: bool,
+    ) -> anyhow::Result<Self> {
         let sources = Sources {
             lint,
             files: global.config.clone(),
-            sets: global.set.clone(),
+            sets: global.set.iter().chain(sets).cloned().collect(),
             ..Sources::from_environment(root.clone())
         };
+        clear(&root)?;
         let loaded = jig_config::load(&sources)?;
         Ok(Self { root, loaded })
     }
@@ -73,15 +95,35 @@ impl Project {
     }
 }
 
+/// Clears away what the tool of a jig that was killed left behind, before it counts as configuration.
+#[cfg(unix)]
+fn clear(root: &Utf8Path) -> anyhow::Result<()> {
+    let Some(state) = audit::state() else {
+        return Ok(());
+    };
+    let pending = jig_broker::pending(state.as_std_path(), root)
+        .with_context(|| format!("cannot look at the workspace `{root}`"))?;
+    for intruder in &pending.removed {
+        remark(&format!(
+            "jig: a call that was cut short left something: {intruder}"
+        ));
+    }
+    let loads = |path: &std::path::Path| WORKSPACE_FILES.iter().any(|file| path == *file);
+    match pending.suspects.iter().find(|found| loads(&found.path)) {
+        Some(suspect) => bail!("{suspect}"),
+        None => Ok(()),
+    }
+}
+
+/// Where no tool is confined, none is watched.
+#[cfg(not(unix))]
+fn clear(_root: &Utf8Path) -> anyhow::Result<()> {
+    Ok(())
+}
+
 /// The root of the workspace: the one given, or the one around the current folder.
 pub(crate) fn root(given: Option<&Utf8Path>) -> anyhow::Result<Utf8PathBuf> {
-    let current = std::env::current_dir().context("cannot tell the current folder")?;
-    let current = Utf8PathBuf::from_path_buf(current).map_err(|path| {
-        anyhow!(
-            "the path of the current folder is not UTF-8: {}",
-            path.display()
-        )
-    })?;
+    let current = current()?;
     let root = match given {
         None => discover(&current),
         Some(given) => current.join(given),
@@ -91,6 +133,26 @@ pub(crate) fn root(given: Option<&Utf8Path>) -> anyhow::Result<Utf8PathBuf> {
         Some(root) => Ok(root),
         None => bail!("the workspace `{}` is not a folder", given.unwrap_or(&root)),
     }
+}
+
+/// The folder in which jig was called.
+pub(crate) fn current() -> anyhow::Result<Utf8PathBuf> {
+    let current = std::env::current_dir().context("cannot tell the current folder")?;
+    Utf8PathBuf::from_path_buf(current).map_err(|path| {
+        anyhow!(
+            "the path of the current folder is not UTF-8: {}",
+            path.display()
+        )
+    })
+}
+
+/// A path without links; an error if nothing is there.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a person names it on the command line, before anything runs"
+)]
+pub(crate) fn resolved(path: &Utf8Path) -> std::io::Result<Utf8PathBuf> {
+    path.canonicalize_utf8()
 }
 
 /// The nearest folder upward that holds configuration, else the nearest that holds a git

@@ -14,6 +14,12 @@ pub trait Asker {
     fn progress(&mut self, tool: &str, text: &str) {
         let _ = (tool, text);
     }
+
+    /// Is told what the operating system does not hold a tool to, or what else its person should know
+    /// about its confinement. Each thing is told once in a turn.
+    fn warning(&mut self, tool: &str, text: &str) {
+        self.progress(tool, text);
+    }
 }
 
 /// A question.

@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use jig_broker::CancelToken;
-use jig_proto::ToolError;
-use jig_runtime::{StartError, Tracer};
-use serde_json::{Map, Value};
+use jig_proto::{Outcome, ToolError};
+use jig_runtime::{StartError, TemplateError, Tracer};
+use serde_json::{Map, Value, json};
 
 use crate::arguments::ArgumentErrors;
-use crate::template::TemplateError;
 
 /// One request to run a tool.
 #[derive(Debug, Clone)]
@@ -113,7 +112,47 @@ pub enum CallError {
         #[source]
         error: StartError,
     },
+    /// The tool cannot be confined as its rules demand, and was not started.
+    #[error("the tool `{tool}` was not started: {reason}{}", way_out(.reason))]
+    Unconfinable {
+        /// The tool.
+        tool: String,
+        /// Which rule cannot be enforced, and why.
+        reason: String,
+    },
     /// The tool ran and failed.
     #[error("{}", .0.message)]
     Tool(ToolError),
+}
+
+impl CallError {
+    /// What the model is told that made the call (J-015).
+    ///
+    /// Of a tool's error that may pass, its message and causes as JSON, since it may try again; of a
+    /// lasting one, the outcome as the tool says it. All else in words.
+    pub fn for_assistant(&self) -> String {
+        let CallError::Tool(error) = self else {
+            return self.to_string();
+        };
+        if error.transient {
+            let ToolError { message, trace, .. } = error;
+            return json!({ "message": message, "trace": trace }).to_string();
+        }
+        // An error that jig found out itself may be JSON already (J-014).
+        match error.message.starts_with('{') {
+            true => error.message.clone(),
+            false => json!(Outcome::Error(error.clone())).to_string(),
+        }
+    }
+}
+
+/// What to do when something cannot be enforced, unless the reason says it already.
+fn way_out(reason: &str) -> &'static str {
+    match reason.contains("jig doctor") {
+        true => "",
+        false => {
+            "\nhint: `jig doctor` says what this machine can enforce; with `sandbox.enforce = \
+             \"best-effort\"` the tool runs with that"
+        }
+    }
 }

@@ -1,30 +1,25 @@
 //! [`Engine`]: from a call to its result.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use jig_broker::Unapproved;
-use jig_broker::{
-    Approvals, AuditSink, Broker, BrokerParts, HostEnv, HttpSettings, Limits, NullSink,
-    ProcessSettings,
-};
-use jig_config::{Config, OnUncovered, QuestionTarget, ResultMode, RunMode, Tool};
-use jig_files::{FilesLookup, ProjectFiles};
-use jig_policy::{Policy, Workspace};
-use jig_proto::vfs::{Capabilities, ToolInput};
-use jig_proto::{Action, Content, Context, Question, ToolState};
+use jig_broker::{Approvals, AuditSink, HostEnv, HttpSettings, Limits, NullSink};
+use jig_config::{Config, Tool};
+use jig_files::ProjectFiles;
+use jig_proto::{Action, Content};
 use jig_runtime::{
-    AskedBy, BuiltinRuntime, CommandLine, Plan, Runtime, Session, Timing, VfsRuntime,
+    BuiltinRuntime, Runtime as _, Session, StartError, StdioRuntime, Timing, VfsRuntime,
 };
+use jig_sandbox::SpawnError;
 use serde_json::{Map, Value};
 
 use crate::arguments::complete;
-use crate::asker::{About, Answer, Ask, Asker};
+use crate::asker::Asker;
 use crate::bound::{MAX_RESULT, bound, bound_error};
 use crate::call::{Call, CallError};
-use crate::methods;
-use crate::template::render;
+use crate::confine::Confinement;
 
 /// Runs the tools of one workspace, for one turn.
 ///
@@ -32,10 +27,12 @@ use crate::template::render;
 /// is remembered as long as the engine lives.
 #[derive(Debug)]
 pub struct Engine {
-    config: Arc<Config>,
-    files: Arc<dyn ProjectFiles>,
-    approvals: Arc<Approvals>,
-    calls: AtomicU64,
+    pub(crate) config: Arc<Config>,
+    pub(crate) files: Arc<dyn ProjectFiles>,
+    pub(crate) approvals: Arc<Approvals>,
+    pub(crate) calls: AtomicU64,
+    /// What was said about the confinement of tools, each with the tool's name.
+    warned: Mutex<HashSet<(String, String)>>,
     /// The variables that rules decide about. Default: none.
     pub env: HostEnv,
     /// How much one request of a tool may take.
@@ -49,7 +46,13 @@ pub struct Engine {
     /// The jig program, which runs the predefined tools as subprocesses where the configuration
     /// wants that: it is started with `__tool NAME`. Default: none.
     pub program: Option<PathBuf>,
-    /// The most text of a result, in bytes. Default: 256 KiB.
+    /// What confining programs needs to know of the host.
+    pub confine: Confinement,
+    /// Whether programs run without any confinement. Default: no. A configuration cannot say so, only
+    /// whoever starts jig.
+    pub unconfined: bool,
+    /// The most text of a result, in bytes, for a tool that has no threshold of its own. Default:
+    /// 256 KiB.
     pub max_result: usize,
 }
 
@@ -69,12 +72,15 @@ impl Engine {
             files,
             approvals: Arc::new(Approvals::new()),
             calls: AtomicU64::new(0),
+            warned: Mutex::new(HashSet::new()),
             env: HostEnv::default(),
             limits: Limits::default(),
             http: HttpSettings::default(),
             timing: Timing::default(),
             audit: Arc::new(NullSink),
             program: None,
+            confine: Confinement::default(),
+            unconfined: false,
             max_result: MAX_RESULT,
         }
     }
@@ -89,7 +95,7 @@ impl Engine {
         let tool = self.tool(&call.tool)?;
         let mut call = call;
         call.arguments = self.arguments(tool, call.arguments)?;
-        call.arguments = self.agreed(tool, call.arguments, asker)?;
+        call.arguments = self.agreed(tool, &call, asker)?;
         let cancel = call.cancel.clone();
         let answers = call.answers.clone();
         let session = Arc::new(self.start(call)?.session);
@@ -102,23 +108,20 @@ impl Engine {
             })
         });
         let result = self.drive(tool, &session, answers, asker);
-        let content =
-            result.map_err(|error| CallError::Tool(bound_error(error, self.max_result)))?;
-        self.passed_on(tool, bound(content, self.max_result), asker)
+        let most = self.most(tool);
+        let content = result.map_err(|error| CallError::Tool(bound_error(error, most)))?;
+        self.passed_on(tool, bound(content, most), asker)
     }
 
     /// Starts a tool whose arguments are settled, without asking anybody.
     pub fn start(&self, call: Call) -> Result<Started, CallError> {
         let tool = self.tool(&call.tool)?;
         let arguments = self.arguments(tool, call.arguments.clone())?;
-        let plan = self.plan(tool, Call { arguments, ..call })?;
-        let fail = |error| CallError::Start {
-            tool: tool.name.to_string(),
-            error,
-        };
+        let plan = self.plan(tool, Call { arguments, ..call }, Action::Run, None)?;
         let session = match tool.runtime {
-            jig_config::Runtime::Builtin => BUILTINS.start(plan).map_err(fail)?,
-            jig_config::Runtime::Vfs => VfsRuntime.start(plan).map_err(fail)?,
+            jig_config::Runtime::Builtin => BUILTINS.start(plan),
+            jig_config::Runtime::Vfs => VfsRuntime.start(plan),
+            jig_config::Runtime::Stdio => StdioRuntime.start(plan),
             other => {
                 return Err(CallError::Runtime {
                     tool: tool.name.to_string(),
@@ -127,12 +130,12 @@ impl Engine {
             }
         };
         Ok(Started {
-            session,
+            session: session.map_err(|error| self.not_started(tool, error))?,
             tool: tool.name.to_string(),
         })
     }
 
-    fn tool(&self, name: &str) -> Result<&Tool, CallError> {
+    pub(crate) fn tool(&self, name: &str) -> Result<&Tool, CallError> {
         let tool = self.config.tool(name);
         let tool = tool.ok_or_else(|| CallError::UnknownTool(name.to_owned()))?;
         if !tool.enable.on {
@@ -141,7 +144,7 @@ impl Engine {
         Ok(tool)
     }
 
-    fn arguments(
+    pub(crate) fn arguments(
         &self,
         tool: &Tool,
         given: Map<String, Value>,
@@ -152,237 +155,32 @@ impl Engine {
         })
     }
 
-    /// Compiles the policy, and puts everything together that running needs.
-    fn plan(&self, tool: &Tool, call: Call) -> Result<Plan, CallError> {
-        let root = self.files.display_root().to_owned();
-        let workspace = Workspace::new(root.clone(), FilesLookup(Arc::clone(&self.files)));
-        let policy = self
-            .config
-            .policy(tool, &workspace)
-            .map_err(|errors| CallError::Policy {
-                tool: tool.name.to_string(),
-                errors,
-            })?;
-        let context = Context::new(root, Action::Run).with_access(policy.to_wire());
-        let mut answers = call.answers;
-        for (id, question) in &tool.questions {
-            if let Some(answer) = &question.answer {
-                answers.entry(id.clone()).or_insert_with(|| answer.clone());
+    pub(crate) fn not_started(&self, tool: &Tool, error: StartError) -> CallError {
+        let tool = tool.name.to_string();
+        match error {
+            StartError::Template(error) => CallError::Template { tool, error },
+            StartError::Spawn(SpawnError::Confinement { reason, .. }) => {
+                CallError::Unconfinable { tool, reason }
             }
+            error => CallError::Start { tool, error },
         }
-        let input = ToolInput {
-            name: tool.name.to_string(),
-            arguments: call.arguments,
-            answers,
-            options: tool.options.clone(),
-        };
-        let command = match tool.runtime {
-            jig_config::Runtime::Vfs => Some(self.command(tool, &input, &context)?),
-            _ => None,
-        };
-        let asks = tool.on_uncovered == OnUncovered::Ask;
-        Ok(Plan {
-            implementation: tool.implementation().map(str::to_owned),
-            methods: methods::open(&policy, asks),
-            broker: self.broker(tool, call.id, Arc::new(policy)),
-            input,
-            context,
-            command,
-            offer: offer(),
-            timing: self.timing,
-            message_limit: MESSAGE_BYTES,
-            stateful: false,
-            tracer: call.tracer,
+    }
+
+    /// The most of a result of this tool that is passed on, in bytes.
+    pub(crate) fn most(&self, tool: &Tool) -> usize {
+        let own = tool.size_threshold;
+        own.map_or(self.max_result, |own| {
+            usize::try_from(own).unwrap_or(usize::MAX)
         })
     }
 
-    fn broker(&self, tool: &Tool, id: Option<String>, policy: Arc<Policy>) -> Broker {
-        let number = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
-        let id = id.unwrap_or_else(|| format!("c{}-{number}", std::process::id()));
-        let files = Arc::clone(&self.files);
-        Broker::new(BrokerParts {
-            env: self.env.clone(),
-            limits: self.limits,
-            http: self.http.clone(),
-            process: ProcessSettings::minimal(Path::new(NO_HOME)),
-            audit: Arc::clone(&self.audit),
-            approvals: Arc::clone(&self.approvals),
-            ..BrokerParts::new(tool.name.as_str(), id, files, policy)
-        })
-    }
-
-    /// What a tool that is a program is started as.
-    fn command(
-        &self,
-        tool: &Tool,
-        input: &ToolInput,
-        context: &Context,
-    ) -> Result<CommandLine, CallError> {
-        let view = Arc::new(self.files.materialize()?);
-        let home = PathBuf::from(NO_HOME);
-        let fail = |error| CallError::Template {
-            tool: tool.name.to_string(),
-            error,
-        };
-        let Some(command) = &tool.command else {
-            let name = tool.implementation().unwrap_or(tool.name.as_str());
-            let program = self.program.as_ref().ok_or_else(|| CallError::Start {
-                tool: tool.name.to_string(),
-                error: jig_runtime::StartError::NoCommand,
-            })?;
-            return Ok(CommandLine {
-                program: program.to_string_lossy().into_owned(),
-                args: vec!["__tool".to_owned(), name.to_owned()],
-                view,
-                home,
-            });
-        };
-        let program = render(&command.program, input, context).map_err(fail)?;
-        // A path is one of the workspace, not of the directory in which somebody called us.
-        let program = match program.contains('/') {
-            true => view.path().join(&program).into_string(),
-            false => program,
-        };
-        let words = command.args.iter().map(|word| render(word, input, context));
-        Ok(CommandLine {
-            program,
-            args: words.collect::<Result<_, _>>().map_err(fail)?,
-            view,
-            home,
-        })
-    }
-
-    /// Asks whether the tool may run, as its run mode says.
-    fn agreed(
-        &self,
-        tool: &Tool,
-        arguments: Map<String, Value>,
-        asker: &mut dyn Asker,
-    ) -> Result<Map<String, Value>, CallError> {
-        let name = tool.name.as_str();
-        let shown = serde_json::to_string_pretty(&arguments).unwrap_or_default();
-        match tool.run {
-            RunMode::Unattended => Ok(arguments),
-            RunMode::Skip => Err(CallError::Skipped(name.to_owned())),
-            RunMode::Ask => {
-                let mut question = Question::yes_no("run", format!("Run `{name}`?"));
-                question.context = Some(shown);
-                match ask(asker, name, &question, About::Run) {
-                    Answer::Given(Value::Bool(true)) => Ok(arguments),
-                    Answer::Given(_) | Answer::Cancel => Err(CallError::Declined(name.to_owned())),
-                    _ => Err(CallError::NobodyToAsk(name.to_owned())),
-                }
-            }
-            RunMode::Edit => {
-                let text = format!("Edit the arguments of `{name}`.");
-                let question = Question::new("arguments", text, tool.input_schema());
-                let question = question.with_default(Value::Object(arguments));
-                match ask(asker, name, &question, About::Arguments) {
-                    Answer::Given(Value::Object(edited)) => self.arguments(tool, edited),
-                    Answer::Given(_) | Answer::Cancel => Err(CallError::Declined(name.to_owned())),
-                    _ => Err(CallError::NobodyToAsk(name.to_owned())),
-                }
-            }
+    /// Tells the caller something about the confinement of a tool, once in a turn.
+    pub(crate) fn warn(&self, tool: &Tool, warning: String, asker: &mut dyn Asker) {
+        let mut warned = self.warned.lock().unwrap_or_else(PoisonError::into_inner);
+        if warned.insert((tool.name.to_string(), warning.clone())) {
+            drop(warned);
+            asker.warning(tool.name.as_str(), &warning);
         }
-    }
-
-    /// Hands the result on, as the tool's result mode says.
-    fn passed_on(
-        &self,
-        tool: &Tool,
-        content: Content,
-        asker: &mut dyn Asker,
-    ) -> Result<Content, CallError> {
-        let name = tool.name.as_str();
-        let withheld = || CallError::ResultWithheld(name.to_owned());
-        match tool.result {
-            ResultMode::Unattended => Ok(content),
-            ResultMode::Skip => Err(withheld()),
-            ResultMode::Ask => {
-                let text = format!("Pass on the result of `{name}`?");
-                let mut question = Question::yes_no("result", text);
-                question.context = Some(content.to_text());
-                match ask(asker, name, &question, About::Result) {
-                    Answer::Given(Value::Bool(true)) => Ok(content),
-                    _ => Err(withheld()),
-                }
-            }
-            ResultMode::Edit => {
-                let question = Question::text("result", format!("Edit the result of `{name}`."));
-                let question = question.with_default(content.to_text());
-                match ask(asker, name, &question, About::EditResult) {
-                    Answer::Given(Value::String(edited)) => Ok(Content::text(edited)),
-                    _ => Err(withheld()),
-                }
-            }
-        }
-    }
-
-    /// The one loop: drives a session until it has stopped.
-    fn drive(
-        &self,
-        tool: &Tool,
-        session: &Session,
-        mut answers: Map<String, Value>,
-        asker: &mut dyn Asker,
-    ) -> Result<Content, jig_proto::ToolError> {
-        let mut seen = 0;
-        loop {
-            let update = session.wait(seen, None);
-            seen = update.number;
-            match update.state {
-                ToolState::Stopped { result, .. } => return result,
-                ToolState::Running { content } => {
-                    if !content.is_empty() {
-                        asker.progress(tool.name.as_str(), &content.to_text());
-                    }
-                }
-                ToolState::Waiting { question, .. } => {
-                    // Each answer that came with the call is used once: a tool that asks again is
-                    // not satisfied by it.
-                    let known = match update.asker {
-                        Some(AskedBy::Policy) => None,
-                        _ => answers.remove(&question.id),
-                    };
-                    let answer = match known {
-                        Some(answer) => Answer::Given(answer),
-                        None => self.answer(tool, &question, update.asker, asker),
-                    };
-                    // A tool that stops while it is asked needs no answer any more.
-                    let _ = match answer {
-                        Answer::Given(value) => session.apply(seen, value),
-                        Answer::Cancel => {
-                            session.cancel();
-                            Ok(())
-                        }
-                        Answer::TimedOut => session.decline(seen, Unapproved::TimedOut),
-                        _ => session.decline(seen, Unapproved::Unavailable),
-                    };
-                }
-            }
-        }
-    }
-
-    fn answer(
-        &self,
-        tool: &Tool,
-        question: &Question,
-        asked_by: Option<AskedBy>,
-        asker: &mut dyn Asker,
-    ) -> Answer {
-        let name = tool.name.as_str();
-        if asked_by == Some(AskedBy::Policy) {
-            return match tool.on_uncovered {
-                OnUncovered::Ask => ask(asker, name, question, About::Access),
-                OnUncovered::Deny => Answer::Unavailable,
-            };
-        }
-        let known = tool.questions.get(&question.id);
-        if let Some(answer) = known.and_then(|known| known.answer.clone()) {
-            return Answer::Given(answer);
-        }
-        let target = known.map_or(QuestionTarget::User, |known| known.target);
-        ask(asker, name, question, About::Tool(target))
     }
 }
 
@@ -393,38 +191,8 @@ impl Started {
     }
 }
 
-fn ask(asker: &mut dyn Asker, tool: &str, question: &Question, about: About) -> Answer {
-    asker.ask(&Ask {
-        tool,
-        question,
-        about,
-    })
-}
-
 /// The predefined tools.
 const BUILTINS: BuiltinRuntime = BuiltinRuntime {
     names: &jig_fs_tools::NAMES,
     run: jig_fs_tools::run,
 };
-
-/// What every tool is offered beyond the plain protocol.
-fn offer() -> Capabilities {
-    Capabilities {
-        concurrency: std::num::NonZeroU32::new(MAX_IN_FLIGHT),
-        pending: true,
-        pages: true,
-        ranges: true,
-        etag: true,
-        blobs: true,
-        fd_pass: true,
-    }
-}
-
-/// How many requests a tool may have open at once. Each that takes long holds a thread of the host.
-const MAX_IN_FLIGHT: u32 = 32;
-
-/// The most bytes of one message in either direction.
-const MESSAGE_BYTES: usize = 16 * 1024 * 1024;
-
-/// What a tool sees as its home: nothing. What lies in the real one is not its business.
-const NO_HOME: &str = "/nonexistent";

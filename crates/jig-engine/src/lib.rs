@@ -36,12 +36,19 @@ mod arguments;
 mod asker;
 mod bound;
 mod call;
+mod confine;
+mod drive;
 mod engine;
+mod format;
 mod methods;
-mod template;
+mod plan;
+mod run;
 
 pub use arguments::ArgumentErrors;
 pub use asker::{About, Answer, Ask, Asker, Nobody};
 pub use call::{Call, CallError};
+pub use confine::Confinement;
 pub use engine::{Engine, Started};
-pub use template::TemplateError;
+pub use run::Prepared;
+
+pub use jig_runtime::TemplateError;

@@ -103,7 +103,7 @@ impl Asker for Slow {
 /// The answer to "create notes.txt?" must not delete precious.txt.
 #[test]
 fn an_answer_counts_only_for_the_question_that_was_shown() {
-    let (_folder, root, engine) = workspace(
+    let (_folder, root, mut engine) = workspace(
         r#"
 send(request(1, "fs.write", path="notes.txt", content=""))
 time.sleep(0.3)
@@ -114,6 +114,8 @@ answer = receive()
 send(result(json.dumps(answer.get("error", {}).get("data", {}).get("kind"))))
 "#,
     );
+    // It leaves its mark past the host, so that the test sees when.
+    engine.unconfined = true;
     let asker = Slow {
         mark: root.join("mark"),
         asked: Vec::new(),

@@ -1,21 +1,36 @@
 //! How tools run.
 //!
-//! A [`Runtime`] turns a [`Plan`] into a [`Session`]: [`VfsRuntime`] starts a program that asks for
-//! everything over its standard streams, [`BuiltinRuntime`] runs code of jig's own. Both lead every
-//! request through the plan's broker, so that the same tool gives the same results under either. A
+//! A [`Runtime`] turns a [`Plan`] into a [`Session`]: [`StdioRuntime`] starts a program that prints its
+//! result, [`VfsRuntime`] one that asks for everything over its standard streams, [`BuiltinRuntime`] runs
+//! code of jig's own. The last two lead every request through the plan's broker, so that the same tool
+//! gives the same results under either; the first is held by the operating system to the same policy. A
 //! one-shot call is a session that is driven to its end.
 //!
 //! This crate reads no configuration and prints nothing.
 
 mod builtin;
+mod command;
+mod launch;
+mod limits;
+mod pipes;
+mod plain;
 mod plan;
 mod session;
+mod shell;
+mod stdio;
+mod template;
 mod vfs;
 
 pub use builtin::{Builtin, BuiltinRuntime};
-pub use plan::{CommandLine, Plan, Timing, Tracer};
+pub use command::{CommandLine, Word};
+pub use limits::{Reached, RunLimits};
+pub use plan::{Delivery, Plan, Timing, Tracer};
 pub use session::{AskedBy, NotRunning, Session, Update};
+pub use stdio::StdioRuntime;
+pub use template::TemplateError;
 pub use vfs::VfsRuntime;
+
+use jig_sandbox::{ArgumentSizes, SpawnError};
 
 /// A way to run tools.
 pub trait Runtime: Send + Sync {
@@ -33,10 +48,31 @@ pub enum StartError {
     /// There is no such tool inside jig.
     #[error("there is no built-in tool `{0}`")]
     UnknownBuiltin(String),
+    /// The words of the command cannot be filled in.
+    #[error("the command of the tool cannot be filled in")]
+    Template(#[from] TemplateError),
+    /// The program cannot be confined.
+    #[error(transparent)]
+    Confine(jig_broker::ConfineError),
+    /// The call does not fit into the arguments of a program.
+    #[error(
+        "the call is too large for the arguments of a program: {0}\nhint: set `input = \"stdin\"` or \
+         `input = \"file\"` for the tool, and have it read the call there"
+    )]
+    TooLarge(ArgumentSizes),
     /// The program could not be started.
     #[error("the program of the tool could not be started")]
-    Spawn(#[from] jig_sandbox::SpawnError),
+    Spawn(#[source] SpawnError),
     /// The operating system refused something that a session needs.
     #[error("the session could not be set up")]
     Setup(#[from] std::io::Error),
+}
+
+impl From<SpawnError> for StartError {
+    fn from(error: SpawnError) -> Self {
+        match error {
+            SpawnError::TooLarge { sizes, .. } => StartError::TooLarge(sizes),
+            error => StartError::Spawn(error),
+        }
+    }
 }

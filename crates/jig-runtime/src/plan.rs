@@ -1,17 +1,19 @@
 //! [`Plan`]: a call after everything about it is settled.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use jig_broker::Broker;
-use jig_files::View;
 use jig_proto::Context;
 use jig_proto::vfs::{Capabilities, Method, ToolInput};
+
+use crate::{CommandLine, RunLimits};
 
 /// All that running a tool needs. Immutable: a call is decided before it starts.
 #[derive(Debug, Clone)]
 pub struct Plan {
+    /// The name by which callers know the tool.
+    pub name: String,
     /// The name of the code inside jig that runs, if it is not that of the tool.
     pub implementation: Option<String>,
     /// The call: name, arguments, known answers, options.
@@ -22,40 +24,73 @@ pub struct Plan {
     pub context: Context,
     /// What is started, for a tool that is a program.
     pub command: Option<CommandLine>,
+    /// How the call reaches a tool that prints its result.
+    pub delivery: Delivery,
     /// The methods that the policy leaves open.
     pub methods: Vec<Method>,
     /// What the tool is offered beyond the plain protocol.
     pub offer: Capabilities,
     /// How long things may take.
     pub timing: Timing,
+    /// What one run of a program may take.
+    pub limits: RunLimits,
     /// The most bytes of one message in either direction.
     pub message_limit: usize,
+    /// About how many bytes of a result are passed on, so that no more is prepared.
+    pub max_result: usize,
     /// Whether the tool takes input while it runs.
     pub stateful: bool,
+    /// What the caller should know before the tool does anything.
+    pub warnings: Vec<String>,
     /// Who is shown every line of the exchange.
     pub tracer: Option<Arc<dyn Tracer>>,
 }
 
-/// A program with its arguments, ready to be started.
-#[derive(Debug, Clone)]
-pub struct CommandLine {
-    /// An absolute path, or a name to be found on the search path of the sandbox.
-    pub program: String,
-    /// The arguments, without the program's own name.
-    pub args: Vec<String>,
-    /// The directory in which it starts: the files of the workspace, as programs see them.
-    pub view: Arc<View>,
-    /// What it sees as the home directory.
-    pub home: PathBuf,
+impl Plan {
+    /// A plan for a call that names no program, offers nothing beyond the plain protocol and keeps the
+    /// default limits.
+    pub fn new(input: ToolInput, context: Context, broker: Broker) -> Self {
+        Self {
+            name: input.name.clone(),
+            implementation: None,
+            input,
+            broker,
+            context,
+            command: None,
+            delivery: Delivery::Arguments,
+            methods: Vec::new(),
+            offer: Capabilities::PLAIN,
+            timing: Timing::default(),
+            limits: RunLimits::default(),
+            message_limit: MESSAGE_BYTES,
+            max_result: MAX_RESULT,
+            stateful: false,
+            warnings: Vec::new(),
+            tracer: None,
+        }
+    }
+}
+
+/// How a call reaches a tool that prints its result. Not `non_exhaustive`: a runtime must know all ways.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Delivery {
+    /// In the words of its command.
+    #[default]
+    Arguments,
+    /// As a line of JSON on standard input, `{"context": …, "tool": …}`.
+    Stdin,
+    /// As the same JSON in a file of its own, which `JIG_INPUT` and `{{input.file}}` name.
+    File,
 }
 
 /// How long a tool may take for what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timing {
     /// Silence after which a tool counts as hung. It runs only while the host owes the tool nothing
-    /// and nobody is asked.
+    /// and nobody is asked. A tool that prints its result may be silent for as long as it runs.
     pub silence: Duration,
-    /// From asking a tool to end, or from its last message, to SIGTERM.
+    /// From asking a tool to end, or from its last message, to SIGTERM. A tool that takes no messages
+    /// gets the signal at once.
     pub cancel_grace: Duration,
     /// From SIGTERM to SIGKILL.
     pub kill_grace: Duration,
@@ -78,3 +113,9 @@ pub trait Tracer: std::fmt::Debug + Send + Sync {
     /// A line that came from the tool.
     fn received(&self, line: &[u8]);
 }
+
+/// The most bytes of one message, unless a plan says otherwise.
+const MESSAGE_BYTES: usize = 16 * 1024 * 1024;
+
+/// How much of a result is passed on, unless a plan says otherwise.
+const MAX_RESULT: usize = 256 * 1024;

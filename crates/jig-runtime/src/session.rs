@@ -13,6 +13,8 @@ use jig_proto::{Content, Question, Status, ToolError, ToolState};
 use jig_sandbox::Status as Confinement;
 use serde_json::Value;
 
+use crate::Reached;
+
 /// A running tool.
 ///
 /// Dropping it aborts the tool.
@@ -89,6 +91,16 @@ impl Session {
     /// What is enforced on the tool by the operating system; `None` for code inside jig.
     pub fn confinement(&self) -> Option<Confinement> {
         self.board.lock().confinement.clone()
+    }
+
+    /// The limits that the tool came up against, so far as that is known by now.
+    pub fn reached(&self) -> Vec<Reached> {
+        self.board.lock().reached.clone()
+    }
+
+    /// What its caller should know about how the tool is confined, each in one sentence.
+    pub fn warnings(&self) -> Vec<String> {
+        self.board.lock().warnings.clone()
     }
 
     fn order(&self, order: Order) -> Result<(), NotRunning> {
@@ -176,6 +188,8 @@ pub(crate) struct Post {
     state: ToolState,
     asker: Option<AskedBy>,
     confinement: Option<Confinement>,
+    warnings: Vec<String>,
+    reached: Vec<Reached>,
     /// What gives up the request that a tool inside jig is in the middle of.
     current: Option<CancelToken>,
     /// Whether the call was given up.
@@ -200,11 +214,28 @@ impl Board {
                 state: ToolState::running(Content::EMPTY),
                 asker: None,
                 confinement,
+                warnings: Vec::new(),
+                reached: Vec::new(),
                 current: None,
                 given_up: false,
             }),
             changed: Condvar::new(),
         })
+    }
+
+    /// Notes what is to be said about the confinement of the tool. Each thing is said once.
+    pub(crate) fn warn(&self, warnings: impl IntoIterator<Item = String>) {
+        let mut post = self.lock();
+        for warning in warnings {
+            if !post.warnings.contains(&warning) {
+                post.warnings.push(warning);
+            }
+        }
+    }
+
+    /// Notes limits that the tool came up against.
+    pub(crate) fn reached(&self, reached: &[Reached]) {
+        self.lock().reached.extend_from_slice(reached);
     }
 
     pub(crate) fn running(&self, content: Content) {

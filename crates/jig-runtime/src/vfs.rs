@@ -7,14 +7,15 @@
 mod descriptors;
 mod driver;
 mod open;
-mod pipes;
 
 use std::thread;
 
+use jig_broker::Reach;
 use jig_proto::vfs::{Capabilities, Init, SessionLimits, host};
-use jig_sandbox::{Program, SpawnRequest, Stdio, Waker, minimal_environment, spawn};
+use jig_sandbox::{Stdio, Waker};
 
 use self::descriptors::Descriptors;
+use crate::launch::launch;
 use crate::session::{Board, Orders};
 use crate::{Plan, Runtime, Session, StartError};
 
@@ -24,33 +25,31 @@ pub struct VfsRuntime;
 
 impl Runtime for VfsRuntime {
     fn start(&self, mut plan: Plan) -> Result<Session, StartError> {
-        let command = plan.command.as_ref().ok_or(StartError::NoCommand)?;
-        let program = Program::parse(&command.program)?;
-        let mut request = SpawnRequest::new(program, command.view.path());
-        request.args = command.args.iter().map(Into::into).collect();
-        request.env = minimal_environment(&command.home);
-        request.stdin = Stdio::Piped;
-        let descriptors = match plan.offer.fd_pass.then(Descriptors::pair) {
-            Some(Ok((ours, theirs))) => {
-                let number = DESCRIPTORS.to_string().into();
-                request.env.insert(Capabilities::FD_VARIABLE.into(), number);
-                request.descriptors.push((DESCRIPTORS, theirs));
-                Some(ours)
-            }
+        let passed = match plan.offer.fd_pass.then(Descriptors::pair) {
+            Some(Ok(pair)) => Some(pair),
             // The tool reads content instead.
             _ => None,
         };
-        plan.offer.fd_pass = descriptors.is_some();
-        let child = spawn(request)?;
+        plan.offer.fd_pass = passed.is_some();
+        let (descriptors, theirs) = passed.unzip();
+        let run = launch(&plan, &plan.input, Reach::OwnProgramOnly, |request| {
+            request.stdin = Stdio::Piped;
+            if let Some(theirs) = theirs {
+                let number = DESCRIPTORS.to_string().into();
+                request.env.insert(Capabilities::FD_VARIABLE.into(), number);
+                request.descriptors.push((DESCRIPTORS, theirs));
+            }
+        })?;
 
         let waker = Waker::new()?;
         let (orders, received) = Orders::new(Some(waker.clone()));
-        let board = Board::new(Some(child.status.clone()));
+        let board = Board::new(Some(run.child.status.clone()));
+        board.warn(run.held.warnings.iter().cloned());
         let mut first = Vec::new();
         host::write_init(&mut first, &init(&plan));
         let driver = driver::Driver::new(
             plan,
-            child,
+            run,
             board.clone(),
             received,
             waker,

@@ -6,7 +6,7 @@
     reason = "fixtures are files, and one that fails is a failed test"
 )]
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use camino::Utf8Path;
@@ -15,7 +15,7 @@ use jig_files::{DiskFiles, FilesLookup, MemoryFiles, ProjectFiles, WriteOptions}
 use jig_policy::{Access, Capability, DefaultAccess, FsRule, Guards, Origin, Policy, Workspace};
 use jig_proto::vfs::{Capabilities, Method, ToolInput};
 use jig_proto::{Action, Context, ProjectPath, ToolState};
-use jig_runtime::{CommandLine, Plan, Runtime as _, Timing, VfsRuntime};
+use jig_runtime::{CommandLine, Plan, Runtime as _, VfsRuntime};
 use serde_json::{Value, json};
 
 /// The example of this package, which is built with its tests.
@@ -89,23 +89,16 @@ impl World {
         };
         input.arguments.insert("paths".to_owned(), json!(paths));
         let disk = DiskFiles::open(Utf8Path::from_path(self.folder.path()).unwrap()).unwrap();
+        let context = Context::new(self.files.display_root(), Action::Run);
+        let program = tool().to_str().unwrap().to_owned();
+        let view = Arc::new(disk.materialize().unwrap());
+        let args = args.iter().copied();
         let plan = Plan {
-            implementation: None,
-            input,
-            broker: Broker::new(parts),
-            context: Context::new(self.files.display_root(), Action::Run),
-            command: Some(CommandLine {
-                program: tool().to_str().unwrap().to_owned(),
-                args: args.iter().map(|&arg| arg.to_owned()).collect(),
-                view: Arc::new(disk.materialize().unwrap()),
-                home: Path::new("/nonexistent").to_owned(),
-            }),
+            command: Some(CommandLine::literal(program, args, view, "/nonexistent")),
             methods: vec![Method::FsRead],
             offer: self.offer,
-            timing: Timing::default(),
             message_limit: 1 << 20,
-            stateful: false,
-            tracer: None,
+            ..Plan::new(input, context, Broker::new(parts))
         };
         let session = VfsRuntime.start(plan).unwrap();
         let mut seen = 0;

@@ -14,7 +14,7 @@ use camino::Utf8Path;
 use jig_broker::{Broker, BrokerParts, ProcessSettings, Unapproved};
 use jig_files::{DiskFiles, FilesLookup, ProjectFiles};
 use jig_policy::{Access, CommandRule, DefaultAccess, Guards, Origin, Policy, Workspace};
-use jig_proto::vfs::{Capabilities, ToolInput};
+use jig_proto::vfs::ToolInput;
 use jig_proto::{Action, Content, Context, Status, ToolError, ToolState};
 use jig_runtime::{AskedBy, CommandLine, Plan, Runtime as _, Session, Timing, Update, VfsRuntime};
 
@@ -47,26 +47,18 @@ impl Tool {
             process: ProcessSettings::minimal(home),
             ..BrokerParts::new("tool", "c1", Arc::clone(&files), Arc::new(policy.unwrap()))
         };
+        let input = ToolInput {
+            name: "tool".to_owned(),
+            ..ToolInput::default()
+        };
+        let context = Context::new(files.display_root(), Action::Run);
+        let script = format!("{PRELUDE}{script}");
+        let view = Arc::new(files.materialize().unwrap());
         let plan = Plan {
-            implementation: None,
-            input: ToolInput {
-                name: "tool".to_owned(),
-                ..ToolInput::default()
-            },
-            broker: Broker::new(parts),
-            context: Context::new(files.display_root(), Action::Run),
-            command: Some(CommandLine {
-                program: "/bin/sh".to_owned(),
-                args: vec!["-c".to_owned(), format!("{PRELUDE}{script}")],
-                view: Arc::new(files.materialize().unwrap()),
-                home: home.to_owned(),
-            }),
-            methods: Vec::new(),
-            offer: Capabilities::PLAIN,
+            command: Some(CommandLine::literal("/bin/sh", ["-c", &script], view, home)),
             timing,
             message_limit: 1 << 20,
-            stateful: false,
-            tracer: None,
+            ..Plan::new(input, context, Broker::new(parts))
         };
         let session = VfsRuntime.start(plan).unwrap();
         Self { session, folder }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context, anyhow, bail};
 use jig_broker::HostEnv;
 use jig_config::{ParameterType, Tool};
-use jig_engine::{Asker, Call, CallError, Engine, Nobody};
+use jig_engine::{Asker, Call, CallError, Engine};
 use jig_files::DiskFiles;
 use jig_proto::{Content, ToolError};
 use serde_json::{Map, Value as Json, json};
@@ -18,7 +18,7 @@ use crate::exit::Done;
 use crate::highlight;
 use crate::interrupt;
 use crate::output::{Output, printable};
-use crate::prompt::Terminal;
+use crate::prompt::{Terminal, Unattended};
 use crate::trace::TraceFile;
 use crate::workspace::Project;
 
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &CallArgs, global: &Global, out: &mut Output) -> anyhow:
 }
 
 /// The engine for the tools of a workspace on disk.
-fn engine(project: &Project, out: &mut Output) -> anyhow::Result<Engine> {
+pub(crate) fn engine(project: &Project, out: &mut Output) -> anyhow::Result<Engine> {
     let files = DiskFiles::open(&project.root)
         .with_context(|| format!("cannot open the workspace `{}`", project.root))?;
     let config = Arc::new(project.config().clone());
@@ -76,6 +76,8 @@ fn engine(project: &Project, out: &mut Output) -> anyhow::Result<Engine> {
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect::<HostEnv>();
     engine.program = std::env::current_exe().ok();
+    engine.confine.home = audit::path_in("HOME").map(Into::into);
+    engine.confine.state = audit::state().map(Into::into);
     match audit::sink(&project.root) {
         Ok(sink) => engine.audit = sink,
         Err(reason) => out.note(&format!("note: {reason}")),
@@ -86,7 +88,7 @@ fn engine(project: &Project, out: &mut Output) -> anyhow::Result<Engine> {
 fn asker(args: &CallArgs) -> Box<dyn Asker> {
     match Terminal::open(args.yes, !args.no_interaction) {
         Some(terminal) => Box::new(terminal),
-        None => Box::new(Nobody),
+        None => Box::new(Unattended),
     }
 }
 

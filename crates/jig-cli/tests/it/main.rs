@@ -8,9 +8,14 @@
 
 mod call;
 mod config;
+mod desk;
 mod doctor;
 mod examples;
 mod explain;
+mod run;
+mod run_work;
+mod stdio;
+mod stdio_attacks;
 mod tools;
 mod usage;
 mod vfs;

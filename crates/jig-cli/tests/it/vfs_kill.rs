@@ -130,7 +130,7 @@ fn start(probe: &Probe) -> Child {
 
 fn kill_tool(probe: &Probe) {
     let mut tools = of_the_call(probe);
-    tools.retain(|(_, command)| command.starts_with("/bin/sh"));
+    tools.retain(|(_, command)| command.starts_with("/bin/sh") || command.starts_with("/usr/bin/"));
     let [(pid, _)] = &tools[..] else {
         panic!("not one tool: {tools:?}");
     };

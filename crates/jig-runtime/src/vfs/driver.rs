@@ -19,18 +19,21 @@ use jig_proto::vfs::{
     Capabilities, ErrorReply, Frame, Id, LineBuffer, Method, Reading, Reply, Request,
 };
 use jig_proto::{Content, Question, Response, ToolError, ToolState};
-use jig_sandbox::{Child, Interest, Waker, poll};
+use jig_sandbox::{Child, Exit, Interest, Waker, poll};
 use serde_json::Value;
 
 use super::descriptors::Descriptors;
 use super::open::{AnswerForm, Doing, Ledger};
-use super::pipes::Pipes;
-use crate::Plan;
+use crate::launch::{Held, Launched};
+use crate::pipes::Pipes;
 use crate::session::{AskedBy, Board, Order};
+use crate::{Plan, Reached};
 
 pub(super) struct Driver {
     plan: Plan,
     child: Child,
+    /// What its program needs for as long as it runs.
+    held: Option<Held>,
     board: Arc<Board>,
     orders: Receiver<Order>,
     waker: Waker,
@@ -61,6 +64,10 @@ pub(super) struct Driver {
     /// What the call comes to, once that is known.
     result: Option<Result<Content, ToolError>>,
     ending: Option<Ending>,
+    /// Since when it runs, and for how long of that somebody was asked.
+    started: Instant,
+    asked: Duration,
+    asking_since: Option<Instant>,
     /// When the tool last did something, or was last given something to do.
     active: Instant,
 }
@@ -102,13 +109,14 @@ enum Next {
 impl Driver {
     pub(super) fn new(
         plan: Plan,
-        mut child: Child,
+        run: Launched,
         board: Arc<Board>,
         orders: Receiver<Order>,
         waker: Waker,
         first: Vec<u8>,
         descriptors: Option<Descriptors>,
     ) -> io::Result<Self> {
+        let Launched { mut child, held } = run;
         let mut pipes = Pipes::take_from(&mut child)?;
         trace_sent(&plan, &first);
         *pipes.out() = first;
@@ -117,6 +125,7 @@ impl Driver {
             reading: Reading::PLAIN.with_limits(Limits::for_bytes(plan.message_limit)),
             plan,
             child,
+            held: Some(held),
             board,
             orders,
             waker,
@@ -136,6 +145,9 @@ impl Driver {
             working: 0,
             result: None,
             ending: None,
+            started: Instant::now(),
+            asked: Duration::ZERO,
+            asking_since: None,
             active: Instant::now(),
         })
     }
@@ -175,7 +187,7 @@ impl Driver {
                         self.drain(&mut lines, &mut buffer);
                         let result = match self.result.take() {
                             Some(result) => result,
-                            None => Err(self.no_result(&exit.to_string())),
+                            None => Err(self.no_result(exit)),
                         };
                         return self.stop(result);
                     }

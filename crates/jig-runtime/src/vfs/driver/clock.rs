@@ -27,6 +27,18 @@ impl Driver {
             self.result.get_or_insert(Err(hung));
             self.end(Duration::ZERO);
         }
+        self.count_asking(now);
+        if let Some(time) = self.plan.limits.time
+            && self.over_at().is_some_and(|over| over <= now)
+        {
+            let reached = Reached::Time(time);
+            self.board.reached(&[reached]);
+            let mut over = ToolError::new(format!("`{}` {reached}", self.plan.name));
+            over.trace
+                .push(format!("`{}` sets the limit", reached.key()));
+            self.result.get_or_insert(Err(over));
+            self.end(Duration::ZERO);
+        }
         let Some(ending) = &mut self.ending else {
             return;
         };
@@ -50,9 +62,33 @@ impl Driver {
         counts.then(|| self.active + self.plan.timing.silence)
     }
 
+    /// When the tool has run for as long as it may. The clock stands still while somebody is asked, and
+    /// while a stateful tool waits for input.
+    fn over_at(&self) -> Option<Instant> {
+        let counts = self.ending.is_none() && !self.waits_for_somebody();
+        let time = self.plan.limits.time.filter(|_| counts)?;
+        self.started.checked_add(time)?.checked_add(self.asked)
+    }
+
+    fn waits_for_somebody(&self) -> bool {
+        let is_idle = self.plan.stateful && self.is_idle;
+        is_idle || self.question.is_some() || self.ledger.asking().is_some()
+    }
+
+    fn count_asking(&mut self, now: Instant) {
+        match (self.waits_for_somebody(), self.asking_since) {
+            (true, None) => self.asking_since = Some(now),
+            (false, Some(since)) => {
+                self.asked += now.saturating_duration_since(since);
+                self.asking_since = None;
+            }
+            _ => {}
+        }
+    }
+
     pub(super) fn deadline(&self) -> Option<Instant> {
         match &self.ending {
-            None => self.hung_at(),
+            None => [self.hung_at(), self.over_at()].into_iter().flatten().min(),
             Some(ending) if !ending.terminated => Some(ending.terminate_at),
             Some(ending) if !ending.killed => Some(ending.kill_at),
             Some(_) => None,

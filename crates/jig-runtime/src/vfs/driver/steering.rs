@@ -51,16 +51,32 @@ impl Driver {
         }
     }
 
-    pub(super) fn no_result(&self, exit: &str) -> ToolError {
+    pub(super) fn no_result(&self, exit: Exit) -> ToolError {
+        let limits = self.held.as_ref().map(|held| held.limits);
+        let reached = limits.map(|limits| Reached::by(&self.child, &limits));
+        let reached = reached.unwrap_or_default();
+        self.board.reached(&reached);
+        let name = &self.plan.name;
         let errors = self.plan.broker.secrets().scrub_text(self.pipes.errors());
-        let name = &self.plan.input.name;
-        let mut error = ToolError::new(match errors.as_str() {
-            "" => format!("the tool `{name}` ended without a result and without a word ({exit})"),
-            errors => errors.to_owned(),
-        });
+        let mut error = match Reached::deadly(&reached, exit) {
+            Some(reached) => ToolError::new(format!("`{name}` {reached}")),
+            None if errors.is_empty() => ToolError::new(format!(
+                "the tool `{name}` ended without a result and without a word ({exit})"
+            )),
+            None => ToolError::new(&errors),
+        };
+        if error.message != errors && !errors.is_empty() {
+            error.trace.push(errors);
+        }
         error
             .trace
             .push(format!("`{name}` ended without a result: {exit}"));
+        for reached in reached {
+            let key = reached.key();
+            error
+                .trace
+                .push(format!("it {reached} (`{key}` sets the limit)"));
+        }
         error
     }
 
@@ -69,6 +85,10 @@ impl Driver {
         // The whole tree is gone before anybody hears of the end.
         self.child.kill();
         let _ = self.child.wait();
+        if let Some(held) = self.held.take() {
+            // A tool that sees no workspace leaves nothing there.
+            held.finish();
+        }
         // And so is what was done for it: after the end nothing more happens.
         let until = Instant::now() + self.plan.timing.kill_grace;
         while self.working > 0 {

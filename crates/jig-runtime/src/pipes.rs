@@ -6,10 +6,10 @@ use std::os::fd::AsFd;
 use jig_sandbox::{Child, set_nonblocking};
 
 /// The three pipes. One that has ended is `None`.
-pub(super) struct Pipes {
-    pub(super) stdin: Option<PipeWriter>,
-    pub(super) stdout: Option<PipeReader>,
-    pub(super) stderr: Option<PipeReader>,
+pub(crate) struct Pipes {
+    pub(crate) stdin: Option<PipeWriter>,
+    pub(crate) stdout: Option<PipeReader>,
+    pub(crate) stderr: Option<PipeReader>,
     /// What waits to be written, from `written` on.
     out: Vec<u8>,
     written: usize,
@@ -18,8 +18,15 @@ pub(super) struct Pipes {
     errors_cut: bool,
 }
 
+/// One of the two streams that a program writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stream {
+    Output,
+    Errors,
+}
+
 impl Pipes {
-    pub(super) fn take_from(child: &mut Child) -> io::Result<Self> {
+    pub(crate) fn take_from(child: &mut Child) -> io::Result<Self> {
         let (stdin, stdout, stderr) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take());
         if let Some(stdin) = &stdin {
@@ -40,17 +47,17 @@ impl Pipes {
     }
 
     /// The buffer to which lines for the program are appended; [`flush`](Self::flush) sends them.
-    pub(super) fn out(&mut self) -> &mut Vec<u8> {
+    pub(crate) fn out(&mut self) -> &mut Vec<u8> {
         &mut self.out
     }
 
     /// How many bytes wait to be written.
-    pub(super) fn unwritten(&self) -> usize {
+    pub(crate) fn unwritten(&self) -> usize {
         self.out.len() - self.written
     }
 
     /// Writes what the pipe takes. A program that reads no more is no error: it may still finish.
-    pub(super) fn flush(&mut self) {
+    pub(crate) fn flush(&mut self) {
         while self.unwritten() > 0 {
             let Some(stdin) = &mut self.stdin else {
                 self.written = self.out.len();
@@ -79,13 +86,27 @@ impl Pipes {
 
     /// Reads what is there of the program's output; `None` if there is nothing now. At the end the
     /// pipe is closed and nothing comes any more.
-    pub(super) fn read<'b>(&mut self, buffer: &'b mut [u8]) -> Option<&'b [u8]> {
+    pub(crate) fn read<'b>(&mut self, buffer: &'b mut [u8]) -> Option<&'b [u8]> {
         let count = read_some(&mut self.stdout, buffer)?;
         Some(&buffer[..count])
     }
 
+    /// Reads what is there of one stream; `None` if there is nothing now.
+    pub(crate) fn read_stream<'b>(
+        &mut self,
+        stream: Stream,
+        buffer: &'b mut [u8],
+    ) -> Option<&'b [u8]> {
+        let pipe = match stream {
+            Stream::Output => &mut self.stdout,
+            Stream::Errors => &mut self.stderr,
+        };
+        let count = read_some(pipe, buffer)?;
+        Some(&buffer[..count])
+    }
+
     /// Reads what is there of the program's errors and keeps the end of it.
-    pub(super) fn read_errors(&mut self, buffer: &mut [u8]) {
+    pub(crate) fn read_errors(&mut self, buffer: &mut [u8]) {
         for _ in 0..ERROR_ROUNDS {
             let Some(count) = read_some(&mut self.stderr, buffer) else {
                 return;
@@ -100,7 +121,7 @@ impl Pipes {
     }
 
     /// The end of what the program printed as errors, as text.
-    pub(super) fn errors(&self) -> String {
+    pub(crate) fn errors(&self) -> String {
         let text = String::from_utf8_lossy(&self.errors);
         let text = text.trim();
         match self.errors_cut {

@@ -1,0 +1,442 @@
+//! `jig run`: any command, under the policy of a tool or the default one.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, anyhow};
+use camino::{Utf8Path, Utf8PathBuf};
+use jig_broker::ConfineError;
+use jig_config::SandboxLimits;
+use jig_engine::{CallError, Prepared};
+use jig_runtime::StartError;
+use jig_sandbox::{Child, Enforcement, Exit, Limit, SpawnError, SpawnRequest, Stdio, Tier};
+use serde_json::{Value as Json, json};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+use signal_hook::iterator::{Handle, Signals};
+
+use crate::args::{Global, RunArgs};
+use crate::cmd::call;
+use crate::exit::Done;
+use crate::output::{BOLD, DIM, Output, field};
+use crate::workspace::{self, Project};
+
+pub(crate) fn run(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
+    match attempt(args, global, out) {
+        Ok(done) => Ok(done),
+        // A command may well end with the codes that jig gives its own failures.
+        Err(error) if args.dry_run => Err(error),
+        Err(error) => Ok(Done::NotRun(code_of(&error), error)),
+    }
+}
+
+fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
+    let (project, tool) = project(args, global)?;
+    let limits = project.tool(&tool)?.sandbox.limits;
+    let engine = call::engine(&project, out)?;
+    let mut command = args.command.clone();
+    if let Some(program) = command.first_mut()
+        && program.contains('/')
+    {
+        // A path is meant from where jig was called, as all other words of the command are.
+        *program = workspace::current()?.join(&*program).into_string();
+    }
+    let prepared = engine
+        .prepare(&tool, &command)
+        .map_err(|error| match error {
+            CallError::Start { error, .. } => anyhow::Error::from(error),
+            CallError::Unconfinable { reason, .. } => not_held(reason),
+            error => error.into(),
+        })?;
+    if args.dry_run {
+        shown(args, &prepared, &limits, out)?;
+        return Ok(Done::Ok);
+    }
+    for warning in prepared.confined.warnings.iter().chain(&prepared.warnings) {
+        out.note(&format!("jig: {warning}"));
+    }
+    // Listening comes first: a signal that arrives while the command starts must not be lost.
+    let signals = Signals::new(FORWARDED).context("cannot listen for signals")?;
+    let child = start(args, &prepared)?;
+    for (part, enforcement) in child.status.parts() {
+        // In tier A the gaps are those that the documents list, and the same for every call.
+        let matters = args.best_effort || child.status.tier != Tier::A;
+        if matters && !matches!(enforcement, Enforcement::Enforced) {
+            out.note(&format!("jig: {part}: {enforcement}"));
+        }
+    }
+    let (exit, timed_out) = watch(&child, signals, limits.time)?;
+    let reached = child.reached();
+    drop(child);
+    let intruders = prepared.confined.finish();
+    for intruder in &intruders {
+        out.note(&format!("jig: {intruder}"));
+    }
+    let mut ended_by_limit = timed_out;
+    if timed_out && let Some(time) = limits.time {
+        out.note(&format!(
+            "jig: the command ran longer than {} and was ended",
+            shown_time(time)
+        ));
+    }
+    for limit in reached {
+        ended_by_limit |= matches!(limit, Limit::Memory);
+        out.note(&format!("jig: {}", told(limit, &limits)));
+    }
+    Ok(match ended_by_limit {
+        true => Done::Passed(Exit::Exited { code: LIMIT }),
+        // Whoever goes on because all went well would go on without what was moved away.
+        false if exit.is_success() && !intruders.is_empty() => Done::Bad,
+        false => Done::Passed(exit),
+    })
+}
+
+/// The configuration with one more tool, which is this command, unless there is one whose policy applies.
+fn project(args: &RunArgs, global: &Global) -> anyhow::Result<(Project, String)> {
+    let given = args.root.as_deref().or(global.workspace.as_deref());
+    let root = workspace::root(given)?;
+    let name = args.policy.as_deref().unwrap_or(NAME);
+    let key = |key: &str| format!("tools.{}.{key}", json!(name));
+    let mut sets = Vec::new();
+    if args.policy.is_none() {
+        let (inside, outside) = rules(args, &root)?;
+        sets.push(format!("{}=\"local\"", key("source")));
+        sets.push(format!("{}=\"true\"", key("command")));
+        if !inside.is_empty() {
+            sets.push(format!("{}=[{}]", key("access.fs"), inside.join(",")));
+        }
+        if !outside.is_empty() {
+            sets.push(format!("{}=[{}]", key("sandbox.system"), outside.join(",")));
+        }
+        if !args.env.is_empty() {
+            let rules = args
+                .env
+                .iter()
+                .map(|name| format!("{{name={},read=true}}", json!(name)));
+            let rules: Vec<String> = rules.collect();
+            sets.push(format!("{}=[{}]", key("access.env"), rules.join(",")));
+        }
+    }
+    if !args.preset.is_empty() {
+        sets.push(format!("{}={}", key("sandbox.presets"), json!(args.preset)));
+    }
+    if args.best_effort {
+        sets.push(format!("{}=\"best-effort\"", key("sandbox.enforce")));
+    }
+    let texts = [
+        ("time", &args.time),
+        ("memory", &args.memory),
+        ("file_size", &args.file_size),
+    ];
+    for (limit, text) in texts {
+        if let Some(text) = text {
+            // A bare number counts seconds or bytes.
+            let value = match text.parse::<i64>() {
+                Ok(number) => json!(number),
+                Err(_) => json!(text),
+            };
+            sets.push(format!(
+                "{}={value}",
+                key(&format!("sandbox.limits.{limit}"))
+            ));
+        }
+    }
+    let counts = [
+        ("processes", args.processes),
+        ("descriptors", args.descriptors),
+    ];
+    for (limit, count) in counts {
+        if let Some(count) = count {
+            sets.push(format!(
+                "{}={count}",
+                key(&format!("sandbox.limits.{limit}"))
+            ));
+        }
+    }
+    if let Some(tool) = &args.policy {
+        // An unknown name must not become a new tool by what is set on it.
+        Project::load_at(root.clone(), global, &[])?.tool(tool)?;
+    }
+    Ok((Project::load_at(root, global, &sets)?, name.to_owned()))
+}
+
+/// The rules for paths inside the workspace, and the list of those outside, as TOML.
+fn rules(args: &RunArgs, root: &Utf8Path) -> anyhow::Result<(Vec<String>, Vec<String>)> {
+    let current = workspace::current()?;
+    let read = args.read.iter().map(|path| (path, false));
+    let write = args.write.iter().map(|path| (path, true));
+    let (mut inside, mut outside) = (Vec::new(), Vec::new());
+    for (path, write) in read.chain(write) {
+        let shown = path;
+        let path = current.join(path);
+        let path = workspace::resolved(&path)
+            .with_context(|| format!("there is no `{shown}` to give access to"))?;
+        match path.strip_prefix(root) {
+            Ok(inner) => {
+                let inner = match inner.as_str() {
+                    "" => ".",
+                    inner => inner,
+                };
+                let rights = match write {
+                    true => "read=true,write=true,execute=true",
+                    false => "read=true,execute=true",
+                };
+                inside.push(format!("{{path={},{rights}}}", json!(inner)));
+            }
+            Err(_) => outside.push(format!(
+                "{{path={},write={write},execute=true}}",
+                json!(path)
+            )),
+        }
+    }
+    Ok((inside, outside))
+}
+
+fn start(args: &RunArgs, prepared: &Prepared) -> anyhow::Result<Child> {
+    let mut request = SpawnRequest::new(prepared.confined.program.clone(), "/");
+    prepared.confined.apply(&mut request);
+    request.args = args.command.iter().skip(1).map(Into::into).collect();
+    // Where jig was called, if the command can see that.
+    if let Ok(current) = workspace::current()
+        && current.starts_with(&prepared.root)
+        && request.cwd == prepared.root
+    {
+        request.cwd = current.into_std_path_buf();
+    }
+    request.stdin = given(std::io::stdin().as_fd())?;
+    request.stdout = given(std::io::stdout().as_fd())?;
+    request.stderr = given(std::io::stderr().as_fd())?;
+    jig_sandbox::spawn(request).map_err(|error| match error {
+        SpawnError::Confinement { reason, .. } => not_held(reason),
+        error => error.into(),
+    })
+}
+
+fn not_held(reason: String) -> anyhow::Error {
+    let hint = "hint: `jig doctor` says what this machine can enforce; with --best-effort the command \
+                runs with that";
+    anyhow!(hint).context(format!("the command was not started: {reason}"))
+}
+
+/// A stream of ours as the command's own.
+fn given(stream: std::os::fd::BorrowedFd<'_>) -> anyhow::Result<Stdio> {
+    let copy: OwnedFd = stream
+        .try_clone_to_owned()
+        .context("cannot hand over a standard stream")?;
+    Ok(Stdio::Given(copy))
+}
+
+/// Waits for the end, and passes signals on meanwhile. Says also whether its time was over.
+fn watch(
+    child: &Child,
+    mut signals: Signals,
+    time: Option<Duration>,
+) -> anyhow::Result<(Exit, bool)> {
+    thread::scope(|scope| {
+        let listening = Listening(signals.handle());
+        scope.spawn(move || {
+            for signal in signals.forever() {
+                child.signal(signal);
+            }
+        });
+        let failed = "cannot wait for the command";
+        let exit = match time {
+            Some(time) => child.wait_timeout(time).context(failed)?,
+            None => Some(child.wait().context(failed)?),
+        };
+        let result = match exit {
+            Some(exit) => (exit, false),
+            None => (child.end(GRACE).context(failed)?, true),
+        };
+        drop(listening);
+        Ok(result)
+    })
+}
+
+/// Ends the listening thread when it goes out of scope, however that happens.
+struct Listening(Handle);
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+/// A limit that was reached, in words.
+fn told(limit: Limit, limits: &SandboxLimits) -> String {
+    let size = |bytes: Option<u64>| bytes.map_or(String::new(), shown_size);
+    let count = |count: Option<u64>| count.map_or(String::new(), |count| count.to_string());
+    match limit {
+        Limit::Memory => format!(
+            "the command used more than {} of memory and was ended",
+            size(limits.memory)
+        ),
+        Limit::Tasks => format!(
+            "the command could have no more than {} processes and threads at once",
+            count(limits.processes)
+        ),
+        Limit::Descriptors => format!(
+            "a process had all of the {} descriptors open that it may have",
+            count(limits.descriptors)
+        ),
+        Limit::FileSize => format!(
+            "a file would have become larger than {}",
+            size(limits.file_size)
+        ),
+        _ => "a limit was reached".to_owned(),
+    }
+}
+
+/// What would be enforced.
+fn shown(
+    args: &RunArgs,
+    prepared: &Prepared,
+    limits: &SandboxLimits,
+    out: &mut Output,
+) -> anyhow::Result<()> {
+    let confined = &prepared.confined;
+    let profile = &confined.profile;
+    let names: Vec<String> = confined
+        .env
+        .keys()
+        .map(|name| name.to_string_lossy().into_owned())
+        .collect();
+    if out.is_json() {
+        let limits = json!({
+            "time_ms": limits.time.map(|time| time.as_millis() as u64),
+            "memory": limits.memory,
+            "processes": limits.processes,
+            "file_size": limits.file_size,
+            "descriptors": limits.descriptors,
+        });
+        return out.json(&json!({
+            "command": args.command,
+            "program": confined.program.as_os_str().to_string_lossy(),
+            "cwd": confined.cwd,
+            "profile": &**profile,
+            "env": names,
+            "limits": limits,
+            "warnings": confined.warnings,
+        }));
+    }
+    let mut text = format!("{BOLD}{}{BOLD:#}\n", args.command.join(" "));
+    text.push_str(&field(
+        "program",
+        confined.program.as_os_str().to_string_lossy(),
+    ));
+    text.push_str(&field("starts in", confined.cwd.display()));
+    text.push_str(&field("network", name_of(&json!(profile.network))));
+    text.push_str(&field("env", names.join(" ")));
+    let mut set = Vec::new();
+    set.extend(
+        limits
+            .time
+            .map(|time| format!("{} of time", shown_time(time))),
+    );
+    set.extend(
+        limits
+            .memory
+            .map(|size| format!("{} of memory", shown_size(size))),
+    );
+    set.extend(
+        limits
+            .processes
+            .map(|count| format!("{count} processes and threads")),
+    );
+    set.extend(
+        limits
+            .file_size
+            .map(|size| format!("files of {}", shown_size(size))),
+    );
+    set.extend(
+        limits
+            .descriptors
+            .map(|count| format!("{count} descriptors")),
+    );
+    text.push_str(&field("limits", set.join(", ")));
+    text.push_str(&format!(
+        "\n{DIM}files; the deepest path that matches decides{DIM:#}\n"
+    ));
+    let mut rows: Vec<(Utf8PathBuf, String)> = Vec::new();
+    for rule in &profile.paths {
+        let path = Utf8PathBuf::from(rule.path.to_string_lossy().into_owned());
+        rows.push((path, rule.rights.to_string()));
+    }
+    for private in &profile.private {
+        let path = Utf8PathBuf::from(private.path.to_string_lossy().into_owned());
+        rows.push((path, format!("private, {}", shown_size(private.size))));
+    }
+    rows.sort();
+    let width = rows
+        .iter()
+        .map(|(path, _)| path.as_str().chars().count())
+        .max()
+        .unwrap_or(0);
+    for (path, rights) in rows {
+        text.push_str(&format!("  {path:width$}  {rights}\n"));
+    }
+    if !profile.pins.is_empty() {
+        let pins = profile.pins.iter().map(|path| path.display().to_string());
+        let pins: Vec<String> = pins.collect();
+        text.push_str(&field("pinned", pins.join(" ")));
+    }
+    for warning in &confined.warnings {
+        text.push_str(&field("note", warning));
+    }
+    out.text(&text)
+}
+
+fn name_of(value: &Json) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+fn shown_size(bytes: u64) -> String {
+    let units = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
+    let unit = units
+        .iter()
+        .find(|(_, size)| bytes >= *size && bytes.is_multiple_of(*size));
+    unit.map_or(format!("{bytes} bytes"), |(name, size)| {
+        format!("{} {name}", bytes / size)
+    })
+}
+
+fn shown_time(time: Duration) -> String {
+    let millis = time.as_millis();
+    let units = [("h", 3_600_000), ("m", 60_000), ("s", 1000)];
+    let unit = units
+        .iter()
+        .find(|(_, size)| millis >= *size && millis.is_multiple_of(*size));
+    unit.map_or(format!("{millis}ms"), |(name, size)| {
+        format!("{}{name}", millis / size)
+    })
+}
+
+/// What shells and `env` end with when a command did not run.
+fn code_of(error: &anyhow::Error) -> u8 {
+    if let Some(SpawnError::NotExecutable { .. } | SpawnError::ExecFormat { .. }) =
+        error.downcast_ref()
+    {
+        return NOT_EXECUTABLE;
+    }
+    let not_found = matches!(error.downcast_ref(), Some(SpawnError::NotFound { .. }))
+        || matches!(
+            error.downcast_ref(),
+            Some(StartError::Confine(ConfineError::ProgramNotFound { .. }))
+        );
+    if not_found { NOT_FOUND } else { FAILED }
+}
+
+/// What the command is called among the tools.
+const NAME: &str = "jig-run";
+
+/// The exit codes of jig's own, as `timeout` and `env` have them.
+const LIMIT: i32 = 124;
+const FAILED: u8 = 125;
+const NOT_EXECUTABLE: u8 = 126;
+const NOT_FOUND: u8 = 127;
+
+/// From asking a command to end because its time is over to killing it.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// The signals that reach the command.
+const FORWARDED: [i32; 6] = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2];

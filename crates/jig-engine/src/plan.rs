@@ -1,0 +1,148 @@
+//! From a tool and a call to a [`Plan`].
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use jig_broker::{Broker, BrokerParts, ProcessSettings};
+use jig_config::{Command, Input, OnUncovered, Runtime, Tool};
+use jig_files::FilesLookup;
+use jig_policy::{Policy, Workspace};
+use jig_proto::vfs::{Capabilities, ToolInput};
+use jig_proto::{Action, Context};
+use jig_runtime::{CommandLine, Delivery, Plan, RunLimits, StartError, Word};
+
+use crate::call::{Call, CallError};
+use crate::confine::tree_limits;
+use crate::engine::Engine;
+use crate::methods;
+
+impl Engine {
+    /// Compiles the policy, and puts everything together that running needs. `instead` is a command to
+    /// start in place of the tool's own.
+    pub(crate) fn plan(
+        &self,
+        tool: &Tool,
+        call: Call,
+        action: Action,
+        instead: Option<&Command>,
+    ) -> Result<Plan, CallError> {
+        let root = self.files.display_root().to_owned();
+        let workspace = Workspace::new(root.clone(), FilesLookup(Arc::clone(&self.files)));
+        let policy = self
+            .config
+            .policy(tool, &workspace)
+            .map_err(|errors| CallError::Policy {
+                tool: tool.name.to_string(),
+                errors,
+            })?;
+        let warnings = self.unenforced(tool, &policy)?;
+        let mut answers = call.answers;
+        for (id, question) in &tool.questions {
+            if let Some(answer) = &question.answer {
+                answers.entry(id.clone()).or_insert_with(|| answer.clone());
+            }
+        }
+        let input = ToolInput {
+            name: tool.source.tool().unwrap_or(tool.name.as_str()).to_owned(),
+            arguments: call.arguments,
+            answers,
+            options: tool.options.clone(),
+        };
+        let command = match tool.runtime {
+            Runtime::Vfs | Runtime::Stdio => {
+                Some(self.command(tool, instead.or(tool.command.as_ref()))?)
+            }
+            _ => None,
+        };
+        // A program works in a directory of the host; one in memory has another path there.
+        let root = match (&command, tool.runtime) {
+            (Some(command), Runtime::Stdio) => command.view.path().to_owned(),
+            _ => root,
+        };
+        let context = Context::new(root, action).with_access(policy.to_wire());
+        let asks = tool.on_uncovered == OnUncovered::Ask;
+        let methods = methods::open(&policy, asks);
+        let broker = self.broker(tool, call.id, Arc::new(policy));
+        Ok(Plan {
+            name: tool.name.to_string(),
+            implementation: tool.implementation().map(str::to_owned),
+            command,
+            delivery: match tool.input {
+                Input::Argv => Delivery::Arguments,
+                Input::Stdin => Delivery::Stdin,
+                Input::File => Delivery::File,
+            },
+            methods,
+            offer: offer(),
+            timing: self.timing,
+            limits: RunLimits {
+                time: tool.sandbox.limits.time,
+                output: tool.sandbox.limits.output,
+                tree: tree_limits(tool),
+            },
+            max_result: self.most(tool),
+            warnings,
+            tracer: call.tracer,
+            ..Plan::new(input, context, broker)
+        })
+    }
+
+    pub(crate) fn broker(&self, tool: &Tool, id: Option<String>, policy: Arc<Policy>) -> Broker {
+        let number = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
+        let id = id.unwrap_or_else(|| format!("c{}-{number}", std::process::id()));
+        let files = Arc::clone(&self.files);
+        Broker::new(BrokerParts {
+            env: self.env.clone(),
+            limits: self.limits,
+            http: self.http.clone(),
+            process: ProcessSettings {
+                confine: self.confinement(tool),
+                ..ProcessSettings::minimal(Path::new(NO_HOME))
+            },
+            audit: Arc::clone(&self.audit),
+            approvals: Arc::clone(&self.approvals),
+            ..BrokerParts::new(tool.name.as_str(), id, files, policy)
+        })
+    }
+
+    /// What a tool that is a program is started as.
+    fn command(&self, tool: &Tool, command: Option<&Command>) -> Result<CommandLine, CallError> {
+        let view = Arc::new(self.files.materialize()?);
+        let home = PathBuf::from(NO_HOME);
+        let Some(command) = command else {
+            let name = tool.implementation().unwrap_or(tool.name.as_str());
+            let program = self.program.as_ref();
+            let program = program.ok_or_else(|| self.not_started(tool, StartError::NoCommand))?;
+            let program = program.to_string_lossy();
+            return Ok(CommandLine::literal(program, ["__tool", name], view, home));
+        };
+        Ok(CommandLine {
+            program: Word::parse(&command.program),
+            args: command.args.iter().map(Word::parse).collect(),
+            shell: command.shell,
+            view,
+            home,
+        })
+    }
+}
+
+/// What every tool is offered beyond the plain protocol.
+fn offer() -> Capabilities {
+    Capabilities {
+        concurrency: std::num::NonZeroU32::new(MAX_IN_FLIGHT),
+        pending: true,
+        pages: true,
+        ranges: true,
+        etag: true,
+        blobs: true,
+        fd_pass: true,
+    }
+}
+
+/// How many requests a tool may have open at once. Each that takes long holds a thread of the host.
+const MAX_IN_FLIGHT: u32 = 32;
+
+/// What a tool that is not confined sees as its home: nothing. What lies in the real one is not its
+/// business.
+const NO_HOME: &str = "/nonexistent";

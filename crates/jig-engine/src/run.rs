@@ -1,0 +1,69 @@
+//! [`Engine::prepare`]: a command under the policy of a tool, for a caller that starts it itself.
+
+use std::sync::Arc;
+
+use camino::Utf8PathBuf;
+use jig_broker::{Commanded, Confined, Reach};
+use jig_files::{FilesLookup, View};
+use jig_policy::Workspace;
+use jig_runtime::StartError;
+
+use crate::call::CallError;
+use crate::engine::Engine;
+
+/// A command that is ready to be started in its sandbox.
+#[derive(Debug)]
+pub struct Prepared {
+    /// Its sandbox. When the command has ended, [`Confined::finish`] looks for what it must not leave
+    /// behind.
+    pub confined: Confined,
+    /// Where the files of the workspace are for programs.
+    pub root: Utf8PathBuf,
+    /// What a person should know about rules that the sandbox cannot hold it to.
+    pub warnings: Vec<String>,
+    /// The files, for as long as the command runs.
+    pub view: View,
+}
+
+impl Engine {
+    /// Confines `command`, a program and its arguments, as the tool's own program would be.
+    ///
+    /// The words are taken as they are: nothing in them is a template.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such tool, no such program, or if a rule of the tool cannot be enforced.
+    pub fn prepare(&self, tool: &str, command: &[String]) -> Result<Prepared, CallError> {
+        let tool = self
+            .config
+            .tool(tool)
+            .ok_or_else(|| CallError::UnknownTool(tool.to_owned()))?;
+        let files = FilesLookup(Arc::clone(&self.files));
+        let workspace = Workspace::new(self.files.display_root().to_owned(), files);
+        let policy = self
+            .config
+            .policy(tool, &workspace)
+            .map_err(|errors| CallError::Policy {
+                tool: tool.name.to_string(),
+                errors,
+            })?;
+        let warnings = self.unenforced(tool, &policy)?;
+        let view = self.files.materialize()?;
+        // What a command names is no more open to it than to any other: only a configuration says what is
+        // part of a tool.
+        let commanded = Commanded {
+            program: command.first().map(Into::into).unwrap_or_default(),
+            literals: Vec::new(),
+        };
+        let confined = self
+            .broker(tool, None, Arc::new(policy))
+            .confine(&commanded, view.path(), Reach::Workspace)
+            .map_err(|error| self.not_started(tool, StartError::Confine(error)))?;
+        Ok(Prepared {
+            confined,
+            root: view.path().to_owned(),
+            warnings,
+            view,
+        })
+    }
+}

@@ -1,0 +1,156 @@
+//! [`CommandLine`]: what a tool that is a program is started as.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use camino::Utf8Path;
+use jig_files::View;
+use jig_proto::ProjectPath;
+
+use crate::shell::{Script, quote};
+use crate::template::{TemplateError, Values};
+
+#[cfg(test)]
+mod tests;
+
+/// A program with its arguments, as they were configured.
+///
+/// Words are filled in anew for each run, because a tool that asks is run again with the answers. A
+/// value never becomes more than a part of the word in which it stands, also where a shell reads it.
+#[derive(Debug, Clone)]
+pub struct CommandLine {
+    /// A name to be found on the search path of the sandbox, or a path, which is one of the workspace
+    /// unless it is absolute. With [`shell`](Self::shell): the text that the shell reads.
+    pub program: Word,
+    /// The arguments, without the program's own name.
+    pub args: Vec<Word>,
+    /// Whether a shell reads the program and the arguments as one line.
+    pub shell: bool,
+    /// The directory in which it starts: the files of the workspace, as programs see them.
+    pub view: Arc<View>,
+    /// What it sees as the home directory, if it is not confined.
+    pub home: PathBuf,
+}
+
+impl CommandLine {
+    /// A program and arguments in which nothing is to be filled in.
+    pub fn literal<T: Into<String>>(
+        program: impl Into<String>,
+        args: impl IntoIterator<Item = T>,
+        view: Arc<View>,
+        home: impl Into<PathBuf>,
+    ) -> Self {
+        Self {
+            program: Word::Literal(program.into()),
+            args: args
+                .into_iter()
+                .map(|arg| Word::Literal(arg.into()))
+                .collect(),
+            shell: false,
+            view,
+            home: home.into(),
+        }
+    }
+
+    /// The program to start, filled in.
+    pub(crate) fn program(&self, values: &Values) -> Result<String, TemplateError> {
+        if self.shell {
+            return Ok(SHELL.to_owned());
+        }
+        let program = self.program.fill(values)?;
+        if let Word::Template(word) = &self.program
+            && !self.is_inside(&program)
+        {
+            return Err(TemplateError {
+                word: word.clone(),
+                reason: format!("`{program}` is neither a name nor a path in the workspace"),
+            });
+        }
+        // A path is one of the workspace, not of the directory in which somebody called us.
+        Ok(match program.contains('/') {
+            true => self.view.path().join(&program).into_string(),
+            false => program,
+        })
+    }
+
+    /// The arguments of that program, filled in.
+    pub(crate) fn arguments(&self, values: &Values) -> Result<Vec<String>, TemplateError> {
+        let args = self.args.iter().map(|word| word.fill(values));
+        let args: Vec<String> = args.collect::<Result<_, _>>()?;
+        if !self.shell {
+            return Ok(args);
+        }
+        let mut script = match &self.program {
+            Word::Literal(text) => Script::plain(text.clone()),
+            Word::Template(text) => values.fill_script(text)?,
+        };
+        for arg in &args {
+            script.text.push(' ');
+            script.text.push_str(&quote(arg));
+        }
+        Ok(script.into_arguments())
+    }
+
+    /// The words that stand as they are: the files that they name belong to the tool. What comes out of
+    /// a template is chosen by whoever calls the tool, and does not.
+    pub(crate) fn literals(&self) -> Vec<OsString> {
+        let args = self.args.iter().filter_map(Word::as_literal);
+        let (Word::Literal(text) | Word::Template(text)) = &self.program;
+        let is_plain = |word: &&str| !word.is_empty() && !word.contains(['{', '}', '$']);
+        let words = text.split(|c: char| c.is_whitespace() || "|&;()<>\"'`".contains(c));
+        let words = words.filter(|word| self.shell && is_plain(word));
+        words.chain(args).map(Into::into).collect()
+    }
+
+    /// Whether a program that came out of a template is a name or a path in the workspace. Whoever calls
+    /// the tool may choose among those, and not show it something else of the host as its own program.
+    fn is_inside(&self, program: &str) -> bool {
+        let inside = Utf8Path::new(program).strip_prefix(self.root());
+        let relative = inside.map_or(program, Utf8Path::as_str);
+        let climbs = relative.split('/').any(|part| part == "..");
+        !climbs && ProjectPath::normalize(relative).is_ok_and(|path| !path.is_root())
+    }
+
+    /// The root of the workspace, as the program sees it.
+    pub(crate) fn root(&self) -> &Utf8Path {
+        self.view.path()
+    }
+}
+
+/// One word of a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Word {
+    /// It stands as it is.
+    Literal(String),
+    /// It is filled in: `--path={{tool.arguments.path}}`.
+    Template(String),
+}
+
+impl Word {
+    /// The word as it stands in a configuration: a template if anything in it is to be filled in.
+    pub fn parse(text: impl Into<String>) -> Self {
+        let text = text.into();
+        match ["{{", "{%", "{#"].iter().any(|mark| text.contains(mark)) {
+            true => Word::Template(text),
+            false => Word::Literal(text),
+        }
+    }
+
+    fn fill(&self, values: &Values) -> Result<String, TemplateError> {
+        match self {
+            Word::Literal(text) => Ok(text.clone()),
+            Word::Template(text) => values.fill(text),
+        }
+    }
+
+    fn as_literal(&self) -> Option<&str> {
+        match self {
+            Word::Literal(text) => Some(text),
+            Word::Template(_) => None,
+        }
+    }
+}
+
+/// What reads a command with `shell = true`.
+const SHELL: &str = "sh";

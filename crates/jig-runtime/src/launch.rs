@@ -1,0 +1,242 @@
+//! Starting the program of a tool: its words filled in, its call delivered, its reach confined.
+
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use jig_broker::{Commanded, ConfineError, Confined, Door, Intruder, Reach};
+use jig_proto::vfs::ToolInput;
+use jig_sandbox::{
+    Child, Enforce, Enforcement, Environment, Limits, PathRule, PrivateContent, PrivateFile,
+    Profile, Program, Rights, RuleSource, SpawnRequest, Status, Tier, assess, minimal_environment,
+    probe, spawn,
+};
+use serde_json::{Value, json};
+use tempfile::NamedTempFile;
+
+use crate::template::Values;
+use crate::{Delivery, Plan, StartError};
+
+/// A program that was started, and what has to be kept for as long as it runs.
+pub(crate) struct Launched {
+    pub(crate) child: Child,
+    pub(crate) held: Held,
+}
+
+/// What outlives the program.
+pub(crate) struct Held {
+    /// The limits that it runs under.
+    pub(crate) limits: Limits,
+    /// What is to be said about its confinement.
+    pub(crate) warnings: Vec<String>,
+    /// Its sandbox, if it is confined.
+    confined: Option<Confined>,
+    /// Where it has programs run, if rules say which.
+    door: Option<Door>,
+    /// The call as a file, for a program that sees the files of the host.
+    file: Option<NamedTempFile>,
+}
+
+impl Held {
+    /// Looks for what the program left where nothing may come into being. It must have ended.
+    pub(crate) fn finish(self) -> Vec<Intruder> {
+        drop(self.file);
+        // What it had run is as much over as it is itself.
+        let mut left = self.door.map(Door::close).unwrap_or_default();
+        left.extend(self.confined.map(Confined::finish).unwrap_or_default());
+        left
+    }
+}
+
+/// Starts the program of a plan for a call, confined unless the plan's broker says that nothing is.
+/// `prepare` sets what only a runtime knows.
+pub(crate) fn launch(
+    plan: &Plan,
+    input: &ToolInput,
+    reach: Reach,
+    prepare: impl FnOnce(&mut SpawnRequest),
+) -> Result<Launched, StartError> {
+    let command = plan.command.as_ref().ok_or(StartError::NoCommand)?;
+    let values = Values::new(input, &plan.context, None);
+    let program = command.program(&values)?;
+    let commanded = Commanded {
+        program: program.clone().into(),
+        literals: command.literals(),
+    };
+    let mut confined = match plan.broker.confine(&commanded, command.root(), reach) {
+        Ok(confined) => Some(confined),
+        Err(ConfineError::NoSettings) => None,
+        Err(error) => return Err(StartError::Confine(error)),
+    };
+    if let Some(confined) = &mut confined
+        && reach == Reach::Workspace
+    {
+        let guarded = plan.broker.guard_commands(confined);
+        guarded.map_err(StartError::Confine)?;
+    }
+
+    let (mut file, mut path) = (None, None);
+    if plan.delivery == Delivery::File {
+        let content = message(plan, input);
+        path = Some(match &mut confined {
+            Some(confined) if has_private_files(&confined.profile) => {
+                private_file(confined, content)
+            }
+            confined => {
+                let path = file.insert(input_file(&content)?).path();
+                let path = canonical(path)?;
+                if let Some(confined) = confined {
+                    show(confined, &path);
+                }
+                path
+            }
+        });
+    }
+    let mut request = match &confined {
+        Some(confined) => {
+            let mut request = SpawnRequest::new(confined.program.clone(), &confined.cwd);
+            confined.apply(&mut request);
+            request
+        }
+        None => {
+            let mut request = SpawnRequest::new(Program::parse(program)?, command.root());
+            request.env = minimal_environment(&command.home);
+            request.limits = plan.limits.tree;
+            request
+        }
+    };
+    let name = path.as_ref().map(|path| path.to_string_lossy());
+    let values = Values::new(input, &plan.context, name.as_deref());
+    let args = command.arguments(&values)?;
+    request.args = args.into_iter().map(Into::into).collect();
+    if let Some(path) = &path {
+        request.env.insert(INPUT_VARIABLE.into(), path.into());
+    }
+    keep_secret(plan, &request.env);
+    prepare(&mut request);
+    let limits = request.limits;
+    let mut child = spawn(request)?;
+    let door = child.door.take();
+    let door = door.map(|door| plan.broker.open_door(door, command.root()));
+    let door = door.transpose()?;
+    let mut warnings = plan.warnings.clone();
+    if let Some(confined) = &confined
+        && confined.profile.enforce == Enforce::BestEffort
+    {
+        warnings.extend(gaps(&child.status));
+    }
+    if let Some(confined) = &mut confined {
+        warnings.append(&mut confined.warnings);
+    }
+    Ok(Launched {
+        child,
+        held: Held {
+            limits,
+            warnings,
+            confined,
+            door,
+            file,
+        },
+    })
+}
+
+/// Has the values of the host's variables that rules grant to the program left out of what it says: they
+/// are for its use, not for transcripts.
+fn keep_secret(plan: &Plan, env: &Environment) {
+    let rules = plan.context.access.iter().flat_map(|access| &access.env);
+    let granted: Vec<&str> = rules
+        .filter(|rule| rule.read)
+        .map(|rule| rule.name.as_str())
+        .collect();
+    for (name, value) in env {
+        let (Some(name), Some(value)) = (name.to_str(), value.to_str()) else {
+            continue;
+        };
+        let is_granted = granted.iter().any(|rule| match rule.strip_suffix('*') {
+            Some(start) => name.starts_with(start),
+            None => *rule == name,
+        });
+        if is_granted && !ORDINARY.contains(&name) {
+            plan.broker.secrets().remember(value);
+        }
+    }
+}
+
+/// What the operating system does not hold a program to. Where that must be all of it, the program would
+/// not have started; what is missing even then is the same for every tool, and is told by the status.
+fn gaps(status: &Status) -> Vec<String> {
+    let parts = status.parts().into_iter();
+    let parts = parts.filter(|(_, part)| **part != Enforcement::Enforced);
+    parts
+        .map(|(name, part)| format!("confinement of {name}: {part}"))
+        .collect()
+}
+
+/// Puts the call into a file that exists for the confined program alone.
+fn private_file(confined: &mut Confined, content: Vec<u8>) -> PathBuf {
+    let path = confined.home.join(INPUT_FILE);
+    let profile = Arc::make_mut(&mut confined.profile);
+    profile.files.push(PrivateFile {
+        path: path.clone(),
+        content: PrivateContent::Text(content),
+    });
+    path
+}
+
+/// The call as JSON on one line.
+pub(crate) fn message(plan: &Plan, input: &ToolInput) -> Vec<u8> {
+    let message: Value = json!({
+        "context": plan.context,
+        "tool": {
+            "name": input.name,
+            "arguments": input.arguments,
+            "answers": input.answers,
+            "options": input.options,
+        },
+    });
+    let mut line = message.to_string().into_bytes();
+    line.push(b'\n');
+    line
+}
+
+/// Whether files can be made for one program alone. That takes namespaces; where they were not left out,
+/// the machine is asked, once.
+fn has_private_files(profile: &Profile) -> bool {
+    static MACHINE: OnceLock<bool> = OnceLock::new();
+    profile.layers.namespaces && *MACHINE.get_or_init(|| assess(&probe()).tier == Tier::A)
+}
+
+/// Lets a confined program read one more file of the host.
+fn show(confined: &mut Confined, path: &Path) {
+    let profile = Arc::make_mut(&mut confined.profile);
+    profile.paths.push(PathRule {
+        path: path.to_owned(),
+        rights: Rights::READ,
+        source: RuleSource::System,
+    });
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "it is a file of our own, outside of any workspace"
+)]
+fn canonical(path: &Path) -> io::Result<PathBuf> {
+    path.canonicalize()
+}
+
+/// A file that only this user can read, and that ends with its handle.
+fn input_file(content: &[u8]) -> io::Result<NamedTempFile> {
+    let mut file = tempfile::Builder::new().prefix("jig-input-").tempfile()?;
+    file.write_all(content)?;
+    file.flush()?;
+    Ok(file)
+}
+
+/// The variable that names the call as a file.
+const INPUT_VARIABLE: &str = "JIG_INPUT";
+
+/// The name of that file in the home of a confined program.
+const INPUT_FILE: &str = ".jig-input.json";
+
+/// Variables that every program has, and that are no secret, also where a broad rule grants them.
+const ORDINARY: [&str; 5] = ["PATH", "HOME", "USER", "LANG", "TERM"];

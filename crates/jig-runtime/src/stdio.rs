@@ -1,0 +1,42 @@
+//! The stdio runtime: a program that gets its call when it starts and prints its result.
+//!
+//! Start at [`StdioRuntime`]. One thread, the [`Driver`](driver::Driver), owns the program and reads what
+//! it prints; [`outcome`] makes a state of that. A program that asks has ended: the answer starts it again,
+//! with all that was answered so far.
+
+mod clean;
+mod driver;
+mod outcome;
+mod printed;
+mod watch;
+
+use std::thread;
+
+use jig_sandbox::Waker;
+
+use crate::session::{Board, Orders};
+use crate::{Plan, Runtime, Session, StartError};
+
+/// Runs programs that print their result.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct StdioRuntime;
+
+impl Runtime for StdioRuntime {
+    fn start(&self, plan: Plan) -> Result<Session, StartError> {
+        let run = driver::launch(&plan, &plan.input)?;
+        let waker = Waker::new()?;
+        let (orders, received) = Orders::new(Some(waker.clone()));
+        let board = Board::new(Some(run.child.status.clone()));
+        let driver = driver::Driver {
+            input: plan.input.clone(),
+            plan,
+            board: board.clone(),
+            orders: received,
+            waker,
+        };
+        thread::Builder::new()
+            .name("jig-stdio".to_owned())
+            .spawn(move || driver.run(run))?;
+        Ok(Session::new(board, orders))
+    }
+}

@@ -1,0 +1,112 @@
+//! [`Driver`]: the one thread that owns a program, run after run, and is the truth about it.
+
+use std::error::Error;
+use std::sync::Arc;
+use std::sync::mpsc::Receiver;
+
+use jig_broker::{Reach, Unapproved};
+use jig_proto::vfs::ToolInput;
+use jig_proto::{Content, Question, ToolError, ToolState};
+use jig_sandbox::{Stdio, Waker};
+use serde_json::Value;
+
+use super::clean::Cleaner;
+use super::watch::Watch;
+use crate::launch::{self, Launched};
+use crate::session::{AskedBy, Board, Order};
+use crate::{Delivery, Plan, StartError};
+
+/// Starts the program for a call.
+pub(super) fn launch(plan: &Plan, input: &ToolInput) -> Result<Launched, StartError> {
+    launch::launch(plan, input, Reach::Workspace, |request| {
+        if plan.delivery == Delivery::Stdin {
+            request.stdin = Stdio::Piped;
+        }
+    })
+}
+
+pub(super) struct Driver {
+    pub(super) plan: Plan,
+    /// The call, with all answers so far.
+    pub(super) input: ToolInput,
+    pub(super) board: Arc<Board>,
+    pub(super) orders: Receiver<Order>,
+    pub(super) waker: Waker,
+}
+
+impl Driver {
+    /// Drives the tool until it has stopped.
+    pub(super) fn run(mut self, first: Launched) {
+        let result = self.drive(first);
+        self.plan.broker.flush_audit();
+        // What the tool left in its directory is brought back before anybody hears of the end.
+        self.plan.command = None;
+        self.board.stopped(result);
+    }
+
+    /// Runs the program, and runs it again after each answer, until it has a result.
+    fn drive(&mut self, first: Launched) -> Result<Content, ToolError> {
+        let mut run = first;
+        for _ in 0..MAX_RUNS {
+            self.board.warn(run.held.warnings.iter().cloned());
+            let state = Watch::new(self, run).run();
+            let state = Cleaner(self.plan.broker.secrets().scrubber()).state(state);
+            let (content, question) = match state {
+                ToolState::Waiting { content, question } => (content, question),
+                ToolState::Stopped { result, .. } => return result,
+                ToolState::Running { content } => return Ok(content),
+            };
+            self.board.waiting(content, question.clone(), AskedBy::Tool);
+            let answer = self.answer(&question)?;
+            self.input.answers.insert(question.id, answer);
+            self.board.running(Content::EMPTY);
+            run = launch(&self.plan, &self.input).map_err(|error| self.not_started(&error))?;
+        }
+        let name = &self.plan.name;
+        let asked = format!("`{name}` asked {MAX_RUNS} questions in one call and was given up");
+        Err(ToolError::new(asked))
+    }
+
+    /// Blocks until the question that is shown has been answered. No program runs meanwhile.
+    fn answer(&self, question: &Question) -> Result<Value, ToolError> {
+        loop {
+            match self.orders.recv() {
+                Ok(Order::Apply(seen, input)) if self.board.shows(seen) => return Ok(input),
+                Ok(Order::Decline(seen, why)) if self.board.shows(seen) => {
+                    let reason = match why {
+                        Unapproved::Denied => "the question was not answered",
+                        Unapproved::Unavailable => "nobody can answer",
+                        Unapproved::TimedOut => "nobody answered in time",
+                    };
+                    let text = format!("the tool asks `{}`, and {reason}", question.text);
+                    return Err(ToolError::new(text));
+                }
+                // An answer to an earlier question.
+                Ok(Order::Apply(..) | Order::Decline(..)) => {}
+                Ok(Order::Cancel) => return Err(ToolError::new(CANCELLED)),
+                Ok(Order::Abort) | Err(_) => return Err(ToolError::new(ABORTED)),
+            }
+        }
+    }
+
+    fn not_started(&self, error: &StartError) -> ToolError {
+        let name = &self.plan.name;
+        let mut told = ToolError::new(format!("`{name}` could not be started again: {error}"));
+        let mut cause = error.source();
+        while let Some(error) = cause {
+            told.trace.push(error.to_string());
+            cause = error.source();
+        }
+        told
+    }
+}
+
+/// The words for a call that was cancelled.
+pub(super) const CANCELLED: &str = "the call was cancelled";
+
+/// The words for a call that was ended at once.
+pub(super) const ABORTED: &str = "the call was aborted";
+
+/// How often a program is run for one call. One that asks the same again and again, and whose answers
+/// come from a program too, would otherwise run for ever.
+const MAX_RUNS: usize = 100;
