@@ -1,0 +1,52 @@
+//! Hostile programs, and the arenas in which they are tried.
+//!
+//! The program `hostile` carries one attack per name: it tries to reach something that a confined tool
+//! must not reach, and says whether it got it. [`attacks()`] is the table of all of them, with what each is
+//! given and what is expected of it. A [`Host`] stands for the machine that is attacked: listeners,
+//! shared memory, queues, a process to be spied on. An [`Arena`] is what one attack may ruin: a workspace
+//! with files that are denied or read-only, and secrets beside it.
+//!
+//! ```no_run
+//! use jig_testkit::{Host, Outcome, Stage, attacks};
+//!
+//! let stage = Stage::set("target/debug/hostile".as_ref())?;
+//! let host = Host::start(&stage.hostile())?;
+//! for attack in attacks() {
+//!     let arena = host.arena()?;
+//!     let args = (attack.args)(&arena);
+//!     println!("hostile {} {}", attack.program, args.join(" "));
+//! }
+//! let outcome = Outcome::parse(Some(1), "held: open: Permission denied\n");
+//! assert!(matches!(outcome, Outcome::Held(_)));
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//!
+//! Nothing here does lasting harm when it succeeds: an attack opens the dangerous file and closes it,
+//! sends the signal that means nothing, changes a value to what it was. What it does ruin lies in its
+//! arena. It is for tests, and never part of a release.
+#![cfg_attr(
+    not(target_os = "linux"),
+    doc = "On this system there is nothing here: the attacks are those on Linux."
+)]
+
+#[cfg(target_os = "linux")]
+mod arena;
+#[cfg(target_os = "linux")]
+mod attack;
+#[cfg(target_os = "linux")]
+pub mod attacks;
+#[cfg(target_os = "linux")]
+mod host;
+#[cfg(target_os = "linux")]
+mod outcome;
+
+#[cfg(target_os = "linux")]
+pub use arena::Arena;
+#[cfg(target_os = "linux")]
+pub use attack::{Attack, Class, Confined, Judge, Twin};
+#[cfg(target_os = "linux")]
+pub use attacks::attacks;
+#[cfg(target_os = "linux")]
+pub use host::{Host, MARK, Stage, TERMINAL, hostile_program};
+#[cfg(target_os = "linux")]
+pub use outcome::Outcome;

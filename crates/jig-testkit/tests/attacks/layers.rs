@@ -1,0 +1,106 @@
+//! What each layer is good for: with one left out, an attack that is held by all of them gets out.
+
+use jig_sandbox::Layers;
+use jig_testkit::{Attack, Confined};
+
+use crate::has_namespaces;
+use crate::run::{Suite, Tried};
+use crate::stage::{User, on_stage};
+
+/// Runs the named attacks under `layers`; each must escape, and be one that tier A holds.
+fn check(suite: &Suite, layers: Layers, names: &[&str]) {
+    let wanted = |attack: &Attack| names.contains(&attack.name);
+    let all = suite.run(wanted, |suite, attack| suite.confined(attack, layers));
+    assert_eq!(all.len(), names.len(), "each name is in the table");
+    for Tried {
+        attack, outcome, ..
+    } in all
+    {
+        println!("{:28} {outcome:?}", attack.name);
+        assert_eq!(attack.tier_a, Confined::Held, "`{}`", attack.name);
+        assert!(
+            outcome.escaped(),
+            "`{}` is held without {layers:?}: {outcome:?}",
+            attack.name
+        );
+    }
+}
+
+#[test]
+fn without_namespaces_something_escapes() {
+    on_stage(
+        "layers::without_namespaces_something_escapes",
+        User::Current,
+        |suite| {
+            check(suite, Layers::TIER_B, WITHOUT_NAMESPACES);
+        },
+    );
+}
+
+#[test]
+fn without_landlock_something_escapes() {
+    on_stage(
+        "layers::without_landlock_something_escapes",
+        User::Current,
+        |suite| {
+            let layers = Layers {
+                landlock: 0,
+                ..Layers::ALL
+            };
+            if has_namespaces() {
+                check(suite, layers, WITHOUT_LANDLOCK);
+            }
+        },
+    );
+}
+
+#[test]
+fn without_the_filter_something_escapes() {
+    on_stage(
+        "layers::without_the_filter_something_escapes",
+        User::Current,
+        |suite| {
+            let layers = Layers {
+                seccomp: false,
+                ..Layers::ALL
+            };
+            if has_namespaces() {
+                check(suite, layers, WITHOUT_FILTER);
+            }
+        },
+    );
+}
+
+/// What Landlock and the filter leave open: whatever lies inside what is allowed, and metadata.
+const WITHOUT_NAMESPACES: &[&str] = &[
+    "denied-read",
+    "denied-second-call",
+    "locked-write",
+    "config-write",
+    "git-hook-create",
+    "exec-plain",
+    "outside-chmod",
+    "outside-utimes",
+    "outside-readlink",
+    "fork-bomb",
+];
+
+/// What mounts and the filter leave open: which change it is.
+const WITHOUT_LANDLOCK: &[&str] = &[
+    "update-only-create",
+    "update-only-delete",
+    "delete-only-write",
+];
+
+/// What namespaces and Landlock leave open: the rest of the kernel.
+const WITHOUT_FILTER: &[&str] = &[
+    "suid-chmod",
+    "suid-open",
+    "unshare-user",
+    "memfd",
+    "exec-memory",
+    "ptrace-child",
+    "personality",
+    "tty-discipline",
+    "no-filter",
+];

@@ -1,0 +1,151 @@
+//! Every attack of the table: free, it gets what it wants; confined, it gets nothing. And what each layer
+//! is good for: without it, something gets out.
+//!
+//! Each test runs its part of the table in a process of its own, on a stage that is set for it: with a
+//! controlling terminal, secrets in the environment, open descriptors, ignored signals. As root, all of
+//! it runs once more as nobody.
+#![cfg(target_os = "linux")]
+#![expect(
+    unsafe_code,
+    reason = "the stage has a terminal and open descriptors, which are made by system calls"
+)]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    clippy::print_stdout,
+    reason = "the tests run themselves and the attacks as plain processes, and print what came of them"
+)]
+
+mod layers;
+mod profile;
+mod report;
+mod run;
+mod stage;
+
+use jig_sandbox::{Launch, Layers, Pool, Tier, assess, probe};
+use jig_testkit::{Attack, Class, Confined, Outcome, Twin};
+
+use report::Report;
+use run::{Suite, is_privileged};
+use stage::{User, on_stage};
+
+/// Every attack succeeds when nothing confines it, so far as the machine and the user allow.
+fn twins(suite: &Suite) {
+    let mut report = Report::new("unconfined");
+    let free = |attack: &Attack| !matches!(attack.twin, Twin::Never(_));
+    for tried in suite.run(free, Suite::unconfined) {
+        let must = match tried.attack.twin {
+            Twin::Anybody => true,
+            Twin::Root => is_privileged(),
+            Twin::Machine(_) | Twin::Never(_) => false,
+        };
+        report.line(&tried, must && !tried.outcome.escaped());
+    }
+    report.end();
+}
+
+/// Nothing gets out, and ordinary work works.
+fn confined(
+    suite: &Suite,
+    name: &'static str,
+    wanted: impl Fn(&Attack) -> bool,
+    how: impl Fn(&Suite, &Attack) -> Outcome + Sync,
+    expected: fn(&Attack) -> Confined,
+) {
+    let mut report = Report::new(name);
+    let wanted =
+        |attack: &Attack| wanted(attack) && !matches!(expected(attack), Confined::Never(_));
+    for tried in suite.run(wanted, how) {
+        let is_wrong = match (expected(tried.attack), tried.attack.class, &tried.outcome) {
+            (Confined::Open(_) | Confined::Never(_), _, _) => false,
+            (Confined::Held, Class::Work, outcome) => !outcome.escaped(),
+            (Confined::Held, _, Outcome::Escaped(_)) => true,
+            (Confined::Held, _, Outcome::Silent(_)) => true,
+            // What cannot be tried in confinement, but can outside, proves nothing.
+            (Confined::Held, _, Outcome::Untried(_)) => {
+                matches!(tried.attack.twin, Twin::Anybody | Twin::Root)
+            }
+            (Confined::Held, _, Outcome::Held(_)) => false,
+        };
+        report.line(&tried, is_wrong);
+    }
+    report.end();
+}
+
+fn has_namespaces() -> bool {
+    let has = assess(&probe()).tier == Tier::A;
+    if !has {
+        println!("this machine has no tier A, so there is nothing to try");
+    }
+    has
+}
+
+fn tier_a(suite: &Suite) {
+    if has_namespaces() {
+        let how = |suite: &Suite, attack: &Attack| suite.confined(attack, Layers::ALL);
+        confined(suite, "tier A", |_| true, how, |attack| attack.tier_a);
+    }
+}
+
+fn tier_b(suite: &Suite) {
+    let how = |suite: &Suite, attack: &Attack| suite.confined(attack, Layers::TIER_B);
+    confined(suite, "tier B", |_| true, how, |attack| attack.tier_b);
+}
+
+/// How a program is started makes no difference to what it can reach. What takes long is left out.
+fn tier_a_from(suite: &Suite, name: &'static str, launch: &Launch) {
+    let wanted = |attack: &Attack| !matches!(attack.class, Class::Limits | Class::Output);
+    let how = |suite: &Suite, attack: &Attack| suite.confined_from(attack, Layers::ALL, launch);
+    if has_namespaces() {
+        confined(suite, name, wanted, how, |attack| attack.tier_a);
+    }
+}
+
+#[test]
+fn attacks_succeed_unconfined() {
+    on_stage("attacks_succeed_unconfined", User::Current, twins);
+}
+
+#[test]
+fn attacks_succeed_unconfined_for_nobody() {
+    on_stage("attacks_succeed_unconfined_for_nobody", User::Nobody, twins);
+}
+
+#[test]
+fn tier_a_holds() {
+    on_stage("tier_a_holds", User::Current, tier_a);
+}
+
+#[test]
+fn tier_a_holds_for_nobody() {
+    on_stage("tier_a_holds_for_nobody", User::Nobody, tier_a);
+}
+
+#[test]
+fn tier_b_holds_what_it_claims() {
+    on_stage("tier_b_holds_what_it_claims", User::Current, tier_b);
+}
+
+#[test]
+fn tier_b_holds_what_it_claims_for_nobody() {
+    on_stage(
+        "tier_b_holds_what_it_claims_for_nobody",
+        User::Nobody,
+        tier_b,
+    );
+}
+
+#[test]
+fn tier_a_holds_from_the_launcher() {
+    on_stage("tier_a_holds_from_the_launcher", User::Current, |suite| {
+        tier_a_from(suite, "tier A, launcher", &Launch::Launcher);
+    });
+}
+
+#[test]
+fn tier_a_holds_from_a_pool() {
+    on_stage("tier_a_holds_from_a_pool", User::Current, |suite| {
+        let pool = Pool::new(2).expect("a pool can be made where programs can be started");
+        tier_a_from(suite, "tier A, pool", &Launch::Pool(pool));
+    });
+}
