@@ -7,7 +7,6 @@
     clippy::disallowed_methods,
     reason = "a build script runs the compiler and reads the sources' directory"
 )]
-#![expect(clippy::print_stdout, reason = "that is how a build script speaks")]
 
 use std::env;
 use std::path::{Path, PathBuf};

@@ -8,12 +8,25 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 pub(crate) fn run(names: &[&str]) -> Result<(), String> {
-    let all = ["files", "policy", "startup", "vfs"];
+    let all = ["files", "policy", "spawn", "startup", "vfs"];
     let names = if names.is_empty() { &all } else { names };
     for name in names {
         match *name {
             "files" => crate::cargo(&["bench", "--quiet", "--package", "jig-files"])?,
             "policy" => crate::cargo(&["bench", "--quiet", "--package", "jig-policy"])?,
+            "spawn" => {
+                // With a small host, and with one of 400 MB.
+                let bench = [
+                    "bench",
+                    "--quiet",
+                    "--package",
+                    "jig-sandbox",
+                    "--bench",
+                    "spawn",
+                ];
+                crate::cargo(&bench)?;
+                crate::cargo(&[&bench[..], &["--", "400"]].concat())?;
+            }
             "startup" => startup()?,
             "vfs" => crate::cargo(&["bench", "--quiet", "--package", "jig-cli", "--bench", "vfs"])?,
             other => {

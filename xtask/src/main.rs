@@ -21,7 +21,7 @@ Usage: cargo xtask <CHORE>
   test [FILTER…]   all tests, doctests and the Python SDK included
   check            what CI checks: fmt, clippy, tests, docs, generated files
   generate         write the generated files again: the JSON Schema and the list of keys
-  bench [NAME…]    benchmarks: policy, startup (all by default)";
+  bench [NAME…]    benchmarks: files, policy, spawn, startup, vfs (all by default)";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();

@@ -27,6 +27,8 @@ mod program;
 #[cfg(unix)]
 mod remove;
 #[cfg(unix)]
+mod repository;
+#[cfg(unix)]
 mod shim;
 #[cfg(unix)]
 mod shown;

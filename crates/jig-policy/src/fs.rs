@@ -60,8 +60,8 @@ pub(crate) struct FsTable {
     /// Path to the strongest protection at exactly that path.
     guards: Index,
     guard_levels: Levels,
-    /// The protection of repositories below the workspace, if they have one.
-    nested: Option<Protected>,
+    /// The protection of what git obeys in any repository, if there is one.
+    repositories: Option<Protected>,
     /// Path to what is restricted strictly below it, in `below`.
     above: Index,
     below: Vec<Below>,
@@ -118,7 +118,7 @@ impl FsTable {
             }
         }
         let mut table = Self::build(rules, protected, guards.sensitive.clone());
-        table.nested = guards.nested_repositories();
+        table.repositories = guards.repositories();
         table
     }
 
@@ -143,7 +143,7 @@ impl FsTable {
             rule_levels,
             guards,
             guard_levels,
-            nested: None,
+            repositories: None,
             above: Index::default(),
             below: Vec::new(),
         };
@@ -198,6 +198,10 @@ impl FsTable {
         &self.protected
     }
 
+    pub(crate) fn protects_repositories(&self) -> bool {
+        self.repositories.is_some()
+    }
+
     pub(crate) fn sensitive(&self) -> &Sensitive {
         &self.sensitive
     }
@@ -210,7 +214,7 @@ impl FsTable {
     }
 
     pub(crate) fn decide(&self, capability: Capability, path: &ProjectPath) -> Decision<'_> {
-        let own = self.decide_alone(capability, path);
+        let own = self.decide_itself(capability, path);
         if capability == Capability::Delete
             && let Some(pinned) = self.pinned(path, capability)
         {
@@ -220,10 +224,24 @@ impl FsTable {
     }
 
     /// The answer for the path itself, whatever is declared below it.
+    pub(crate) fn decide_itself(&self, capability: Capability, path: &ProjectPath) -> Decision<'_> {
+        let decision = self.decide_alone(capability, path);
+        if let Some(guard) = &self.repositories
+            && matches!(capability, Capability::Create | Capability::Update)
+            && decision.is_allowed()
+            && guard::names_repository(path.as_str())
+            && self.rule_at(path).is_none()
+        {
+            return Decision::uncovered(Reason::NamedOnly(&guard.what), decision.rule);
+        }
+        decision
+    }
+
+    /// The answer for the path and, if nothing else is declared there, for what is below it.
     pub(crate) fn decide_alone(&self, capability: Capability, path: &ProjectPath) -> Decision<'_> {
         let prefixes = Prefixes::of(path.as_str());
         let guard = if Capabilities::WRITE.has(capability) {
-            self.guard(&prefixes)
+            self.guard(capability, &prefixes)
         } else {
             None
         };
@@ -273,6 +291,12 @@ impl FsTable {
                 ));
             }
         }
+        if let Some(guard) = &self.repositories
+            && prefixes.has_dotted
+            && guard::holds_obeyed(path.as_str())
+        {
+            return Some(Decision::deny(Reason::ProtectedBelow(guard), None));
+        }
         let open = self.unnamed_below(path).next()?;
         Some(Decision::uncovered(
             Reason::SensitiveBelow(open.pattern),
@@ -307,7 +331,11 @@ impl FsTable {
     }
 
     /// The strongest protection on the way, with the depth of the path that has it.
-    fn guard(&self, prefixes: &Prefixes<'_>) -> Option<(&Protected, usize)> {
+    fn guard(
+        &self,
+        capability: Capability,
+        prefixes: &Prefixes<'_>,
+    ) -> Option<(&Protected, usize)> {
         let mut strongest: Option<(&Protected, usize)> = None;
         for depth in 0..prefixes.count() {
             if self.guard_levels.may_hold(depth)
@@ -318,11 +346,12 @@ impl FsTable {
                 strongest = Some((guard, depth));
             }
         }
-        if let Some(nested) = &self.nested
-            && let Some(depth) = guard::nested_depth(prefixes.path)
-            && strongest.is_none_or(|(other, at)| (other.level, at) < (nested.level, depth))
+        if let Some(guard) = &self.repositories
+            && prefixes.has_dotted
+            && let Some(depth) = guard::obeyed_depth(capability, prefixes.path)
+            && strongest.is_none_or(|(other, at)| (other.level, at) < (guard.level, depth))
         {
-            strongest = Some((nested, depth));
+            strongest = Some((guard, depth));
         }
         strongest
     }
@@ -380,6 +409,8 @@ struct Prefixes<'a> {
     near: [(u64, u32); NEAR],
     far: Vec<(u64, u32)>,
     count: usize,
+    /// Whether a name on the way begins with a dot.
+    has_dotted: bool,
 }
 
 /// Paths up to this depth are handled without allocating.
@@ -392,6 +423,7 @@ impl<'a> Prefixes<'a> {
             near: [(SEED, 0); NEAR],
             far: Vec::new(),
             count: 1,
+            has_dotted: false,
         };
         let (mut state, mut start) = (SEED, 0);
         while start < path.len() {
@@ -401,6 +433,7 @@ impl<'a> Prefixes<'a> {
                 .position(|byte| *byte == b'/')
                 .unwrap_or(rest.len());
             state = absorb(state, &rest[..len]);
+            prefixes.has_dotted |= rest.first() == Some(&b'.');
             prefixes.push((state, (start + len) as u32));
             start += len + 1;
         }

@@ -2,6 +2,7 @@
 
 use jig_proto::ProjectPath;
 
+use crate::Capability;
 use crate::lookup::{Entry, Lookup};
 use crate::sensitive::Sensitive;
 
@@ -12,8 +13,9 @@ pub struct Guards {
     pub sensitive: Sensitive,
     /// Paths whose change would let a tool widen its own access.
     pub protected: Vec<Protected>,
-    /// Whether a `.git` that is no directory is protected as a whole. There it is the name of a
-    /// repository elsewhere, or nothing yet: who writes it chooses the configuration that git obeys.
+    /// Whether repositories of git are protected wherever they lie: what git obeys in them, and a `.git`
+    /// that is no directory as a whole. There it is the name of a repository elsewhere, or nothing yet: who
+    /// writes it chooses the configuration that git obeys.
     pub repository: bool,
 }
 
@@ -93,9 +95,9 @@ impl Guards {
         })
     }
 
-    /// The protection of the same parts in repositories below the workspace, wherever they are.
-    pub(crate) fn nested_repositories(&self) -> Option<Protected> {
-        let path = ProjectPath::normalize(".git").ok()?;
+    /// What git obeys in every repository of the workspace, wherever it lies.
+    pub(crate) fn repositories(&self) -> Option<Protected> {
+        let path = ProjectPath::normalize(GIT_PATHS[0]).ok()?;
         self.repository.then(|| Protected {
             path,
             level: ProtectionLevel::Named,
@@ -120,18 +122,45 @@ impl Guards {
     }
 }
 
-/// How many components of `path` make up what git obeys in a repository below the workspace; of several, one
-/// in the other, the most.
-pub(crate) fn nested_depth(path: &str) -> Option<usize> {
-    let found = path.match_indices("/.git/").filter_map(|(at, _)| {
-        let rest = &path[at + 1..];
-        let obeyed = GIT_PATHS.iter().any(|part| {
-            let below = rest.strip_prefix(part);
-            below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
-        });
-        obeyed.then(|| path[..at].split('/').count() + 2)
-    });
-    found.last()
+/// How many components of `path` make up something that git obeys in a repository, wherever that lies; of
+/// several, one in the other, the most.
+pub(crate) fn obeyed_depth(capability: Capability, path: &str) -> Option<usize> {
+    let mut deepest = None;
+    let mut names = path.split('/').enumerate();
+    while let Some((above, name)) = names.next() {
+        if name != ".git" {
+            continue;
+        }
+        let mut rest = names.clone().map(|(_, name)| name);
+        let depth = match rest.next() {
+            Some("config" | "config.worktree" | "commondir" | "modules") => above + 2,
+            // Those of the workspace's own repository that exist are protected by their names, so that new
+            // ones can be made by every tool.
+            Some(WORKTREES) if above > 0 || capability != Capability::Create => match rest.nth(1) {
+                Some("commondir" | "config.worktree") => above + 4,
+                _ => continue,
+            },
+            _ => continue,
+        };
+        deepest = deepest.max(Some(depth));
+    }
+    deepest
+}
+
+/// Whether something that git obeys may lie below `path`, so that moving it away and back would change that.
+/// What a repository lies in takes its name along and can be moved.
+pub(crate) fn holds_obeyed(path: &str) -> bool {
+    let mut names = path.rsplit('/');
+    let (last, above, further) = (names.next(), names.next(), names.next());
+    let git = Some(".git");
+    last == git
+        || (last == Some(WORKTREES) && above == git)
+        || (above == Some(WORKTREES) && further == git)
+}
+
+/// Whether `path` makes a repository of a folder below the workspace. As a file it says which.
+pub(crate) fn names_repository(path: &str) -> bool {
+    path.ends_with("/.git")
 }
 
 /// What git obeys, in words.
@@ -148,6 +177,9 @@ const GIT_PATHS: [&str; 4] = [
     ".git/commondir",
     ".git/modules",
 ];
+
+/// Where a repository keeps what belongs to each of its linked worktrees.
+const WORKTREES: &str = "worktrees";
 
 #[cfg(test)]
 mod tests;

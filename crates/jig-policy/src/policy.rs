@@ -151,6 +151,11 @@ impl Policy {
         self.fs.protected()
     }
 
+    /// Whether what git obeys is protected in every repository below the workspace.
+    pub fn protects_repositories(&self) -> bool {
+        self.fs.protects_repositories()
+    }
+
     /// The list of sensitive paths, which only a rule that names them covers.
     pub fn sensitive(&self) -> &Sensitive {
         self.fs.sensitive()

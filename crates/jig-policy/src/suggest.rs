@@ -253,7 +253,7 @@ fn add_file_rules(
     path: &Resolved,
     rules: &mut Vec<FsRule>,
 ) -> Option<()> {
-    match policy.fs.decide_alone(capability, path.path()).reason {
+    match policy.fs.decide_itself(capability, path.path()).reason {
         Reason::Granted => {}
         Reason::Protected(_) => return None,
         _ => name_it(policy, capability, path.path(), rules),

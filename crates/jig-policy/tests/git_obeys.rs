@@ -257,6 +257,80 @@ fn the_configuration_of_a_submodule() {
     });
 }
 
+/// A repository with one commit in a folder of the workspace.
+fn nested(repository: &Repository, folder: &str) -> Utf8PathBuf {
+    let path = repository.root.join(folder);
+    repository.write(&format!("{folder}/file"), "text\n");
+    repository.git(&path, &["init", "-q", "-b", "main"]);
+    repository.git(&path, &["add", "."]);
+    repository.git(&path, &["commit", "-qm", "first"]);
+    path
+}
+
+#[test]
+fn the_configuration_of_a_repository_below_the_workspace() {
+    let repository = Repository::new();
+    let lib = nested(&repository, "vendor/lib");
+    let path = "vendor/lib/.git/config";
+    check("nested", &repository, (Capability::Update, path), || {
+        repository.write(path, &repository.hostile());
+        lib
+    });
+}
+
+#[test]
+fn another_repository_in_place_of_one_below_the_workspace() {
+    let repository = Repository::new();
+    let lib = nested(&repository, "vendor/lib");
+    repository.forged(&lib.join(".git"));
+    let change = (Capability::Delete, "vendor/lib/.git");
+    check("move vendor/lib/.git", &repository, change, || {
+        fs::rename(lib.join(".git"), lib.join("old")).expect("it moves");
+        fs::rename(repository.root.join("forged"), lib.join(".git")).expect("it moves");
+        lib
+    });
+}
+
+#[test]
+fn a_new_repository_in_a_folder_below_the_workspace() {
+    let repository = Repository::new();
+    repository.write("src/file", "text\n");
+    repository.forged(&repository.root.join(".git"));
+    let change = (Capability::Create, "src/.git");
+    check("src/.git", &repository, change, || {
+        repository.write("src/.git", "gitdir: ../forged\n");
+        repository.root.join("src")
+    });
+}
+
+/// Nobody has to enter the folder: the repository around it looks into those that it knows.
+#[test]
+fn a_new_repository_that_the_one_above_looks_into() {
+    let repository = Repository::new();
+    let root = repository.root.clone();
+    let change = (Capability::Update, "new/.git/config");
+    check("embedded", &repository, change, || {
+        nested(&repository, "new");
+        repository.git(&root, &["add", "new"]);
+        repository.write("new/.git/config", &repository.hostile());
+        root
+    });
+}
+
+#[test]
+fn another_place_for_the_configuration_of_a_worktree_below_the_workspace() {
+    let repository = Repository::new();
+    let lib = nested(&repository, "vendor/lib");
+    let linked = repository.place.join("linked");
+    repository.git(&lib, &["worktree", "add", "-q", linked.as_str()]);
+    repository.forged(&lib.join(".git"));
+    let path = "vendor/lib/.git/worktrees/linked/commondir";
+    check("worktree", &repository, (Capability::Update, path), || {
+        repository.write(path, &format!("{}/forged\n", repository.root));
+        linked
+    });
+}
+
 /// What people and agents do all day touches nothing that is protected.
 #[test]
 fn ordinary_work_needs_no_protected_file() {

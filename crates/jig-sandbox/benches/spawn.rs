@@ -122,7 +122,7 @@ fn compare(ways: &[(&str, Box<dyn Fn()>)]) {
             (ways[way].1)();
             times[way].push(start.elapsed());
             // A pool is full again when the next one begins, as it would be between two calls.
-            std::thread::sleep(Duration::from_millis(1));
+            std::thread::sleep(Duration::from_millis(3));
         }
     }
     let figures: Vec<(Duration, Duration)> = times

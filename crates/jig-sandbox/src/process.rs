@@ -35,12 +35,13 @@ pub use status::{Enforcement, Status};
 /// failed; there is no third case. Descriptors in the request are closed here either way. Any thread may
 /// call it, also one that ends at once: the child does not depend on it.
 ///
-/// On Linux the child is held by a small process of its own, its keeper, which is a copy of this process
-/// that never runs anything else. The time it takes therefore grows with the memory of this process:
-/// a host with hundreds of megabytes pays milliseconds. Inside new user, process and mount namespaces,
-/// users and groups keep their numbers; an ordinary user's tool sees the files of others as owned by
-/// `nobody`, and programs that change the user, such as `sudo`, do not. The keeper gets a new session,
-/// the tool another: neither has a controlling terminal. The file mode creation mask is the host's.
+/// On Linux the child is held by a small process of its own, its keeper. [`Launch`] says where that comes
+/// from: a copy of this process, which costs the more the larger this process is; a small program that is
+/// executed from memory; or a [`Pool`], whose keepers are made ahead of time. With a profile the keeper
+/// carries it out before the program begins. Inside new user, process and mount namespaces, users and
+/// groups keep their numbers; an ordinary user's tool sees the files of others as owned by `nobody`, and
+/// programs that change the user, such as `sudo`, do not. The keeper gets a new session, the tool another:
+/// neither has a controlling terminal. The file mode creation mask is the host's.
 pub fn spawn(request: SpawnRequest) -> Result<Child, SpawnError> {
     crate::sys::spawn(request).map(Child::new)
 }

@@ -66,13 +66,6 @@ pub(super) fn confined(
             (walked, workspace)
         }
     };
-    if reach == Reach::Workspace && !walked.complete {
-        warnings.push(
-            "the workspace has too many directories to be looked through: sensitive files in some of \
-             them are not hidden"
-                .to_owned(),
-        );
-    }
 
     let variable = |name: &str| inner.env.get(name).map(str::to_owned);
     let search_path = host::search_path(&settings.host_path);
@@ -120,7 +113,12 @@ pub(super) fn confined(
     };
     let env = environment::environment(&sources, &shown, first, added.variables);
     let mut files = own.links;
-    files.extend(added.files);
+    for file in added.files {
+        // A preset may have found the program that is started.
+        if !files.iter().any(|other| other.path == file.path) {
+            files.push(file);
+        }
+    }
     let gitconfig = private_home.join(".gitconfig");
     if !files.iter().any(|file| file.path == gitconfig) {
         files.push(PrivateFile {

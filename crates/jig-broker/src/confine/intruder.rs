@@ -1,7 +1,7 @@
 //! What a call left behind where nothing may come into being, as plain data.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Something that a program made where it may not.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,14 +19,14 @@ pub struct Intruder {
 /// One sentence without a period.
 impl fmt::Display for Intruder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = self.path.display();
+        let path = on_one_line(&self.path);
         write!(
             f,
             "`{path}` appeared, which is not allowed: {}",
             self.reason
         )?;
         match &self.moved_to {
-            Some(place) => write!(f, "; it was moved to `{}`", place.display()),
+            Some(place) => write!(f, "; it was moved to `{}`", on_one_line(place)),
             None => f.write_str("; it is still there"),
         }
     }
@@ -60,9 +60,21 @@ impl fmt::Display for Suspect {
             f,
             "`{}` appeared while a tool was running (of the jig with process id {}), and the tool may have \
              made it, which is not allowed: {}; try again when that call is over",
-            self.path.display(),
+            on_one_line(&self.path),
             self.process,
             self.reason
         )
     }
+}
+
+/// A path whose name a tool chose: one with a line break must not look like two lines of ours.
+fn on_one_line(path: &Path) -> String {
+    let mut shown = String::new();
+    for character in path.to_string_lossy().chars() {
+        match character.is_control() {
+            true => shown.extend(character.escape_default()),
+            false => shown.push(character),
+        }
+    }
+    shown
 }

@@ -26,6 +26,7 @@ pub(super) struct Journal {
     /// When that started, in the kernel's ticks, so that a later process of the same number is told apart.
     pub(super) started: Option<u64>,
     /// The workspace.
+    #[serde(with = "encoded")]
     pub(super) root: PathBuf,
     /// Names that may not come into being.
     pub(super) forbidden: Vec<Name>,
@@ -37,23 +38,38 @@ pub(super) struct Journal {
     rules: Vec<Rule>,
     /// The list of sensitive paths.
     sensitive: Vec<String>,
+    /// Whether what git obeys is guarded.
+    git: bool,
 }
 
 /// What was there before a call.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Before {
     /// Sensitive paths, and links with such names.
+    #[serde(with = "encoded")]
     pub(super) names: Vec<PathBuf>,
     /// Directories that could not be looked into.
+    #[serde(with = "encoded")]
     pub(super) closed: Vec<PathBuf>,
+    /// Places below the workspace at which git found a repository.
+    #[serde(with = "encoded")]
+    pub(super) gits: Vec<PathBuf>,
+    /// Whether every directory was looked into.
+    pub(super) complete: bool,
+    /// What tells these and bare repositories from others, by whatever name.
+    pub(super) repositories: Vec<String>,
+    /// The time, in nanoseconds since 1970.
+    pub(super) time: i64,
 }
 
 /// A name that may not come into being.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Name {
+    #[serde(with = "encoded")]
     base: Option<PathBuf>,
     always: bool,
     path: String,
+    #[serde(with = "encoded")]
     link: Option<PathBuf>,
     reason: String,
 }
@@ -96,6 +112,7 @@ impl Journal {
             named: named(policy),
             rules: rules.collect(),
             sensitive: policy.sensitive().patterns().map(str::to_owned).collect(),
+            git: policy.protects_repositories(),
         }
     }
 
@@ -210,12 +227,83 @@ impl Journal {
         }
         let guards = Guards {
             sensitive,
+            repository: self.git,
             ..Guards::default()
         };
         let root = camino::Utf8PathBuf::from_path_buf(self.root.clone()).ok()?;
         let workspace = Workspace::on_disk(root).ok()?;
         Policy::compile(&access, DefaultAccess::NOTHING, &guards, &workspace).ok()
     }
+}
+
+/// Paths as text, whatever bytes are in them: a tool can choose names that are no text, and must not keep
+/// jig from noting them.
+mod encoded {
+    use std::ffi::OsString;
+    use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+    use std::path::PathBuf;
+
+    use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, percent_encode};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<P: Paths, S: Serializer>(
+        paths: &P,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        paths.to_texts().serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, P: Paths, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<P, D::Error> {
+        let texts = Vec::deserialize(deserializer)?;
+        P::from_texts(texts).ok_or_else(|| serde::de::Error::custom("a path is missing"))
+    }
+
+    /// One path, some, or perhaps one: in the file they are all lists.
+    pub(super) trait Paths: Sized {
+        fn to_texts(&self) -> Vec<String>;
+        fn from_texts(texts: Vec<String>) -> Option<Self>;
+    }
+
+    impl Paths for Vec<PathBuf> {
+        fn to_texts(&self) -> Vec<String> {
+            let paths = self.iter().map(|path| path.as_os_str().as_bytes());
+            paths
+                .map(|path| percent_encode(path, ENCODED).to_string())
+                .collect()
+        }
+
+        fn from_texts(texts: Vec<String>) -> Option<Self> {
+            let paths = texts.iter().map(|text| {
+                let path: Vec<u8> = percent_decode_str(text).collect();
+                OsString::from_vec(path).into()
+            });
+            Some(paths.collect())
+        }
+    }
+
+    impl Paths for Option<PathBuf> {
+        fn to_texts(&self) -> Vec<String> {
+            self.iter().cloned().collect::<Vec<_>>().to_texts()
+        }
+
+        fn from_texts(texts: Vec<String>) -> Option<Self> {
+            Some(Vec::from_texts(texts)?.pop())
+        }
+    }
+
+    impl Paths for PathBuf {
+        fn to_texts(&self) -> Vec<String> {
+            Some(self.clone()).to_texts()
+        }
+
+        fn from_texts(texts: Vec<String>) -> Option<Self> {
+            Option::from_texts(texts)?
+        }
+    }
+
+    const ENCODED: &AsciiSet = &CONTROLS.add(b'%');
 }
 
 /// The guarded names that rules open for making something.
@@ -228,9 +316,9 @@ fn named(policy: &Policy) -> Vec<PathBuf> {
     let rules = policy.fs_rules().iter();
     let rules = rules.filter(|rule| guarded(rule.path()));
     let opening = rules.filter(|rule| policy.granted(rule.path()).has(Capability::Create));
-    opening
-        .map(|rule| PathBuf::from(rule.path().as_str()))
-        .collect()
+    let opening = opening.map(|rule| PathBuf::from(rule.path().as_str()));
+    let any_repository = (!policy.protects_repositories()).then(|| ANY_REPOSITORY.into());
+    opening.chain(any_repository).collect()
 }
 
 /// Adds names to those for which the call with a journal at `path` is not to blame.
@@ -286,6 +374,9 @@ pub(super) fn write_all(file: &OwnedFd, mut content: &[u8]) -> Result<(), Errno>
     }
     Ok(())
 }
+
+/// What a call is said to make that may make repositories anywhere, as the preset `git` allows.
+pub(super) const ANY_REPOSITORY: &str = "**/.git";
 
 static NEXT: AtomicU64 = AtomicU64::new(0);
 

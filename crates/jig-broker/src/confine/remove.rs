@@ -1,4 +1,6 @@
-//! Moves something out of a workspace, for good: a rename where that is possible, else a copy and a removal.
+//! Moves something out of a workspace, for good: by a rename where that is possible, else by a copy and a
+//! removal if it is small, else to another name beside its own, under which it means nothing. Whoever made it
+//! decides how large and how deep it is, so nothing here may depend on that.
 //!
 //! Other tools may be at work in the same workspace. So every step goes through open directories and
 //! follows no link: what is moved is what stands at the name, never what it leads to.
@@ -26,12 +28,62 @@ pub(super) fn move_away(root: &Path, path: &Path, state: &Path) -> Result<PathBu
     let new = place.file_name().unwrap_or(&name).to_owned();
     match fs::renameat_with(&above, &name, &target, &new, fs::RenameFlags::NOREPLACE) {
         Err(Errno::XDEV) => {
-            copy(above.as_fd(), &name, target.as_fd(), &new, 0)?;
-            remove(above.as_fd(), &name, 0)?;
+            let kept = across(above.as_fd(), &name, target.as_fd(), &new)?;
+            Ok(kept.map_or(place, |kept| root.join(path).with_file_name(kept)))
         }
-        renamed => renamed?,
+        renamed => renamed.map(|()| place),
     }
-    Ok(place)
+}
+
+/// Moves something to another file system, or gives the name under which it was kept beside its own.
+fn across(
+    above: BorrowedFd<'_>,
+    name: &OsStr,
+    target: BorrowedFd<'_>,
+    new: &OsStr,
+) -> Result<Option<OsString>> {
+    let copied = copy(above, name, target, new, &mut Budget::new(), 0);
+    if copied.is_ok() && remove(above, name, 0).is_ok() {
+        return Ok(None);
+    }
+    if copied.is_err() {
+        // It is ours, and as small as the budget.
+        let _ = remove(target, new, 0);
+    }
+    let plain = name.to_string_lossy();
+    let kept = OsString::from(format!(
+        "removed-by-jig-{}-{}",
+        stamp(),
+        plain
+            .trim_start_matches('.')
+            .chars()
+            .take(50)
+            .collect::<String>()
+    ));
+    fs::renameat_with(above, name, above, &kept, fs::RenameFlags::NOREPLACE)?;
+    Ok(Some(kept))
+}
+
+/// How much may be copied.
+struct Budget {
+    bytes: u64,
+    entries: usize,
+}
+
+impl Budget {
+    fn new() -> Self {
+        Self {
+            bytes: 4 << 20,
+            entries: 1000,
+        }
+    }
+
+    fn take(&mut self, stat: &fs::Stat) -> Result<()> {
+        let size = u64::try_from(stat.st_size).unwrap_or(u64::MAX);
+        self.bytes = self.bytes.checked_sub(size).ok_or(Errno::FBIG)?;
+        self.entries = self.entries.checked_sub(1).ok_or(Errno::FBIG)?;
+        Ok(())
+    }
 }
 
 /// Opens the directory above a path, without following a link.
@@ -87,12 +139,14 @@ fn copy(
     name: &OsStr,
     to: BorrowedFd<'_>,
     new: &OsStr,
+    budget: &mut Budget,
     depth: usize,
 ) -> Result<()> {
     if depth > DEEPEST {
         return Err(Errno::LOOP);
     }
     let stat = fs::statat(from, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    budget.take(&stat)?;
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile => {
             let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
@@ -101,10 +155,16 @@ fn copy(
             let target = fs::openat(to, new, flags, Mode::RUSR | Mode::WUSR)?;
             // Not on the stack, of which every level of directories takes its part.
             let mut piece = vec![0; 65536];
+            // No more than it had when it was looked at: somebody may still be writing to it.
+            let mut left = u64::try_from(stat.st_size).unwrap_or_default();
             loop {
                 match rustix::io::read(&source, &mut piece[..]) {
                     Ok(0) => return Ok(()),
-                    Ok(length) => write_all(&target, &piece[..length])?,
+                    Ok(length) if length as u64 > left => return Err(Errno::FBIG),
+                    Ok(length) => {
+                        left -= length as u64;
+                        write_all(&target, &piece[..length])?;
+                    }
                     Err(Errno::INTR) => {}
                     Err(error) => return Err(error),
                 }
@@ -119,7 +179,14 @@ fn copy(
             fs::mkdirat(to, new, Mode::RWXU)?;
             let target = fs::openat(to, new, DIRECTORY, Mode::empty())?;
             for name in names(&source)? {
-                copy(source.as_fd(), &name, target.as_fd(), &name, depth + 1)?;
+                copy(
+                    source.as_fd(),
+                    &name,
+                    target.as_fd(),
+                    &name,
+                    budget,
+                    depth + 1,
+                )?;
             }
             Ok(())
         }
@@ -161,4 +228,4 @@ const DIRECTORY: OFlags = OFlags::RDONLY
     .union(OFlags::CLOEXEC);
 
 /// A tool can nest directories as deep as it likes; one descriptor is open for each level.
-const DEEPEST: usize = 128;
+const DEEPEST: usize = 32;

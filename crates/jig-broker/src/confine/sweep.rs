@@ -4,6 +4,7 @@
 
 use std::ffi::OsStr;
 use std::io;
+use std::os::fd::{AsFd as _, BorrowedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,8 +16,9 @@ use rustix::io::Errno;
 
 use super::host;
 use super::intruder::{Intruder, Pending, Suspect};
-use super::journal::{Before, Journal};
+use super::journal::{ANY_REPOSITORY, Before, Journal};
 use super::remove;
+use super::repository;
 use super::walk::{self, Walked};
 use super::workspace::{self, Forbidden};
 use super::{ConfineError, ConfineSettings};
@@ -52,6 +54,10 @@ impl Watch {
         let before = Before {
             names: walked.names(),
             closed: walked.closed.clone(),
+            gits: walked.gits(),
+            complete: walked.unseen.is_empty(),
+            repositories: identities(root, walked),
+            time: now(),
         };
         let journal = match &settings.state {
             None => None,
@@ -156,11 +162,17 @@ impl Place<'_> {
             let mut excused = excused.iter();
             excused.any(|excused| path.starts_with(excused) || excused.starts_with(path))
         };
+        let any_repository = excused.iter().any(|one| one.as_os_str() == ANY_REPOSITORY);
+        let is_excused_repository = |path: &Path| {
+            let is_git = path.iter().any(|name| name == ".git" || name == "HEAD");
+            is_excused(path) || (any_repository && is_git && !path.ends_with(".git/hooks"))
+        };
         let mut intruders = Vec::new();
         for name in forbidden {
             let base = name.base.as_deref().unwrap_or(self.root);
             if let Some(path) = appeared(base, name)
-                && (name.always || !is_excused(&path))
+                && (name.always || !is_excused_repository(&path))
+                && !is_harmless(base, &path)
             {
                 let mut intruder = self.take(base, path, name.reason.clone());
                 if name.base.is_some() {
@@ -175,6 +187,12 @@ impl Place<'_> {
         let (Some(policy), Some(Some(walked))) = (self.policy, walked) else {
             return intruders;
         };
+        for (path, reason) in self.repositories(policy, &walked, before) {
+            let is_taken = |other: &Intruder| path.starts_with(&other.path);
+            if !intruders.iter().any(is_taken) && !is_excused_repository(&path) {
+                intruders.push(self.take(self.root, path, reason.to_owned()));
+            }
+        }
         let mut names = walked.names();
         names.sort();
         for path in names {
@@ -194,7 +212,71 @@ impl Place<'_> {
             };
             intruders.push(self.take(self.root, path, reason));
         }
+        if before.complete
+            && let Some(first) = walked.unseen.first()
+        {
+            // Something may be in there that the user's programs find, and we cannot.
+            intruders.push(Intruder {
+                path: first.clone(),
+                moved_to: None,
+                reason: UNSEEN.to_owned(),
+            });
+        }
         intruders
+    }
+
+    /// What appeared and makes a repository of a folder, with the reason why it may not be there.
+    fn repositories(
+        &self,
+        policy: &Policy,
+        walked: &Walked,
+        before: &Before,
+    ) -> Vec<(PathBuf, &'static str)> {
+        if !policy.protects_repositories() {
+            return Vec::new();
+        }
+        let is_new = |path: &Path| {
+            let identity = identity(self.root, path);
+            // One that came along when its folder was moved is still the same.
+            identity.is_none_or(|identity| !before.repositories.contains(&identity))
+        };
+        let is_named = |path: &Path| {
+            let asked = ProjectPath::normalize(&path.to_string_lossy());
+            asked.is_ok_and(|asked| policy.can(Capability::Create, &asked))
+        };
+        let mut found = Vec::new();
+        for path in walked.gits() {
+            if before.gits.contains(&path) || !is_new(&path) || is_named(&path) {
+                continue;
+            }
+            if self.was_there(path.parent(), before.time) {
+                found.push((path, NEW_REPOSITORY));
+            } else if !repository::is_plain(self.root, &path) {
+                found.push((path, HOSTILE_REPOSITORY));
+            }
+        }
+        for folder in &walked.heads {
+            let full = self.root.join(folder);
+            if !repository::is_bare(&full) || !is_new(folder) {
+                continue;
+            }
+            // Without its head it is none.
+            let head = folder.join("HEAD");
+            if self.was_there(Some(folder), before.time) {
+                found.push((head, NEW_REPOSITORY));
+            } else if !repository::says_nothing_special(&full) {
+                found.push((head, HOSTILE_REPOSITORY));
+            }
+        }
+        found
+    }
+
+    /// Whether a directory was made before a time. Where that cannot be told, it was.
+    fn was_there(&self, directory: Option<&Path>, time: i64) -> bool {
+        let born = directory
+            .and_then(|path| remove::parent(self.root, path).ok())
+            .and_then(|(above, name)| born(above.as_fd(), Path::new(&name)));
+        born.is_none_or(|born| born + i128::from(TICK) < i128::from(time))
     }
 
     /// What is there now. Directories that were closed during the call are opened again first: whatever is
@@ -287,3 +369,54 @@ fn is_harmless(root: &Path, path: &Path) -> bool {
 
 /// Closed directories may lie in closed directories, but somebody has to come to an end.
 const MOST_LOCKS: usize = 64;
+
+/// What stands for the repositories that are known, wherever they are moved.
+fn identities(root: &Path, walked: &Walked) -> Vec<String> {
+    let bare = walked.heads.iter();
+    let bare = bare.filter(|folder| repository::is_bare(&root.join(folder)));
+    let all = walked.gits().into_iter().chain(bare.cloned());
+    all.filter_map(|path| identity(root, &path)).collect()
+}
+
+fn identity(root: &Path, path: &Path) -> Option<String> {
+    let full = root.join(path);
+    let stat = fs::lstat(&full).ok()?;
+    // File systems give the number of what was removed to what is made next.
+    let born = born(fs::CWD, &full).unwrap_or_default();
+    Some(format!("{}:{}:{born}", stat.st_dev, stat.st_ino))
+}
+
+/// When something was made, in nanoseconds since 1970, if the file system says so.
+#[cfg(target_os = "linux")]
+fn born(above: BorrowedFd<'_>, path: &Path) -> Option<i128> {
+    let flags = AtFlags::SYMLINK_NOFOLLOW;
+    let stat = fs::statx(above, path, flags, fs::StatxFlags::BTIME).ok()?;
+    let known = fs::StatxFlags::from_bits_retain(stat.stx_mask);
+    let born = stat.stx_btime;
+    known
+        .contains(fs::StatxFlags::BTIME)
+        .then(|| i128::from(born.tv_sec) * 1_000_000_000 + i128::from(born.tv_nsec))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn born(_above: BorrowedFd<'_>, _path: &Path) -> Option<i128> {
+    None
+}
+
+/// Who makes a repository in a folder of the user's chooses what their git obeys there.
+const NEW_REPOSITORY: &str =
+    "it makes a repository of git of a folder that was there before (the preset `git` allows that)";
+
+const UNSEEN: &str =
+    "there are so many directories now, or they are so deep, that nobody has looked into it";
+
+const HOSTILE_REPOSITORY: &str = "it is a repository of git with settings that can name programs to run \
+     (the preset `git` allows that)";
+
+/// The time, in nanoseconds since 1970.
+fn now() -> i64 {
+    i64::try_from(jiff::Timestamp::now().as_nanosecond()).unwrap_or(i64::MAX)
+}
+
+/// File systems count time in steps of a few milliseconds. In nanoseconds.
+const TICK: i64 = 20_000_000;

@@ -4,7 +4,7 @@
 //! It follows no link, so a tool that swaps directories for links meanwhile leads it nowhere else. What a
 //! directory held is remembered for the next walk: as long as its times are the same, it is not read again.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::ffi::{OsStr, OsString};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -29,12 +29,17 @@ pub(super) struct Walked {
     pub(super) links: Vec<PathBuf>,
     /// Directories that may not be moved or removed, though what is in them may, relative as well.
     pub(super) pinned: Vec<PathBuf>,
-    /// Repositories of git below the workspace, relative as well: their `.git`.
+    /// Repositories of git below the workspace, relative as well: their `.git`, if it is a directory.
     pub(super) repositories: Vec<PathBuf>,
+    /// Whatever else has the name `.git` below the workspace: it leads to a repository.
+    pub(super) git_links: Vec<PathBuf>,
+    /// Directories, also the workspace itself, with something of the name `HEAD` in them: only such can be
+    /// repositories without being called `.git`.
+    pub(super) heads: Vec<PathBuf>,
     /// Directories that cannot be looked into, relative as well. Who owns them can open them at any time.
     pub(super) closed: Vec<PathBuf>,
-    /// Whether every directory was seen.
-    pub(super) complete: bool,
+    /// Directories that were not looked into, because there are too many, or too deep.
+    pub(super) unseen: Vec<PathBuf>,
 }
 
 impl Walked {
@@ -43,6 +48,13 @@ impl Walked {
         let mut names = self.sensitive.clone();
         names.extend(self.links.iter().cloned());
         names
+    }
+
+    /// All places below the workspace at which git finds a repository.
+    pub(super) fn gits(&self) -> Vec<PathBuf> {
+        let mut gits = self.repositories.clone();
+        gits.extend(self.git_links.iter().cloned());
+        gits
     }
 }
 
@@ -59,23 +71,23 @@ fn walk_at_most(policy: &Policy, root: &Path, most: usize) -> rustix::io::Result
         policy,
         root: directory,
         endings: Endings::of(&patterns),
-        left: most,
-        found: Walked {
-            complete: true,
-            ..Walked::default()
-        },
+        found: Walked::default(),
         buffer: Vec::with_capacity(LISTING_BUFFER),
     };
     let mut tree = REMEMBERED.take(&key);
-    walk.directory(&mut tree, &mut PathBuf::new(), 0);
+    // Level by level: if there is no end to it, it is the depth that stays unseen.
+    let mut left = VecDeque::from([(&mut tree, PathBuf::new())]);
+    let mut visited = 0;
+    while let Some((node, path)) = left.pop_front() {
+        if visited == most || path.as_os_str().len() > LONGEST {
+            walk.found.unseen.push(path);
+        } else {
+            visited += 1;
+            walk.directory(node, path, &mut left);
+        }
+    }
     REMEMBERED.put(key, tree);
-    let mut found = walk.found;
-    found.sensitive.sort();
-    found.links.sort();
-    found.pinned.sort();
-    found.closed.sort();
-    found.repositories.sort();
-    Ok(found)
+    Ok(walk.found)
 }
 
 /// A directory as it was seen, with what the policy says about it.
@@ -87,6 +99,10 @@ struct Node {
     below: Vec<Node>,
     /// Names in it that are sensitive, and no directories.
     sensitive: Vec<(OsString, Kind)>,
+    /// Whether something in it has the name `.git`, and is no directory.
+    has_git_link: bool,
+    /// The same for `HEAD`.
+    has_head: bool,
     is_sensitive: bool,
     is_pinned: bool,
     /// Whether nothing in it matters.
@@ -99,26 +115,21 @@ struct Walk<'p> {
     policy: &'p Policy,
     root: OwnedFd,
     endings: Endings,
-    /// How many more directories may be looked at.
-    left: usize,
     found: Walked,
     /// Room for the names of a directory.
     buffer: Vec<u8>,
 }
 
 impl Walk<'_> {
-    /// Looks through a directory at `path`, which is relative and the same again afterwards.
-    fn directory(&mut self, node: &mut Node, path: &mut PathBuf, depth: usize) {
-        if self.left == 0 || depth > DEEPEST {
-            self.found.complete = false;
-            return;
-        }
-        self.left -= 1;
-        if !self.is_as_seen(node, path) {
-            self.read(node, path);
-        }
-        if node.is_locked {
-            self.found.closed.push(path.clone());
+    /// Looks through a directory, and says what is left to be looked at.
+    fn directory<'n>(
+        &mut self,
+        node: &'n mut Node,
+        path: PathBuf,
+        left: &mut VecDeque<(&'n mut Node, PathBuf)>,
+    ) {
+        if !self.is_as_seen(node, &path) {
+            self.read(node, &path);
         }
         for (name, kind) in &node.sensitive {
             let found = match kind {
@@ -127,21 +138,29 @@ impl Walk<'_> {
             };
             found.push(path.join(name));
         }
+        if node.has_git_link && !path.as_os_str().is_empty() {
+            self.found.git_links.push(path.join(".git"));
+        }
+        if node.has_head && !path.iter().any(|name| name == ".git") {
+            self.found.heads.push(path.clone());
+        }
         for below in &mut node.below {
-            path.push(&below.name);
+            let path = path.join(&below.name);
             if below.is_sensitive {
                 self.found.sensitive.push(path.clone());
             }
             if below.is_pinned {
                 self.found.pinned.push(path.clone());
             }
-            if below.name == ".git" && depth > 0 {
+            if below.name == ".git" && path.as_os_str() != ".git" {
                 self.found.repositories.push(path.clone());
             }
             if !below.is_closed {
-                self.directory(below, path, depth + 1);
+                left.push_back((below, path));
             }
-            path.pop();
+        }
+        if node.is_locked {
+            self.found.closed.push(path);
         }
     }
 
@@ -172,6 +191,8 @@ impl Walk<'_> {
             known.unwrap_or_else(|| self.judged(path, name))
         });
         node.below = below.collect();
+        node.has_git_link = listing.sensitive.iter().any(|(name, _)| name == ".git");
+        node.has_head = listing.sensitive.iter().any(|(name, _)| name == "HEAD");
         let sensitive = listing.sensitive.into_iter().filter(|(name, _)| {
             let asked = asked(&path.join(name));
             asked.is_some_and(|asked| self.is_sensitive_itself(&asked))
@@ -251,7 +272,8 @@ fn open_below(root: BorrowedFd<'_>, path: &OsStr) -> rustix::io::Result<OwnedFd>
     Ok(directory)
 }
 
-/// How the names begin at which sensitive paths end, so that all others are passed over quickly.
+/// How the names begin at which sensitive paths end, and those that make a repository, so that all others are
+/// passed over quickly.
 struct Endings {
     /// By the first byte of the name; all if a pattern begins with `*`.
     first: Box<[bool; 256]>,
@@ -272,6 +294,11 @@ impl Endings {
                 None => endings.first.fill(true),
             }
             endings.starts.push(start.to_vec());
+        }
+        // No sensitive path ends there, but a repository begins.
+        for start in [".git", "HEAD"] {
+            endings.first[usize::from(start.as_bytes()[0])] = true;
+            endings.starts.push(start.as_bytes().to_vec());
         }
         endings
     }
@@ -304,10 +331,7 @@ impl Key {
         for guard in policy.protected() {
             text.push_str(&format!("\n\n\n{}\n{:?}", guard.path, guard.level));
         }
-        // Whether repositories below the workspace are protected shows in what is granted on one.
-        if let Ok(probe) = ProjectPath::normalize("a/.git/config") {
-            text.push_str(&format!("\n\n\n\n{}", policy.granted(&probe)));
-        }
+        text.push_str(&format!("\n\n\n\n{}", policy.protects_repositories()));
         Self {
             root: root.to_owned(),
             policy: text,
@@ -346,12 +370,13 @@ const DIRECTORY: OFlags = OFlags::RDONLY
     .union(OFlags::NOFOLLOW)
     .union(OFlags::CLOEXEC);
 
-/// A workspace with more directories than this is not looked through to its end, and the caller says so: a
-/// call must not take minutes because somebody's disk is the workspace.
-const MOST_DIRECTORIES: usize = 50_000;
+/// A workspace with more directories than this is not looked through to its end, and what was not seen is
+/// hidden: a tool could make any number of them, to have something found no more. A large project has some
+/// ten thousand, of which each takes a hundredth of a millisecond once, and a fifth of that later.
+const MOST_DIRECTORIES: usize = 200_000;
 
-/// A tool can make directories as deep as it likes.
-const DEEPEST: usize = 256;
+/// A path that is longer may not fit into what the kernel takes, together with that of the workspace.
+const LONGEST: usize = 3000;
 
 /// A server works on one workspace with a few tools. Each takes some hundred bytes for a directory.
 const MOST_REMEMBERED: usize = 8;

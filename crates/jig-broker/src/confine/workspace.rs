@@ -26,6 +26,8 @@ pub(super) struct Workspace {
     pub(super) forbidden: Vec<Forbidden>,
     /// What a person should know.
     pub(super) warnings: Vec<String>,
+    /// How many directories are hidden because nobody knows what is in them.
+    pub(super) hidden: usize,
 }
 
 /// A name of which the sandbox cannot keep a tool, because nothing stands there that it could hold on to.
@@ -64,20 +66,40 @@ pub(super) fn show(policy: &Policy, root: &Path, walked: &Walked, shown: &mut Sh
     );
     let protected = policy.protected().iter();
     paths.extend(protected.map(|guard| (guard.path.depth(), &guard.path)));
+    // The one sensitive path that the user's own git would run is looked for also where no walk comes.
+    let hooks = ProjectPath::normalize(".git/hooks").unwrap_or_default();
+    if host::stands_itself(&root.join(".git")) == Some(Stands::Directory) {
+        paths.insert((hooks.depth(), &hooks));
+    }
     for (_, path) in paths {
         building.place(path);
+    }
+    if host::stands_itself(&root.join(".git")) == Some(Stands::Directory) {
+        // Of its worktrees the policy knows those that were there when it was made.
+        building.repository(Path::new(".git"));
     }
     for repository in &walked.repositories {
         building.repository(repository);
     }
+    for path in &walked.git_links {
+        building.git_link(path);
+    }
     for path in &walked.sensitive {
         building.sensitive(path);
     }
-    for path in &walked.closed {
+    for path in walked.closed.iter().chain(&walked.unseen) {
         building.closed(path);
     }
     building.pin(&walked.pinned);
-    building.workspace
+    let mut workspace = building.workspace;
+    if workspace.hidden > 1 {
+        let more = workspace.hidden - 1;
+        workspace.warnings.push(format!(
+            "{more} more directories are hidden, because they cannot be looked into, or because there \
+             are too many"
+        ));
+    }
+    workspace
 }
 
 struct Building<'a> {
@@ -137,10 +159,44 @@ impl Building<'_> {
             // No rule can name it, and nobody should have to guess what it says.
             return self.closed(git);
         };
-        for part in ["config", "config.worktree", "commondir", "modules"] {
-            if let Ok(part) = ProjectPath::normalize(part) {
+        let mut parts: Vec<String> = REPOSITORY.iter().map(|part| (*part).to_owned()).collect();
+        for name in host::names(&self.root.join(git.as_str()).join("worktrees")) {
+            // One that is no text is as good as unseen, and git makes none.
+            if let Some(name) = name.to_str() {
+                parts.push(format!("worktrees/{name}/commondir"));
+                parts.push(format!("worktrees/{name}/config.worktree"));
+            }
+        }
+        for part in parts {
+            if let Ok(part) = ProjectPath::normalize(&part) {
                 self.place(&git.join(&part));
             }
+        }
+    }
+
+    /// Keeps what leads to a repository as it is, unless the policy lets it be changed. What lies below a
+    /// `.git` that is a directory may be, which is why the policy grants more there than on a file.
+    fn git_link(&mut self, path: &Path) {
+        let text = path
+            .to_str()
+            .and_then(|path| ProjectPath::normalize(path).ok());
+        let Some(asked) = text else {
+            return self.closed(path);
+        };
+        let full = self.root.join(path);
+        let outside = self.shown.rights(&full);
+        if !outside.has_any(Rights::WRITE) || self.policy.can(Capability::Update, &asked) {
+            return;
+        }
+        match found(self.root, &asked) {
+            Found::Present => {
+                let granted = Capability::ALL.into_iter();
+                let granted = granted.filter(|one| self.policy.can(*one, &asked));
+                self.shown
+                    .add(full, rights(granted.collect()), RuleSource::Declared);
+            }
+            Found::Link(target) => self.forbid(&asked, Some(target)),
+            Found::Missing | Found::BehindLink => {}
         }
     }
 
@@ -163,10 +219,13 @@ impl Building<'_> {
         let full = self.root.join(path);
         if self.shown.rights(&full) != Rights::NONE {
             self.shown.add(full, Rights::NONE, RuleSource::Declared);
-            self.workspace.warnings.push(format!(
-                "`{}` is hidden, because it cannot be looked into or has a name that is no text",
-                path.display()
-            ));
+            self.workspace.hidden += 1;
+            if self.workspace.hidden == 1 {
+                self.workspace.warnings.push(format!(
+                    "`{}` is hidden, because it cannot be looked into",
+                    path.display()
+                ));
+            }
         }
     }
 
@@ -250,6 +309,9 @@ pub(super) fn reason(policy: &Policy, path: &ProjectPath) -> String {
             format!("it is {}, which no tool may change", guard.what)
         }
         Some(guard) => format!("it is {}, which no broad rule covers", guard.what),
+        None if policy.protects_repositories() && path.components().any(|name| name == ".git") => {
+            "git obeys it, and no broad rule covers that (the preset `git` does)".to_owned()
+        }
         None => "no rule lets the tool create it".to_owned(),
     }
 }
@@ -280,6 +342,9 @@ fn found(root: &Path, path: &ProjectPath) -> Found {
     }
     Found::Present
 }
+
+/// The parts of a repository about which the policy may say something else than about the rest.
+const REPOSITORY: [&str; 5] = ["config", "config.worktree", "commondir", "modules", "hooks"];
 
 /// Capabilities in the words of the sandbox.
 pub(super) fn rights(granted: Capabilities) -> Rights {

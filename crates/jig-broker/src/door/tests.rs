@@ -45,15 +45,15 @@ fn words_are_taken_apart_or_refused() {
 
 /// What is said, and whether the other end stays; the reason why there is no call.
 fn received(said: &[u8], stays: bool) -> Unread {
-    let (ours, mut theirs) = UnixStream::pair().unwrap();
-    ours.set_nonblocking(true).unwrap();
-    theirs.write_all(said).unwrap();
+    let (ours, mut theirs) = UnixStream::pair().expect("sockets can be had");
+    ours.set_nonblocking(true).expect("it is a socket");
+    theirs.write_all(said).expect("there is room");
     let theirs = stays.then_some(theirs);
-    let closing = Waker::new().unwrap();
+    let closing = Waker::new().expect("a waker can be had");
     let time = Duration::from_millis(50);
     let call = Call::receive(ours.as_fd(), &closing, time);
     drop(theirs);
-    call.unwrap_err()
+    call.expect_err("it is no call")
 }
 
 #[test]

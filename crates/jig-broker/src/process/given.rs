@@ -47,10 +47,7 @@ impl Started {
         // It and all that it started are gone before anybody looks.
         drop(child);
         let intruders = confined.map(Confined::finish).unwrap_or_default();
-        for intruder in &intruders {
-            record.note(Some(intruder.to_string()));
-            notes.push(told(intruder));
-        }
+        notes.extend(told(&intruders, &mut record));
         record.finish(outcome);
         (notes, intruders)
     }

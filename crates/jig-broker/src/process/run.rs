@@ -64,10 +64,7 @@ impl ProcessJob {
         // It and all that it started are gone before anybody looks at what is left behind.
         drop(child);
         let intruders = confined.map(Confined::finish).unwrap_or_default();
-        for intruder in &intruders {
-            record.note(Some(intruder.to_string()));
-            notes.push(told(intruder));
-        }
+        notes.extend(told(&intruders, record));
         // A copy brings its changes back, also those of a program that was ended.
         let report = view.close();
         if !report.is_complete() {
@@ -89,7 +86,8 @@ impl ProcessJob {
         }
     }
 
-    /// What the program is asked for.
+    /// The program that may be run.
+    #[cfg(target_os = "linux")]
     pub(super) fn program(&self) -> &Program {
         &self.permit.target().program
     }
@@ -205,14 +203,25 @@ fn size(bytes: u64) -> String {
     }
 }
 
-/// What a tool is told about something that was moved away: not where the host keeps it.
-pub(super) fn told(intruder: &Intruder) -> String {
-    let path = visible(&intruder.path.to_string_lossy(), MAX_TARGET);
-    let reason = &intruder.reason;
-    match intruder.moved_to {
-        Some(_) => format!("`{path}` may not be made and was moved away: {reason}"),
-        None => format!("`{path}` may not be made: {reason}"),
+/// Notes what was moved away in the log, and gives what a tool is told about it: not where the host keeps it.
+/// A program can make any number of such files, so only the first few are named.
+pub(super) fn told(intruders: &[Intruder], record: &mut Record) -> Vec<String> {
+    let mut told = Vec::new();
+    for intruder in intruders.iter().take(MOST_INTRUDERS) {
+        record.note(Some(intruder.to_string()));
+        let path = visible(&intruder.path.to_string_lossy(), MAX_TARGET);
+        let reason = &intruder.reason;
+        told.push(match intruder.moved_to {
+            Some(_) => format!("`{path}` may not be made and was moved away: {reason}"),
+            None => format!("`{path}` may not be made: {reason}"),
+        });
     }
+    let more = intruders.len().saturating_sub(MOST_INTRUDERS);
+    if more > 0 {
+        record.note(Some(format!("{more} more appeared and were moved away")));
+        told.push(format!("{more} more may not be made either"));
+    }
+    told
 }
 
 /// Why a program could not be confined, without the search path and the directories of the host.
@@ -371,6 +380,9 @@ pub(super) fn not_started(error: &SpawnError, shown: &str, root: &Utf8Path) -> E
     };
     ErrorReply::new(kind, format!("the program `{shown}` {why}"))
 }
+
+/// How many files that may not be made a message names.
+const MOST_INTRUDERS: usize = 10;
 
 /// How much is read at once.
 const PIECE: usize = 64 * 1024;

@@ -214,6 +214,34 @@ fn configuration_that_a_program_makes_is_moved_away_and_reported() {
 }
 
 #[test]
+fn of_many_files_that_may_not_be_made_only_some_are_named() {
+    let world = world();
+    let reply = shell(
+        &world,
+        "i=0; while [ $i -lt 100 ]; do echo > .env$i; i=$((i+1)); done",
+    );
+    assert_eq!(
+        reply.stderr.matches("was moved away").count(),
+        10,
+        "{}",
+        reply.stderr
+    );
+    assert!(
+        reply
+            .stderr
+            .ends_with("jig: 90 more may not be made either"),
+        "{}",
+        reply.stderr
+    );
+    assert_eq!(
+        std::fs::read_dir(world.outside().join("ws"))
+            .unwrap()
+            .count(),
+        0
+    );
+}
+
+#[test]
 fn what_a_program_makes_in_memory_files_is_looked_at_before_it_is_brought_back() {
     let world = World::in_memory()
         .with("a", "")
@@ -461,8 +489,7 @@ fn what_a_machine_cannot_enforce_is_in_the_log_if_it_is_tolerated() {
         audit.contains("not all is enforced (") && audit.contains(".env"),
         "{audit}"
     );
-    // A declared rule is another matter.
-    let mut world = world.with("locked/x", "x").allow("locked", "r");
+    // Where it is not, the program does not start: the file is there, and could be read.
     world.confine.as_mut().unwrap().enforce = jig_sandbox::Enforce::Required;
     let request = Request::ProcessRun(ProcessRun {
         program: "sh".into(),
@@ -470,6 +497,31 @@ fn what_a_machine_cannot_enforce_is_in_the_log_if_it_is_tolerated() {
         envs: Vec::new(),
     });
     let error = world.ask(&request).unwrap_err();
-    assert!(error.message.contains("cannot be held"), "{error}");
+    assert!(
+        error.message.contains("the rule for `.env` cannot be held"),
+        "{error}"
+    );
     assert!(!error.message.contains("/tmp"), "{error}");
+}
+
+#[test]
+fn odd_files_are_hidden_as_well() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let world = world();
+    let ws = world.outside().join("ws");
+    std::fs::create_dir(ws.join("a\nb")).unwrap();
+    std::fs::write(ws.join("a\nb/.env"), "SECRET").unwrap();
+    std::fs::write(ws.join(std::ffi::OsStr::from_bytes(b".env\xff")), "SECRET").unwrap();
+    let fifo = ws.join(".env.pipe");
+    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+    rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    let _socket = std::os::unix::net::UnixListener::bind(ws.join(".env.socket")).unwrap();
+    let reply = shell(&world, "grep -r SECRET . ; cat .env*; echo done");
+    assert!(
+        reply.stdout.ends_with("done\n") && !reply.stdout.contains("SECRET"),
+        "{}",
+        reply.stdout
+    );
+    let reply = shell(&world, "echo x > .env.pipe");
+    assert_ne!(reply.exit_code, 0);
 }

@@ -4,7 +4,7 @@ use crate::confined::{output, shell};
 use crate::world::World;
 
 /// Runs git on the host, as the user would.
-fn host_git(directory: &std::path::Path, args: &[&str]) -> String {
+pub(crate) fn host_git(directory: &std::path::Path, args: &[&str]) -> String {
     let output = std::process::Command::new("git")
         .args(args)
         .current_dir(directory)
@@ -25,7 +25,7 @@ fn host_git(directory: &std::path::Path, args: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-fn repository() -> World {
+pub(crate) fn repository() -> World {
     let world = World::on_disk()
         .with("a.txt", "a\n")
         .allow(".", "rcudx")

@@ -10,6 +10,7 @@ mod approval;
 mod audit;
 mod confined;
 mod confined_git;
+mod confined_repositories;
 mod confined_toolchains;
 #[cfg(target_os = "linux")]
 mod door;

@@ -1,7 +1,7 @@
 //! [`Desk`]: a workspace and the person who sits at it. What holds for root must hold for everybody.
 
 use std::io;
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, lchown};
+use std::os::unix::fs::{MetadataExt as _, lchown};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -104,9 +104,16 @@ impl Desk {
 
     /// `jig`, about to start.
     pub(crate) fn jig(&self, args: &[&str]) -> Command {
+        let built = Path::new(env!("CARGO_BIN_EXE_jig"));
+        let own = self.beside("jig");
         let mut command = match self.user {
-            Some(_) => self.command(program_for_all()),
-            None => self.command(env!("CARGO_BIN_EXE_jig")),
+            Some(_) if !is_open_to_all() => {
+                if !own.exists() {
+                    std::fs::copy(built, &own).unwrap();
+                }
+                self.command(own)
+            }
+            _ => self.command(built),
         };
         command.args(args);
         command
@@ -236,26 +243,14 @@ fn give(path: &Path, user: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// `jig` where every user can run it: the build directory may lie in a home that is closed to others.
-fn program_for_all() -> &'static Path {
-    static PROGRAM: OnceLock<(Option<tempfile::TempDir>, PathBuf)> = OnceLock::new();
-    let (_, program) = PROGRAM.get_or_init(|| {
-        let built = Path::new(env!("CARGO_BIN_EXE_jig"));
-        let mut try_it = Command::new(built);
-        try_it.arg("--version").uid(PLAIN_USER).gid(PLAIN_USER);
-        if try_it.output().is_ok_and(|output| output.status.success()) {
-            return (None, built.to_owned());
-        }
-        let folder = tempfile::tempdir().unwrap();
-        let open = std::fs::Permissions::from_mode(0o755);
-        std::fs::set_permissions(folder.path(), open).unwrap();
-        let program = folder.path().join("jig");
-        if std::fs::hard_link(built, &program).is_err() {
-            std::fs::copy(built, &program).unwrap();
-        }
-        (Some(folder), program)
-    });
-    program
+/// Whether a plain user can run what was built: it may lie in a home that is closed to others.
+fn is_open_to_all() -> bool {
+    static OPEN: OnceLock<bool> = OnceLock::new();
+    *OPEN.get_or_init(|| {
+        let mut jig = Command::new(env!("CARGO_BIN_EXE_jig"));
+        jig.arg("--version").uid(PLAIN_USER).gid(PLAIN_USER);
+        jig.output().is_ok_and(|output| output.status.success())
+    })
 }
 
 /// Who is nobody in particular.

@@ -230,6 +230,8 @@ fn git_is_configured_only_with_the_preset() {
         repository(desk);
         desk.unconfined(&["git", "clone", "--quiet", ".", "upstream"]);
         let configure = ["git", "config", "core.fsmonitor", "./evil"];
+        // Also in a repository of the user's further below.
+        let below = [&["git", "-C", "upstream"], &configure[1..]].concat();
         let submodule = [
             "git",
             "-c",
@@ -240,13 +242,14 @@ fn git_is_configured_only_with_the_preset() {
             "./upstream",
             "sub",
         ];
-        let before = desk.read(".git/config");
-        for words in [&configure[..], &submodule] {
+        let configs = || [desk.read(".git/config"), desk.read("upstream/.git/config")];
+        let before = configs();
+        for words in [&configure[..], &below, &submodule] {
             // git does not always end with an error when it could not write its configuration; jig does.
             let ran = desk.run(&[&["run", "--"], words].concat());
             assert!(ran.code.is_some_and(|code| code != 0), "{ran:?}");
             assert!(ran.err.contains("could not write config file"), "{ran:?}");
-            assert_eq!(desk.read(".git/config"), before);
+            assert_eq!(configs(), before);
             assert!(!desk.path(".git/modules").exists());
         }
         desk.unconfined(&["git", "reset", "--quiet", "--hard"]);

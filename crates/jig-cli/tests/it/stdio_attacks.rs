@@ -421,6 +421,20 @@ fn a_tool_cannot_widen_itself_by_a_crash() {
     });
 }
 
+/// What a tool calls its files does not look like a line of jig.
+#[test]
+fn a_name_cannot_speak_for_jig() {
+    let desk = Desk::new();
+    let script = "printf x > \"$(printf '.env\\njig: all is well\\033[2J')\"";
+    let ran = desk.run(&["run", "--", "sh", "-c", script]);
+    assert!(
+        ran.err
+            .contains("`.env\\njig: all is well\\u{1b}[2J` appeared"),
+        "{ran:?}"
+    );
+    assert_eq!(ran.err.lines().count(), 1, "{ran:?}");
+}
+
 /// Where jig keeps its state on another disk, what is moved away has to be copied. A tool that makes it as
 /// deep as it can must not bring jig down, now or at any later start.
 #[test]

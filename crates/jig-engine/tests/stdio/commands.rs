@@ -8,7 +8,11 @@ use crate::World;
 
 fn world(command: &str, rules: &str) -> World {
     let settings = format!("command = {{ program = '{command}', shell = true }}\n{rules}");
-    World::with(&settings, &[("a.txt", "content"), ("b.txt", "other")], |_| {})
+    World::with(
+        &settings,
+        &[("a.txt", "content"), ("b.txt", "other")],
+        |_| {},
+    )
 }
 
 const CAT_A: &str = "[tools.tool.access.commands.cat]\nargs = [['a.txt', '**']]\n";
@@ -17,7 +21,10 @@ const CAT_A: &str = "[tools.tool.access.commands.cat]\nargs = [['a.txt', '**']]\
 fn what_a_rule_names_runs_and_nothing_else() {
     assert_eq!(world("cat a.txt b.txt", CAT_A).text(), "contentother");
     let denied = world("cat b.txt", CAT_A).error().message;
-    assert!(denied.contains("`cat` was not run: access denied"), "{denied}");
+    assert!(
+        denied.contains("`cat` was not run: access denied"),
+        "{denied}"
+    );
     assert!(denied.contains("jig.toml:"), "{denied}");
     assert!(denied.contains("hint: "), "{denied}");
     let unknown = world("ls", CAT_A).error().message;
@@ -29,10 +36,17 @@ fn what_a_rule_names_runs_and_nothing_else() {
 fn a_login_shell_meets_the_rules_too() {
     let command = "command = { program = 'bash', args = ['-lc', 'cat a.txt; cat b.txt'] }";
     let settings = format!("{command}\n{CAT_A}");
-    let world = World::with(&settings, &[("a.txt", "content"), ("b.txt", "other")], |_| {});
+    let world = World::with(
+        &settings,
+        &[("a.txt", "content"), ("b.txt", "other")],
+        |_| {},
+    );
     let denied = world.error().message;
     assert!(denied.contains("`cat` was not run"), "{denied}");
-    assert!(denied.contains("content") && !denied.contains("other"), "{denied}");
+    assert!(
+        denied.contains("content") && !denied.contains("other"),
+        "{denied}"
+    );
 }
 
 #[test]

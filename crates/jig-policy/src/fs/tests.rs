@@ -529,3 +529,48 @@ fn the_configuration_of_git_is_protected_in_every_repository() {
         "rw",
     );
 }
+
+#[test]
+fn a_repository_stays_where_it_is_and_its_folder_need_not_x_65() {
+    let check = |guards: &Guards, rules: &[&str], operation: &str, expected: &str| {
+        let policy = guarded(rules, guards);
+        let words: Vec<&str> = operation.split(' ').collect();
+        let decision = match words.as_slice() {
+            ["create", path] => policy.decide_fs(Capability::Create, &at(path)),
+            ["update", path] => policy.decide_fs(Capability::Update, &at(path)),
+            ["delete", path] => policy.decide_fs(Capability::Delete, &at(path)),
+            ["move", from, to] => policy.decide_move(&at(from), &at(to), true),
+            ["move-file", from, to] => policy.decide_move(&at(from), &at(to), false),
+            other => panic!("no operation: {other:?}"),
+        };
+        let found = format!("{:?} {}", decision.verdict, decision.why("change"));
+        assert!(
+            found.starts_with(expected),
+            "{rules:?} {operation}: {found}"
+        );
+    };
+    let guards = Guards::of_workspace();
+    let broad: &[&str] = &["rw ."];
+    let takes = "Deny it would take `.git/config` along";
+    let belongs = "Uncovered it belongs to the configuration of git";
+    check(&guards, broad, "delete vendor/lib/.git", takes);
+    check(&guards, broad, "move vendor/lib/.git old", takes);
+    check(&guards, broad, "move forged vendor/lib/.git", takes);
+    check(&guards, broad, "move vendor/.git/worktrees/a x", takes);
+    check(&guards, broad, "move x vendor/.git/worktrees/a", takes);
+    check(&guards, broad, "move-file forged vendor/lib/.git", belongs);
+    check(&guards, broad, "create vendor/lib/.git", belongs);
+    check(&guards, broad, "update vendor/lib/.git", belongs);
+    check(&guards, broad, "create vendor/lib/.git/HEAD", "Allow");
+    check(&guards, broad, "move vendor/lib vendor/other", "Allow");
+    check(&guards, broad, "delete vendor/lib", "Allow");
+    let named: &[&str] = &["rw .", "rw vendor/lib/.git"];
+    check(&guards, named, "create vendor/lib/.git", "Allow");
+    check(&guards, named, "delete vendor/lib/.git", takes);
+    let lifted = guards.without_git();
+    check(&lifted, broad, "create vendor/lib/.git", "Allow");
+    check(&lifted, broad, "update vendor/lib/.git", "Allow");
+    // The hooks stay what they are.
+    let hooks = "Uncovered it would take a sensitive path along (`.git/hooks`)";
+    check(&lifted, broad, "move vendor/lib/.git old", hooks);
+}

@@ -2,7 +2,8 @@ use std::io;
 
 use jig_proto::ProjectPath;
 
-use super::{Guards, ProtectionLevel};
+use super::{Guards, ProtectionLevel, holds_obeyed, names_repository, obeyed_depth};
+use crate::Capability;
 use crate::lookup::{Entry, Lookup};
 
 /// A tree in which `.git` is one thing and all else is missing.
@@ -68,4 +69,52 @@ fn a_git_that_is_no_directory_is_protected_as_a_whole() {
     check(Entry::Missing, true);
     check(Entry::Directory, false);
     check(Entry::Link("elsewhere".to_owned()), false);
+}
+
+#[test]
+fn what_git_obeys_is_found_at_any_depth() {
+    let check = |path: &str, expected: Option<usize>| {
+        let found = obeyed_depth(Capability::Update, path);
+        assert_eq!(found, expected, "{path}");
+    };
+    check("a/.git/config", Some(3));
+    check(".git/config", Some(2));
+    check("a/b/.git/config.worktree", Some(4));
+    check("a/.git/commondir", Some(3));
+    check("a/.git/modules", Some(3));
+    check("a/.git/modules/x/config", Some(3));
+    check("a/.git/modules/x/.git/config", Some(6));
+    check("a/.git/worktrees/x/commondir", Some(5));
+    check("a/.git/worktrees/x/config.worktree", Some(5));
+    check("a/.git/worktrees/.git/config", Some(5));
+    check(".git/worktrees/x/commondir", Some(4));
+    check("a/.git/worktrees/x/HEAD", None);
+    check("a/.git/worktrees/commondir", None);
+    check("a/.git/HEAD", None);
+    check("a/.git/configuration", None);
+    check("a/.git", None);
+    check("a/git/config", None);
+    check("a/x.git/config", None);
+    check("a/.gitx/config", None);
+    check("", None);
+    let new = obeyed_depth(Capability::Create, ".git/worktrees/x/commondir");
+    assert_eq!(new, None, "a new worktree can be made");
+}
+
+#[test]
+fn what_a_repository_lies_in_can_be_moved_and_the_repository_cannot() {
+    let check = |path: &str, holds: bool, names: bool| {
+        assert_eq!(holds_obeyed(path), holds, "{path}");
+        assert_eq!(names_repository(path), names, "{path}");
+    };
+    check("a/.git", true, true);
+    // The workspace's own is judged by what is there.
+    check(".git", true, false);
+    check("a/.git/worktrees", true, false);
+    check("a/.git/worktrees/x", true, false);
+    check("a/.git/worktrees/x/y", false, false);
+    check("a/.git/refs", false, false);
+    check("a", false, false);
+    check("", false, false);
+    check("a/x.git", false, false);
 }

@@ -325,3 +325,19 @@ fn programs() {
     );
     check(&listed(None), "git anything", "");
 }
+
+#[test]
+fn what_git_obeys_is_named_exactly_wherever_it_lies() {
+    let access = fs(&[(".", READ.with(Capabilities::WRITE))]);
+    let check = |capability: Capability, path: &str, expected: &str| {
+        let target = file(capability, path);
+        let found = suggested(&access, DefaultAccess::VFS, &target);
+        assert_eq!(found, expected, "{capability} on {path}");
+    };
+    let update = "[[tools.t.access.fs]]\npath = \"lib/.git/config\"\nread = true\nupdate = true\n";
+    check(Capability::Update, "lib/.git/config", update);
+    let create = "[[tools.t.access.fs]]\npath = \"lib/.git\"\nread = true\nwrite = true\n";
+    check(Capability::Create, "lib/.git", create);
+    // Only the preset allows that.
+    check(Capability::Delete, "lib/.git", "");
+}

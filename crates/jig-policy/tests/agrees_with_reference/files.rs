@@ -90,6 +90,7 @@ pub(crate) fn reference(
     Files {
         rules: compiled,
         protected,
+        repositories: guards.repository,
         patterns: guards.sensitive.patterns().map(str::to_owned).collect(),
     }
 }

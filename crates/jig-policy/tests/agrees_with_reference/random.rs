@@ -61,6 +61,8 @@ fn name() -> impl Strategy<Value = String> {
         "hooks",
         "config",
         "modules",
+        "worktrees",
+        "commondir",
         ".config",
         "gh",
         ".cargo",
@@ -87,6 +89,20 @@ pub(crate) fn path() -> impl Strategy<Value = String> {
         0..6,
     )
     .prop_map(|names| names.join("/"));
+    let repository = select(vec![
+        "",
+        "/config",
+        "/config.worktree",
+        "/commondir/a",
+        "/modules/a",
+        "/worktrees",
+        "/worktrees/a",
+        "/worktrees/a/commondir",
+        "/worktrees/b/config.worktree/c",
+        "/worktrees/a/HEAD",
+        "/.git/config",
+        "/HEAD",
+    ]);
     let prefix = select(vec![
         "", "", "", "", "./", "/ws/", "/ws//", "//ws/", "/ws", "/wsx/", "/", "../", "a/../",
     ]);
@@ -94,6 +110,7 @@ pub(crate) fn path() -> impl Strategy<Value = String> {
     prop_oneof![
         6 => plain(),
         3 => (prefix, odd, suffix).prop_map(|(a, b, c)| format!("{a}{b}{c}")),
+        1 => (plain(), repository).prop_map(|(above, part)| format!("{above}/.git{part}")),
         1 => (60_usize..68, plain()).prop_map(|(depth, end)| format!("{}{end}", "d/".repeat(depth))),
     ]
 }

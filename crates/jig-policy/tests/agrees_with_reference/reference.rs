@@ -74,6 +74,8 @@ pub(crate) struct Files {
     pub(crate) rules: Vec<FilesRule>,
     pub(crate) protected: Vec<(Names, ProtectionLevel)>,
     pub(crate) patterns: Vec<String>,
+    /// Whether what git obeys is protected in every repository.
+    pub(crate) repositories: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -97,7 +99,18 @@ impl Files {
     }
 
     pub(crate) fn decide(&self, capability: Capability, path: &Names) -> Answer {
-        let own = self.decide_alone(capability, path);
+        let mut own = self.decide_alone(capability, path);
+        // A `.git` below the workspace makes a repository of a folder: its name has to be in a rule.
+        let named = self.rules.iter().any(|rule| rule.path == *path);
+        if self.repositories
+            && matches!(capability, Capability::Create | Capability::Update)
+            && own.verdict == Verdict::Allow
+            && path.len() > 1
+            && path.0[path.len() - 1] == ".git"
+            && !named
+        {
+            own = Answer::new(Verdict::Uncovered, "named only", own.rule);
+        }
         if capability == Capability::Delete
             && let Some(below) = self.below(path, capability)
         {
@@ -133,9 +146,11 @@ impl Files {
             capability,
             Capability::Create | Capability::Update | Capability::Delete
         );
+        let obeyed = self.obeyed(capability, path);
         let guards: Vec<_> = self
             .protected
             .iter()
+            .chain(&obeyed)
             .filter(|(guarded, _)| writes && path.is_within(guarded))
             .collect();
         if guards
@@ -170,6 +185,39 @@ impl Files {
         Answer::new(Verdict::Allow, "granted", origin)
     }
 
+    /// What git obeys in a repository and `path` is or lies in.
+    fn obeyed(&self, capability: Capability, path: &Names) -> Vec<(Names, ProtectionLevel)> {
+        let ends = (2..=path.len()).filter(|count| {
+            let names: Vec<&str> = path.0[..*count].iter().map(String::as_str).collect();
+            self.repositories
+                && match names.as_slice() {
+                    [
+                        ..,
+                        ".git",
+                        "config" | "config.worktree" | "commondir" | "modules",
+                    ] => true,
+                    // New worktrees of the workspace's own repository are for everybody to make.
+                    [".git", "worktrees", _, "commondir" | "config.worktree"] => {
+                        capability != Capability::Create
+                    }
+                    [.., ".git", "worktrees", _, "commondir" | "config.worktree"] => true,
+                    _ => false,
+                }
+        });
+        ends.map(|count| (path.first(count), ProtectionLevel::Named))
+            .collect()
+    }
+
+    /// Whether something that git obeys could lie below `path`, by the last names of it.
+    fn holds_obeyed(&self, path: &Names) -> bool {
+        let names: Vec<&str> = path.0.iter().map(String::as_str).collect();
+        let holds = matches!(
+            names.as_slice(),
+            [.., ".git"] | [.., ".git", "worktrees"] | [.., ".git", "worktrees", _]
+        );
+        self.repositories && holds
+    }
+
     /// What stands against removing or bringing in everything below `path` at once.
     fn below(&self, path: &Names, capability: Capability) -> Option<Answer> {
         let strictly_below = |other: &Names| other != path && other.is_within(path);
@@ -189,6 +237,9 @@ impl Files {
         if let Some((_, rule)) = restricting {
             let origin = Some(rule.origin.clone());
             return Some(Answer::new(Verdict::Deny, "restricted below", origin));
+        }
+        if self.holds_obeyed(path) {
+            return Some(Answer::new(Verdict::Deny, "protected below", None));
         }
         let open = self.patterns.iter().any(|pattern| {
             sensitive_names_below(pattern, path)
@@ -218,7 +269,7 @@ impl Files {
             .patterns
             .iter()
             .any(|pattern| sensitive_names_below(pattern, path).contains(&None));
-        never || (whole && (protected_below || nameless_below))
+        never || (whole && (protected_below || self.holds_obeyed(path) || nameless_below))
     }
 
     /// Whether a pattern ends exactly at this path.

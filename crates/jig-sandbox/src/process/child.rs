@@ -13,7 +13,9 @@ use crate::sys::{BorrowedDescriptor, Descriptor, Process};
 /// Every method may be called from any thread, also while another one waits. Dropping it kills the whole
 /// tree and reaps it; pipes that were taken out stay readable to their end.
 ///
-/// The child raises no `SIGCHLD` in the host and is invisible to a `waitpid(-1)` elsewhere in it.
+/// The child raises no `SIGCHLD` in the host and is invisible to a `waitpid(-1)` elsewhere in it, unless it
+/// was started by [`Launch::Launcher`](super::Launch::Launcher): then its keeper is an ordinary child of
+/// the host. A `waitpid(-1)` that takes it away does no harm.
 #[derive(Debug)]
 pub struct Child {
     /// The writing end of its standard input, if piped. Dropping it lets the program read the end.

@@ -1,7 +1,9 @@
 use std::path::Path;
 
 use super::super::testing::Tree;
-use super::{copy, move_away, parent, remove};
+use rustix::fs::{Mode, OFlags};
+
+use super::{across, move_away, parent};
 use std::ffi::OsStr;
 use std::os::fd::AsFd as _;
 
@@ -54,14 +56,22 @@ fn links_on_the_way_are_not_followed() {
     );
 }
 
-#[test]
-fn a_copy_is_as_good_as_a_rename() {
-    let tree = Tree::new(&["from/d/e/f = text", "from/d/l -> nowhere", "to/"]);
+/// Moves `d` of the tree as if to another file system.
+fn moved_across(entries: &[&str], prepare: impl Fn(&Path)) -> (Tree, Vec<String>) {
+    let tree = Tree::new(&["from/", "to/"]);
+    entries.iter().for_each(|entry| tree.put(entry));
     let root = tree.root();
-    let (from, name) = parent(&root, Path::new("from/d")).unwrap();
+    prepare(&root);
+    let (from, name) = parent(&root, Path::new("from/.d")).unwrap();
     let (to, _) = parent(&root, Path::new("to/x")).unwrap();
-    copy(from.as_fd(), &name, to.as_fd(), OsStr::new("x"), 0).unwrap();
-    remove(from.as_fd(), &name, 0).unwrap();
+    across(from.as_fd(), &name, to.as_fd(), OsStr::new("x")).unwrap();
+    let names = tree.content();
+    (tree, names)
+}
+
+#[test]
+fn what_is_small_is_copied_to_another_file_system() {
+    let (_tree, names) = moved_across(&["from/.d/e/f = text", "from/.d/l -> nowhere"], |_| {});
     let expected = [
         "from/",
         "to/",
@@ -70,5 +80,46 @@ fn a_copy_is_as_good_as_a_rename() {
         "to/x/e/f = text",
         "to/x/l -> nowhere",
     ];
-    assert_eq!(tree.content(), expected);
+    assert_eq!(names, expected);
+}
+
+#[test]
+fn what_is_large_or_deep_or_closed_gets_another_name() {
+    let check = |what: &str, prepare: &dyn Fn(&Path)| {
+        let (tree, names) = moved_across(&["from/.d/first = text"], prepare);
+        let tops: Vec<&String> = names
+            .iter()
+            .filter(|name| name.matches('/').count() < 2)
+            .collect();
+        assert_eq!(tops.len(), 2, "{what}: {names:?}");
+        let kept = names
+            .iter()
+            .find(|name| name.starts_with("from/removed-by-jig-"));
+        let kept = kept.unwrap_or_else(|| panic!("{what}: {names:?}"));
+        assert!(kept.ends_with("-d/"), "{what}: {names:?}");
+        assert!(
+            names.contains(&format!("{kept}first = text")),
+            "{what}: {names:?}"
+        );
+        drop(tree);
+    };
+    check("a sparse file", &|root| {
+        let file = root.join("from/.d/sparse");
+        let flags = OFlags::CREATE | OFlags::WRONLY;
+        let file = rustix::fs::open(file, flags, Mode::RUSR | Mode::WUSR).unwrap();
+        rustix::fs::ftruncate(&file, 5 << 20).unwrap();
+    });
+    check("many files", &|root| {
+        for number in 0..1100 {
+            let file = root.join(format!("from/.d/{number}"));
+            rustix::fs::open(file, OFlags::CREATE | OFlags::WRONLY, Mode::RUSR).unwrap();
+        }
+    });
+    check("deep directories", &|root| {
+        let mut deep = root.join("from/.d");
+        for _ in 0..100 {
+            deep.push("a");
+            rustix::fs::mkdir(&deep, Mode::RWXU).unwrap();
+        }
+    });
 }

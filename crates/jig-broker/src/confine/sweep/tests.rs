@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use camino::Utf8PathBuf;
-use jig_policy::Policy;
+use jig_policy::{Guards, Policy};
 
 use super::super::journal::Journal;
 use super::super::shown::Shown;
@@ -16,8 +16,12 @@ use super::super::{ConfineSettings, walk, workspace};
 use super::{Intruder, Watch, pending};
 
 fn begin(tree: &Tree, rules: &[&str]) -> Option<Watch> {
+    begin_with(tree, rules, &Guards::of_workspace())
+}
+
+fn begin_with(tree: &Tree, rules: &[&str], guards: &Guards) -> Option<Watch> {
     let root = tree.root().join("ws");
-    let policy = Arc::new(policy(tree, rules));
+    let policy = Arc::new(policy(tree, rules, guards));
     let settings = ConfineSettings {
         state: Some(tree.root().join("state")),
         ..ConfineSettings::default()
@@ -28,8 +32,8 @@ fn begin(tree: &Tree, rules: &[&str]) -> Option<Watch> {
 }
 
 /// The rules, for the directory `ws` of the tree.
-fn policy(tree: &Tree, rules: &[&str]) -> Policy {
-    use jig_policy::{Access, DefaultAccess, Guards, Workspace};
+fn policy(tree: &Tree, rules: &[&str], guards: &Guards) -> Policy {
+    use jig_policy::{Access, DefaultAccess, Workspace};
     let root = Utf8PathBuf::from_path_buf(tree.root().join("ws")).unwrap();
     let workspace = Workspace::on_disk(root).unwrap();
     let access = Access {
@@ -39,13 +43,7 @@ fn policy(tree: &Tree, rules: &[&str]) -> Policy {
             .collect(),
         ..Access::default()
     };
-    Policy::compile(
-        &access,
-        DefaultAccess::STDIO,
-        &Guards::of_workspace(),
-        &workspace,
-    )
-    .unwrap()
+    Policy::compile(&access, DefaultAccess::STDIO, guards, &workspace).unwrap()
 }
 
 fn names(intruders: &[Intruder]) -> Vec<String> {
@@ -142,6 +140,12 @@ fn x66_sensitive_names_that_a_tool_made_are_taken_away() {
         &[],
     );
     check(
+        &["ws/.git/HEAD"],
+        &[],
+        &["ws/.git/hooks/pre-push.sample!"],
+        &[],
+    );
+    check(
         &[],
         &[],
         &[
@@ -197,8 +201,12 @@ fn what_a_crashed_jig_left_is_swept_before_configuration_is_loaded() {
     // While it lives (it is this process), what appeared is only suspect.
     let found = pending(&state, &root).unwrap();
     assert_eq!(found.removed, []);
-    assert_eq!(found.suspects.len(), 1);
-    assert_eq!(found.suspects[0].path, Path::new("jig.toml"));
+    let suspects: Vec<&Path> = found
+        .suspects
+        .iter()
+        .map(|one| one.path.as_path())
+        .collect();
+    assert_eq!(suspects, ["jig.toml", ".git/hooks"].map(Path::new));
     assert_eq!(found.suspects[0].process, std::process::id());
     // Another process has its number by now.
     for (path, mut journal) in Journal::all(&state, root.as_std_path()) {
@@ -210,6 +218,25 @@ fn what_a_crashed_jig_left_is_swept_before_configuration_is_loaded() {
     assert_eq!(found.suspects, []);
     assert_eq!(journals(&tree), 0);
     assert_eq!(pending(&state, &root).unwrap(), super::Pending::default());
+}
+
+#[test]
+fn names_that_are_no_text_survive_a_crash() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let tree = Tree::new(&["ws/a/"]);
+    let root = Utf8PathBuf::from_path_buf(tree.root().join("ws")).unwrap();
+    let name = |bytes: &[u8]| tree.root().join(std::ffi::OsStr::from_bytes(bytes));
+    std::fs::write(name(b"ws/a/.env\xff%41"), "mine").unwrap();
+    std::mem::forget(begin(&tree, &[]).unwrap());
+    std::fs::write(name(b"ws/a/.env\xfe"), "evil").unwrap();
+    let state = tree.root().join("state");
+    for (path, mut journal) in Journal::all(&state, root.as_std_path()) {
+        journal.started = Some(1);
+        std::fs::write(path, serde_json::to_vec(&journal).unwrap()).unwrap();
+    }
+    let found = pending(&state, &root).unwrap();
+    assert_eq!(found.removed.len(), 1, "{found:?}");
+    assert!(name(b"ws/a/.env\xff%41").exists() && !name(b"ws/a/.env\xfe").exists());
 }
 
 #[test]
@@ -233,7 +260,7 @@ fn journals_of_other_workspaces_and_of_strangers_are_left_alone() {
 fn without_a_state_directory_it_is_only_said() {
     let tree = Tree::new(&["ws/"]);
     let root = tree.root().join("ws");
-    let policy = Arc::new(policy(&tree, &[]));
+    let policy = Arc::new(policy(&tree, &[], &Guards::of_workspace()));
     let walked = walk::walk(&policy, &root).unwrap();
     let shown = workspace::show(&policy, &root, &walked, &mut Shown::default());
     let settings = ConfineSettings::default();
@@ -326,4 +353,138 @@ fn a_directory_that_was_closed_during_the_call_is_looked_into() {
         assert_eq!(mode & 0o777, 0);
         chmod("ws/theirs", 0o700);
     });
+}
+
+/// Begins when all folders are older than a tick of the file system's clock.
+fn begin_later(tree: &Tree) -> Watch {
+    let start = std::time::Instant::now();
+    while start.elapsed() < std::time::Duration::from_millis(50) {
+        std::thread::yield_now();
+    }
+    begin(tree, &[]).unwrap()
+}
+
+#[test]
+fn a_repository_in_a_folder_of_the_users_is_taken_away() {
+    let tree = Tree::new(&[
+        "ws/.git/HEAD",
+        "ws/src/a",
+        "ws/mine/.git/HEAD",
+        "ws/linked/.git = gitdir: ../x",
+        "ws/lib/",
+        "ws/bare.git/refs/",
+        "ws/bare.git/objects/",
+        "ws/bare.git/HEAD",
+        "ws/almost/HEAD",
+        "ws/docs/",
+        "ws/other/",
+    ]);
+    let watch = begin_later(&tree);
+    tree.put("ws/src/.git/config");
+    tree.put("ws/lib/.git = gitdir: ../evil");
+    tree.put("ws/docs/.git -> ../evil");
+    // Git takes these for repositories, too.
+    for entry in ["refs/", "objects/", "HEAD", "config = evil"] {
+        tree.put(&format!("ws/other/{entry}"));
+    }
+    tree.put("ws/almost/commondir = ../evil");
+    // In folders that the call made itself, repositories are nothing special.
+    tree.put("ws/new/.git/config = [core]\n");
+    tree.put("ws/new2/.git/HEAD");
+    tree.put("ws/new3.git/refs/");
+    tree.put("ws/new3.git/objects/");
+    tree.put("ws/new3.git/HEAD");
+    tree.put("ws/.git/worktrees/wt/commondir = ../..\n");
+    tree.put("ws/wt/.git = gitdir: ../.git/worktrees/wt\n");
+    tree.put("ws/src/HEAD");
+    let taken = [
+        "almost/HEAD",
+        "docs/.git",
+        "lib/.git",
+        "other/HEAD",
+        "src/.git",
+    ];
+    assert_eq!(names(&watch.end()), taken);
+    let left = tree.content();
+    for kept in [
+        "ws/mine/.git/HEAD",
+        "ws/linked/.git = gitdir: ../x",
+        "ws/new/.git/config = [core]\n",
+        "ws/new2/.git/HEAD",
+        "ws/new3.git/HEAD",
+        "ws/wt/.git = gitdir: ../.git/worktrees/wt\n",
+        "ws/bare.git/HEAD",
+        "ws/src/HEAD",
+    ] {
+        assert!(left.contains(&kept.to_owned()), "{kept}: {left:?}");
+    }
+}
+
+#[test]
+fn a_new_repository_that_could_name_programs_is_taken_away() {
+    let tree = Tree::new(&["ws/.git/HEAD"]);
+    let watch = begin_later(&tree);
+    tree.put("ws/a/.git/config = [core]\n\tfsmonitor = evil\n");
+    tree.put("ws/b/.git/commondir = ../../c\n");
+    tree.put("ws/d/.git = gitdir: ../c\n");
+    tree.put("ws/e/.git -> ../c");
+    tree.put("ws/.git/worktrees/f/commondir = ../../../c\n");
+    tree.put("ws/f/.git = gitdir: ../.git/worktrees/f\n");
+    for entry in [
+        "refs/",
+        "objects/",
+        "HEAD",
+        "config = [alias]\nst = !evil\n",
+    ] {
+        tree.put(&format!("ws/g/{entry}"));
+    }
+    let taken = ["a/.git", "b/.git", "d/.git", "e/.git", "f/.git", "g/HEAD"];
+    assert_eq!(names(&watch.end()), taken);
+}
+
+#[test]
+fn a_place_that_nobody_looks_into_is_reported_once() {
+    let tree = Tree::new(&["ws/a"]);
+    let watch = begin(&tree, &[]).unwrap();
+    let mut deep = tree.root().join("ws");
+    while deep.as_os_str().len() < 3600 {
+        deep.push("x".repeat(200));
+        std::fs::create_dir(&deep).unwrap();
+    }
+    std::fs::create_dir(deep.join(".git")).unwrap();
+    let found = watch.end();
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(deep.starts_with(tree.root().join("ws").join(&found[0].path)));
+    assert_eq!(found[0].moved_to, None);
+    assert_eq!(begin(&tree, &[]).unwrap().end(), []);
+}
+
+#[test]
+fn a_repository_that_was_moved_with_its_folder_stays_in_it() {
+    let tree = Tree::new(&[
+        "ws/lib/.git/config = [core]\n\tpager = mine\n",
+        "ws/module/.git = gitdir: ../x",
+        "ws/bare/HEAD",
+        "ws/bare/refs/",
+        "ws/bare/objects/",
+    ]);
+    let watch = begin_later(&tree);
+    for name in ["lib", "module", "bare"] {
+        let root = tree.root().join("ws");
+        let to = root.join(format!("other-{name}"));
+        std::fs::rename(root.join(name), to).unwrap();
+    }
+    assert_eq!(names(&watch.end()), [""; 0]);
+}
+
+#[test]
+fn repositories_of_a_tool_that_may_make_them_are_left_alone_by_others() {
+    let tree = Tree::new(&["ws/src/a"]);
+    let guards = Guards::of_workspace().without_git();
+    let watch = begin_later(&tree);
+    let other = begin_with(&tree, &[], &guards).unwrap();
+    tree.put("ws/src/.git/config = [core]\n\tpager = theirs\n");
+    tree.put("ws/new/.git/hooks/pre-commit = evil");
+    assert_eq!(names(&watch.end()), ["new/.git/hooks"]);
+    assert_eq!(names(&other.end()), [""; 0]);
 }

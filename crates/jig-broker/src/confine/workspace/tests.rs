@@ -138,7 +138,7 @@ fn x65_what_lies_above_something_restricted_stays_where_it_is() {
     check(
         &[".git/HEAD", ".config/x"],
         &[],
-        &[". rwx", "pin .config", "pin .git"],
+        &[". rwx", ".git/hooks - (guard)", "pin .config", "pin .git"],
     );
 }
 
@@ -183,6 +183,7 @@ fn configuration_is_protected_whether_it_is_there_or_not() {
         &[
             ".git/commondir",
             ".git/config.worktree",
+            ".git/hooks",
             ".git/modules",
             ".jp",
             ".jp/config.toml",
@@ -196,6 +197,7 @@ fn configuration_is_protected_whether_it_is_there_or_not() {
         &[
             ".git/commondir",
             ".git/config.worktree",
+            ".git/hooks",
             ".git/modules",
             ".jig/config.toml",
             ".jp",
@@ -219,6 +221,7 @@ fn configuration_is_protected_whether_it_is_there_or_not() {
         &[
             ".git/commondir",
             ".git/config.worktree",
+            ".git/hooks",
             ".git/modules",
             ".jig",
             ".jig/config.toml",
@@ -232,6 +235,7 @@ fn configuration_is_protected_whether_it_is_there_or_not() {
 #[test]
 fn repositories_below_the_workspace_are_protected_as_their_own() {
     let tree = Tree::new(&[
+        "a/b/.git/worktrees/w/commondir",
         "a/b/.git/config",
         "a/b/.git/modules/x/config",
         "a/b/.git/HEAD",
@@ -247,18 +251,63 @@ fn repositories_below_the_workspace_are_protected_as_their_own() {
             ". rw",
             "a/b/.git/config r",
             "a/b/.git/modules r",
-            "pin a/b/.git"
+            "a/b/.git/worktrees/w/commondir r",
+            "pin a/b/.git",
+            "pin a/b/.git/worktrees",
+            "pin a/b/.git/worktrees/w"
         ]
     );
     let names = workspace.forbidden.iter().map(|name| name.path.to_string());
     let nested: Vec<String> = names.filter(|name| name.starts_with("a/")).collect();
-    assert_eq!(nested, ["a/b/.git/config.worktree", "a/b/.git/commondir"]);
+    assert_eq!(
+        nested,
+        [
+            "a/b/.git/config.worktree",
+            "a/b/.git/commondir",
+            "a/b/.git/hooks",
+            "a/b/.git/worktrees/w/config.worktree"
+        ]
+    );
     let lifted = tree.policy_with(&[". rw"], &Guards::of_workspace().without_git());
     let (lines, _) = shown(&tree, &lifted);
     assert!(
         !lines.iter().any(|line| line.contains(".git/config")),
         "{lines:?}"
     );
+}
+
+#[test]
+fn what_leads_to_a_repository_stays_as_it_is() {
+    let tree = Tree::new(&[
+        "sub/.git = gitdir: ../.git/modules/sub",
+        "link/.git -> ../sub",
+        ".git/worktrees/w/commondir = ../..",
+        ".git/config",
+        "open/.git = gitdir: x",
+    ]);
+    let (lines, workspace) = shown(&tree, &tree.policy(&[". rw", "open/.git rw"]));
+    let held: Vec<&String> = lines
+        .iter()
+        .filter(|line| !line.ends_with("(guard)"))
+        .collect();
+    assert_eq!(
+        held,
+        [
+            ". rw",
+            ".git/config r",
+            ".git/worktrees/w/commondir rc",
+            "sub/.git r",
+            "pin .git",
+            "pin .git/worktrees",
+            "pin .git/worktrees/w",
+        ]
+    );
+    let link = workspace
+        .forbidden
+        .iter()
+        .find(|name| name.path.as_str() == "link/.git");
+    let target = link.and_then(|name| name.link.as_deref());
+    assert_eq!(target, Some(Path::new("../sub")));
 }
 
 #[test]
@@ -331,7 +380,12 @@ proptest! {
             let name = line.trim_end_matches('/');
             let path = ProjectPath::normalize(name).unwrap();
             let full = root.join(name);
-            let granted = rights(policy.granted(&path));
+            let mut granted = rights(policy.granted(&path));
+            if name.ends_with("/.git") && !line.ends_with('/') {
+                // A file of that name is a repository elsewhere, and not what lies below it.
+                let allowed = Capability::ALL.into_iter();
+                granted = rights(allowed.filter(|one| policy.can(*one, &path)).collect());
+            }
             prop_assert_eq!(shown.rights(&full), granted, "{} under {:?}", path, texts);
             let may_go = policy.can(Capability::Delete, &path);
             if line.ends_with('/') && granted.has(Rights::DELETE) && !may_go {
@@ -340,4 +394,31 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn what_nobody_has_looked_into_is_hidden() {
+    let tree = Tree::new(&["a/b/", "c/"]);
+    let policy = tree.policy_with(&[], &Guards::default());
+    let walked = walk::Walked {
+        closed: vec!["a".into()],
+        unseen: vec!["c".into(), "d".into()],
+        ..walk::Walked::default()
+    };
+    let mut shown = Shown::default();
+    let workspace = show(&policy, &tree.root(), &walked, &mut shown);
+    for hidden in ["a", "a/b", "c", "d"] {
+        assert_eq!(
+            shown.rights(&tree.root().join(hidden)),
+            Rights::NONE,
+            "{hidden}"
+        );
+    }
+    assert_eq!(
+        workspace.warnings,
+        [
+            "`a` is hidden, because it cannot be looked into",
+            "2 more directories are hidden, because they cannot be looked into, or because there are too many",
+        ]
+    );
 }

@@ -10,6 +10,7 @@
 
 use std::ffi::{CStr, c_int, c_long};
 use std::mem;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::ptr;
 
 use crate::machine::Errno;
@@ -126,6 +127,19 @@ pub(super) fn wait(pid: c_int, block: bool) -> Result<Option<Ended>, Errno> {
             Err(errno) => return Err(errno),
         }
     }
+}
+
+/// Whether a child, given by its process descriptor, still runs. One that has ended is reaped.
+pub(super) fn still_runs(child: &OwnedFd) -> bool {
+    let flags = libc::WEXITED | libc::WNOHANG | libc::__WALL;
+    // SAFETY: siginfo_t is plain data, valid when zero, and a live local; the descriptor is open.
+    let (result, pid) = unsafe {
+        let mut info: libc::siginfo_t = mem::zeroed();
+        let id = child.as_raw_fd().cast_unsigned();
+        let result = libc::waitid(libc::P_PIDFD, id, &raw mut info, flags);
+        (result, info.si_pid())
+    };
+    result == 0 && pid == 0
 }
 
 /// Kills a child made by [`fork`] that has not been reaped, so that its id cannot be another's.

@@ -100,7 +100,11 @@ fn ask(called: &Called) -> Result<End, &'static [u8]> {
     let mut room = [0; LONGEST_PATH];
     // One that was removed, or that nobody can see, is no place to start a program in.
     let directory = working_directory(&mut room).unwrap_or(c"/");
-    let words = || [directory, called.name].into_iter().chain(called.arguments());
+    let words = || {
+        [directory, called.name]
+            .into_iter()
+            .chain(called.arguments())
+    };
     let length: usize = words().map(|word| word.to_bytes_with_nul().len()).sum();
     if length > MOST {
         return Err(b"the arguments are too large");
@@ -108,9 +112,8 @@ fn ask(called: &Called) -> Result<End, &'static [u8]> {
     let door = connect().map_err(|_| &b"nobody is there any more to start it"[..])?;
     let header = (length as u32).to_le_bytes();
     // If the host hangs up early, it may have said why.
-    let _ = calls::send(door, &header, &[0, 1, 2]).and_then(|()| {
-        words().try_for_each(|word| send_all(door, word.to_bytes_with_nul()))
-    });
+    let _ = calls::send(door, &header, &[0, 1, 2])
+        .and_then(|()| words().try_for_each(|word| send_all(door, word.to_bytes_with_nul())));
     let mut answer = [0; 6];
     receive_all(door, &mut answer)?;
     let [how, value, length @ ..] = answer;
@@ -165,7 +168,17 @@ fn send_all(socket: i32, mut rest: &[u8]) -> Result<(), Errno> {
     let nobody = core::ptr::null::<u8>();
     while !rest.is_empty() {
         // SAFETY: address and length are those of a live slice; no address is given.
-        match unsafe { call!(SENDTO, socket, rest.as_ptr(), rest.len(), NO_SIGNAL, nobody, 0) } {
+        match unsafe {
+            call!(
+                SENDTO,
+                socket,
+                rest.as_ptr(),
+                rest.len(),
+                NO_SIGNAL,
+                nobody,
+                0
+            )
+        } {
             Ok(count) => rest = rest.get(count..).unwrap_or_default(),
             Err(Errno::INTR) => {}
             Err(errno) => return Err(errno),

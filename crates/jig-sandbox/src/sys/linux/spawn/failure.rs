@@ -63,6 +63,7 @@ pub(super) fn is_about_namespaces(refusal: Refusal) -> bool {
     match refusal.step {
         Step::Fork => !matches!(refusal.errno.0, libc::EAGAIN | libc::ENOMEM),
         Step::Map => true,
+        Step::Network => !matches!(refusal.errno.0, libc::EAGAIN | libc::ENOMEM),
         // Some systems let everybody make namespaces, but do nothing in them.
         Step::Root => matches!(refusal.errno.0, libc::EPERM | libc::EACCES),
         _ => false,

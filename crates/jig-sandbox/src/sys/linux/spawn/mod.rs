@@ -9,6 +9,7 @@
 
 mod direct;
 mod failure;
+mod graveyard;
 mod launcher;
 mod maps;
 mod pack;
@@ -18,6 +19,7 @@ mod zygote;
 
 use std::io::{self, PipeReader, PipeWriter};
 use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use rustix::fs::{Mode, OFlags};
@@ -45,6 +47,7 @@ mod tests;
 
 /// Starts a program. Returns when it runs.
 pub(crate) fn spawn(mut request: SpawnRequest) -> Result<Started, SpawnError> {
+    graveyard::visit();
     let mut plan = Plan::new(&request)?;
     let streams = Streams::open(&mut request)?;
     for (number, source) in streams.tool_ends.iter().enumerate() {
@@ -123,6 +126,10 @@ fn start(request: &SpawnRequest, plan: &mut Plan) -> Result<(Running, Status), S
     }
     plan.hold = Hold::Adoption;
     plan.confinement = compile(request, Tier::B)?;
+    if starts_in_private(request) {
+        // There is none here, and what the host has under that name is not meant.
+        plan.directory = c"/".to_owned();
+    }
     match launch(request, plan)? {
         Ok(running) => {
             let status = match &plan.confinement {
@@ -136,6 +143,17 @@ fn start(request: &SpawnRequest, plan: &mut Plan) -> Result<(Running, Status), S
         }
         Err(refusal) => Err(failure::error(request, plan, refusal)),
     }
+}
+
+/// Whether the working directory is one that only namespaces could make.
+fn starts_in_private(request: &SpawnRequest) -> bool {
+    let Some(profile) = &request.profile else {
+        return false;
+    };
+    let private = profile.private.iter().map(|private| &private.path);
+    let shown = profile.paths.iter().map(|rule| &rule.path);
+    let covers = |path: &&PathBuf| request.cwd.starts_with(path);
+    private.filter(covers).max() > shown.filter(covers).max()
 }
 
 /// The confinement that the request's profile means in a tier; `None` without a profile.

@@ -144,13 +144,22 @@ impl Plan {
             (libc::RLIMIT_FSIZE, Resource::Fsize, file_size),
             (libc::RLIMIT_CORE, Resource::Core, core),
             (libc::RLIMIT_NPROC, Resource::Nproc, processes),
-            // No process needs more than the whole tree may have.
-            (libc::RLIMIT_DATA, Resource::Data, memory),
+            // What takes memory faster than the keeper looks is stopped here. The room above the limit is
+            // for the keeper to notice the others, so that they are told why they were ended.
+            (
+                libc::RLIMIT_DATA,
+                Resource::Data,
+                memory.map(|memory| memory.saturating_mul(2)),
+            ),
         ]
         .into_iter()
         .filter_map(|(number, resource, limit)| {
             let most = rustix::process::getrlimit(resource).maximum;
-            Some((number as u32, limit?.min(most.unwrap_or(u64::MAX))))
+            // The C libraries differ in the type, not in the values.
+            Some((
+                (number as libc::c_int).cast_unsigned(),
+                limit?.min(most.unwrap_or(u64::MAX)),
+            ))
         })
         .collect()
     }

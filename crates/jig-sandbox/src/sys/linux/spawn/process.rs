@@ -4,15 +4,15 @@ use std::ffi::c_int;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags};
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags};
 use rustix::process::{Pid, PidfdFlags, Signal};
 
+use super::graveyard;
 use super::zygote::Zygote;
-use crate::machine::Errno;
 use crate::process::{Exit, Limit};
 use crate::sys::linux::stage::record::{self, Record};
 use crate::sys::linux::{readiness, uapi};
@@ -72,7 +72,7 @@ impl Process {
     pub(crate) fn reached(&self) -> Vec<Limit> {
         let reached = match *self.keeper.lock() {
             End::Heard(_, reached) | End::Over(_, reached) => reached,
-            End::NotYet | End::Elsewhere => 0,
+            End::NotYet => 0,
         };
         LIMITS
             .into_iter()
@@ -81,10 +81,10 @@ impl Process {
             .collect()
     }
 
-    /// The line tells the end of a keeper of a zygote first, until there is nothing more to hear on it.
+    /// The line tells the end first, until there is nothing more to hear on it.
     pub(crate) fn end_descriptor(&self) -> BorrowedFd<'_> {
-        match (&self.keeper.parent, *self.keeper.lock()) {
-            (Parent::Zygote(_), End::NotYet) => self.keeper.line.as_fd(),
+        match *self.keeper.lock() {
+            End::NotYet => self.keeper.line.as_fd(),
             _ => self.keeper.pidfd.as_fd(),
         }
     }
@@ -93,10 +93,8 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         self.kill();
-        if matches!(self.wait(Some(PATIENCE)), Ok(None)) {
-            // A process hangs in the kernel, as on a dead network drive. That must not hold the caller.
-            self.keeper.reap_elsewhere();
-        }
+        // A process that hangs in the kernel, as on a dead network drive, must not hold the caller.
+        let _ = self.wait(Some(PATIENCE));
     }
 }
 
@@ -104,7 +102,7 @@ impl Drop for Process {
 #[derive(Debug)]
 pub(super) struct Handle {
     pid: c_int,
-    pidfd: OwnedFd,
+    pidfd: Arc<OwnedFd>,
     /// The host's end of the line to it.
     line: OwnedFd,
     parent: Parent,
@@ -124,10 +122,8 @@ enum End {
     NotYet,
     /// The program has ended, and its tree is about to. With the limits that it came up against.
     Heard(Exit, u32),
-    /// All have ended, and were reaped.
+    /// All of the tree have ended.
     Over(Exit, u32),
-    /// Another thread waits for it, for good.
-    Elsewhere,
 }
 
 impl Handle {
@@ -140,7 +136,7 @@ impl Handle {
         match pidfd {
             Ok(pidfd) => Ok(Self {
                 pid,
-                pidfd,
+                pidfd: Arc::new(pidfd),
                 line,
                 parent: Parent::Host,
                 end: Mutex::new(End::NotYet),
@@ -157,7 +153,7 @@ impl Handle {
     pub(super) fn of_zygote(pid: c_int, pidfd: OwnedFd, line: OwnedFd, zygote: Zygote) -> Self {
         Self {
             pid,
-            pidfd,
+            pidfd: Arc::new(pidfd),
             line,
             parent: Parent::Zygote(zygote),
             end: Mutex::new(End::NotYet),
@@ -239,27 +235,9 @@ impl Handle {
         let _ = rustix::process::pidfd_send_signal(&self.pidfd, signal);
     }
 
-    fn wait(&self, limit: Option<Duration>) -> io::Result<Option<Exit>> {
-        match self.parent {
-            Parent::Host => self.wait_for_child(limit),
-            Parent::Zygote(_) => self.wait_for_word(limit),
-        }
-    }
-
-    fn wait_for_child(&self, limit: Option<Duration>) -> io::Result<Option<Exit>> {
-        if let End::Over(exit, _) = *self.lock() {
-            return Ok(Some(exit));
-        }
-        let mut fds = [PollFd::new(&self.pidfd, PollFlags::IN)];
-        if !readiness::wait(&mut fds, limit)? {
-            return Ok(None);
-        }
-        self.reap().map(Some)
-    }
-
     /// The word of a keeper that nothing is left of its tree is enough: it has nothing more to do than to
-    /// take down its namespaces, and its zygote reaps it.
-    fn wait_for_word(&self, limit: Option<Duration>) -> io::Result<Option<Exit>> {
+    /// take down its namespaces, and is reaped later.
+    fn wait(&self, limit: Option<Duration>) -> io::Result<Option<Exit>> {
         let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
         loop {
             let end = *self.lock();
@@ -270,7 +248,7 @@ impl Handle {
             let (mut both, mut one);
             let fds: &mut [PollFd<'_>] = match end {
                 End::Over(exit, _) => return Ok(Some(exit)),
-                End::Heard(..) | End::Elsewhere => {
+                End::Heard(..) => {
                     one = [pidfd];
                     &mut one
                 }
@@ -306,39 +284,6 @@ impl Handle {
         }
     }
 
-    /// Reaps a child that has ended, once, whichever thread comes first.
-    fn reap(&self) -> io::Result<Exit> {
-        let mut end = self.lock();
-        if let End::Over(exit, _) = *end {
-            return Ok(exit);
-        }
-        match uapi::wait(self.pid, true) {
-            // Somebody else may have reaped it, by a `wait` for any child. It is gone then too.
-            Ok(_) | Err(Errno(libc::ECHILD)) => {}
-            Err(errno) => return Err(io::Error::from_raw_os_error(errno.0)),
-        }
-        let (exit, reached) = match self.received_record() {
-            Some((Record::Ended(word), _)) => (exit(word.status), word.reached),
-            // The keeper was killed, and its tree with it.
-            _ => (KILLED, 0),
-        };
-        *end = End::Over(exit, reached);
-        Ok(exit)
-    }
-
-    /// Leaves the reaping to a thread that has the time. Without one, it stays a zombie until we end.
-    fn reap_elsewhere(&self) {
-        let mut end = self.lock();
-        if matches!((&self.parent, *end), (Parent::Host, End::NotYet)) {
-            let pid = self.pid;
-            let waiting = std::thread::Builder::new()
-                .name("jig-reaper".to_owned())
-                .spawn(move || uapi::wait(pid, true));
-            drop(waiting);
-            *end = End::Elsewhere;
-        }
-    }
-
     fn lock(&self) -> std::sync::MutexGuard<'_, End> {
         self.end.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -346,17 +291,15 @@ impl Handle {
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        let end = *self.lock();
-        match (&self.parent, end) {
-            (Parent::Host, End::NotYet) => {
-                self.kill();
-                let _ = self.reap();
-            }
-            (Parent::Zygote(_), End::NotYet | End::Heard(..)) => {
-                self.kill();
-                let _ = self.wait(Some(PATIENCE));
-            }
-            _ => {}
+        if !matches!(*self.lock(), End::Over(..)) {
+            self.kill();
+            let _ = self.wait(Some(PATIENCE));
+        }
+        if let Parent::Host = self.parent {
+            // It may still take down its namespaces.
+            let mut fds = [PollFd::new(&*self.pidfd, PollFlags::IN)];
+            let _ = readiness::wait(&mut fds, Some(PATIENCE));
+            graveyard::bury(&self.pidfd);
         }
     }
 }

@@ -43,9 +43,7 @@ fn the_traces_of_the_host_are_found() {
     check(&stat("x", "1"), None);
     check("1 (sh) S 1 1", None);
     check("", None);
-    assert!(
-        plan::parse_traces(&crate::sys::linux::procfs::read("/proc/self/stat").unwrap()).is_some()
-    );
+    assert!(plan::parse_traces(&procfs::read("/proc/self/stat").unwrap()).is_some());
 }
 
 #[test]

@@ -4,6 +4,7 @@ use core::ffi::CStr;
 
 use super::calls::{self, O_CREAT, O_EXCL, O_PATH, O_WRONLY, WORKING_DIRECTORY};
 use super::mounts::{self, Attributes};
+use super::network::Network;
 use super::order::{self, Act, Order, Span};
 use super::raw::Errno;
 use super::record::{Record, Refusal, Report, Step};
@@ -15,6 +16,8 @@ pub(crate) struct Site<'a> {
     pub(crate) root: Option<Root>,
     /// The ruleset of Landlock, or -1.
     pub(crate) ruleset: i32,
+    /// The network namespace that is being made.
+    pub(crate) network: Option<Network>,
     /// The line to the host.
     pub(crate) line: i32,
     pub(crate) report: &'a mut Report,
@@ -32,13 +35,27 @@ impl Site<'_> {
             let place = first + number;
             let refuse = Refusal::one_of(Step::Act, place as usize);
             let act: Act = order.item(acts, number).map_err(&refuse)?;
-            match take(order, &act, self) {
+            let taken = match act.kind {
+                // Whoever makes the namespace also does that. Without the namespace nothing goes on,
+                // whether the loopback is needed or not.
+                order::LOOPBACK => self.enter_network()?,
+                _ => take(order, &act, self),
+            };
+            match taken {
                 Ok(()) => {}
                 Err(errno) if act.flags & order::OPTIONAL != 0 => self.report.note(place, errno),
                 Err(errno) => return Err(refuse(errno)),
             }
         }
         Ok(())
+    }
+
+    /// Enters the network namespace when it is made. With it, whether its loopback is up.
+    pub(crate) fn enter_network(&mut self) -> Result<Result<(), Errno>, Refusal> {
+        match self.network.take() {
+            Some(network) => network.enter().map_err(Refusal::at(Step::Network)),
+            None => Ok(Ok(())),
+        }
     }
 
     fn root(&self) -> Result<&Root, Errno> {
@@ -56,13 +73,7 @@ fn take(order: &Order, act: &Act, site: &mut Site<'_>) -> Result<(), Errno> {
     match act.kind {
         order::DIRECTORY => site.root()?.make_directory(target, act.mode),
         order::FILE => make_file(site.root()?, target, act.mode, order.bytes(act.content)?),
-        order::SYMLINK => {
-            let mut name = Name::new();
-            let parent = site.root()?.parent(target, &mut name)?;
-            let made = calls::make_link(order.string(act.other)?, parent, name.get()?);
-            calls::close(parent);
-            made
-        }
+        order::SYMLINK => site.root()?.make_link(target, order.string(act.other)?),
         order::BIND => {
             let source = site.root()?.source(order.string(act.other)?)?;
             bind(site.root()?, source, target, attributes)
@@ -119,13 +130,12 @@ fn take(order: &Order, act: &Act, site: &mut Site<'_>) -> Result<(), Errno> {
             let parent = site.root()?.parent(target, &mut name)?;
             // By its name alone: the path of a socket has little room.
             calls::enter_directory(parent)?;
-            calls::close(parent);
+            site.root()?.leave(parent);
             let socket = calls::listen_here(name.get()?)?;
             let sent = calls::send(site.line, &Record::Door.encode(), &[socket]);
             calls::close(socket);
             sent
         }
-        order::LOOPBACK => calls::raise_loopback(),
         order::HOST_NAME => calls::set_host_name(order.string(act.other)?.to_bytes()),
         order::ALLOW => allow(site, target, act.number),
         _ => Err(Errno::BADMSG),
@@ -142,10 +152,8 @@ fn make_file(root: &Root, target: &CStr, mode: u32, content: &[u8]) -> Result<()
             Err(errno) => return Err(errno),
         }
     }
-    // Past the mask for new files.
-    let changed = calls::change_mode(fd, mode);
     calls::close(fd);
-    changed
+    Ok(())
 }
 
 /// Shows `source`, which is closed, at the target.

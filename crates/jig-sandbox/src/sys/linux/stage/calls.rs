@@ -30,10 +30,8 @@ impl Drop for ExitOnDrop {
 
 /// Memory of its own for a stack, zeroed and aligned to pages; its end.
 pub(crate) fn new_stack(size: usize) -> Result<*mut u8, Errno> {
-    map(size, -1).and_then(|start| {
-        // SAFETY: the end of a block is a valid address.
-        Ok(unsafe { start.add(size) })
-    })
+    // SAFETY: the end of a block is a valid address.
+    map(size, -1).map(|start| unsafe { start.add(size) })
 }
 
 /// Maps memory, readable and writable: new, or a private copy of a file.
@@ -129,11 +127,6 @@ pub(crate) fn make_link(to: &CStr, directory: i32, name: &CStr) -> Result<(), Er
     unsafe { call!(SYMLINKAT, to.as_ptr(), directory, name.as_ptr()) }.map(drop)
 }
 
-pub(crate) fn change_mode(fd: i32, mode: u32) -> Result<(), Errno> {
-    // SAFETY: the call takes no addresses.
-    unsafe { call!(FCHMOD, fd, mode) }.map(drop)
-}
-
 /// What is known of a file.
 #[derive(Clone, Copy)]
 pub(crate) struct Facts {
@@ -184,6 +177,43 @@ pub(crate) fn used_bytes(fd: i32) -> Result<u64, Errno> {
     Ok(statfs[2]
         .saturating_sub(statfs[3])
         .saturating_mul(statfs[1]))
+}
+
+/// The memory that System V objects of this IPC namespace hold, about, in bytes. No process need have it
+/// mapped.
+pub(crate) fn held_by_ipc(page: u64) -> u64 {
+    const SHM_INFO: i32 = 14;
+    const MSG_INFO: i32 = 12;
+    const SEM_INFO: i32 = 19;
+    // `struct shm_info`: a number, then pages in all, resident and swapped, then counters.
+    let mut segments = [0_u64; 8];
+    // `struct msginfo`: the second number counts messages, the seventh their bytes.
+    let mut messages = [0_u32; 16];
+    // `struct seminfo`: the eighth counts sets, the tenth semaphores.
+    let mut semaphores = [0_u32; 16];
+    // SAFETY: the kernel fills at most 48, 32 and 40 bytes of live locals.
+    unsafe {
+        let _ = call!(SHMCTL, 0, SHM_INFO, segments.as_mut_ptr());
+        let _ = call!(MSGCTL, 0, MSG_INFO, messages.as_mut_ptr());
+        let _ = call!(SEMCTL, 0, 0, SEM_INFO, semaphores.as_mut_ptr());
+    }
+    // What the kernel keeps for each, about.
+    const OF_MESSAGE: u64 = 64;
+    const OF_SEMAPHORE: u64 = 64;
+    const OF_SET: u64 = 256;
+    let count = |number: u32| u64::from(number);
+    segments[2]
+        .saturating_mul(page)
+        .saturating_add(count(messages[6]))
+        .saturating_add(count(messages[1]) * OF_MESSAGE)
+        .saturating_add(count(semaphores[7]) * OF_SET)
+        .saturating_add(count(semaphores[9]) * OF_SEMAPHORE)
+}
+
+/// Sets the mask for the modes of new files; the one before.
+pub(crate) fn set_file_mask(mask: u32) -> u32 {
+    // SAFETY: the call takes no addresses, and always succeeds.
+    unsafe { call!(UMASK, mask) }.unwrap_or(0) as u32
 }
 
 pub(crate) fn change_directory(path: &CStr) -> Result<(), Errno> {
@@ -459,6 +489,31 @@ pub(crate) fn set_host_name(name: &[u8]) -> Result<(), Errno> {
     // SAFETY: address and length are those of a live slice.
     unsafe { call!(SETHOSTNAME, name.as_ptr(), name.len()) }.map(drop)
 }
+
+/// Moves this process into a new network namespace; a descriptor of that.
+pub(crate) fn new_network() -> Result<i32, Errno> {
+    const UNIX: i32 = 1;
+    const STREAM: i32 = 1;
+    const NAMESPACE_OF_SOCKET: i32 = 0x894c;
+    // SAFETY: the call takes no addresses.
+    unsafe { call!(UNSHARE, NETWORK) }?;
+    // By a socket, since files that tell of namespaces may be out of reach.
+    // SAFETY: the call takes no addresses.
+    let socket = unsafe { call!(SOCKET, UNIX, STREAM | O_CLOEXEC, 0) }.map(descriptor)?;
+    // SAFETY: this request takes no address.
+    let namespace = unsafe { call!(IOCTL, socket, NAMESPACE_OF_SOCKET, 0) }.map(descriptor);
+    close(socket);
+    namespace
+}
+
+/// Moves this process into the network namespace of a descriptor.
+pub(crate) fn enter_network(namespace: i32) -> Result<(), Errno> {
+    // SAFETY: the call takes no addresses.
+    unsafe { call!(SETNS, namespace, NETWORK) }.map(drop)
+}
+
+/// The kind of namespace.
+const NETWORK: usize = 0x4000_0000;
 
 /// Switches on the loopback device of this network namespace.
 pub(crate) fn raise_loopback() -> Result<(), Errno> {

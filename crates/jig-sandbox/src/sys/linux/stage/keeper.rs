@@ -14,6 +14,7 @@ use core::ffi::CStr;
 use super::acts::Site;
 use super::calls::{self, ExitOnDrop, O_PATH, SIGCHLD, SIGCONT, SIGKILL, WORKING_DIRECTORY};
 use super::mounts::{self, Attributes};
+use super::network::Network;
 use super::order::{self, Order, Span};
 use super::raw::{self, Errno, O_DIRECTORY};
 use super::record::{self, End, Record, Refusal, Report, Step};
@@ -56,6 +57,10 @@ pub(crate) struct Prepared {
     root: Option<Root>,
     /// The ruleset of Landlock, or -1.
     ruleset: i32,
+    /// The network namespace that is being made.
+    network: Option<Network>,
+    /// The host's mask for the modes of new files, if the keeper has put it aside.
+    mask: Option<u32>,
     report: Report,
 }
 
@@ -65,10 +70,15 @@ impl Prepared {
         let mut prepared = Self {
             root: None,
             ruleset: -1,
+            network: None,
+            mask: None,
             report: Report::default(),
         };
         let confined = order.has(order::CONFINED);
         if order.has(order::NAMESPACES) {
+            if order.has(order::OWN_NETWORK) {
+                prepared.network = Some(Network::begin().map_err(Refusal::at(Step::Network))?);
+            }
             map_users(order, line).map_err(Refusal::at(Step::Map))?;
             if confined {
                 prepared.root = Some(Root::new().map_err(Refusal::at(Step::Root))?);
@@ -85,7 +95,13 @@ impl Prepared {
                     .map_err(Refusal::at(Step::Landlock))?;
             }
             close_ways_to_privileges().map_err(Refusal::at(Step::Privileges))?;
+            // What the keeper makes has the mode that the steps say.
+            prepared.mask = Some(calls::set_file_mask(0));
             prepared.take(order, order.header.base, 0, line)?;
+        }
+        if let Some(network) = prepared.network.take() {
+            // Nobody asked whether its loopback is up.
+            let _ = network.enter().map_err(Refusal::at(Step::Network))?;
         }
         Ok(prepared)
     }
@@ -94,11 +110,13 @@ impl Prepared {
         let mut site = Site {
             root: self.root,
             ruleset: self.ruleset,
+            network: self.network,
             line,
             report: &mut self.report,
         };
         let taken = site.take_all(order, acts, first);
         self.root = site.root;
+        self.network = site.network;
         taken
     }
 
@@ -140,6 +158,7 @@ impl Prepared {
             order: *order,
             keeper: calls::id(),
             ruleset: self.ruleset,
+            mask: self.mask,
             failure: Cell::new(None),
         };
         let tool = begin(&task)?;

@@ -13,6 +13,7 @@ pub(crate) mod acts;
 pub(crate) mod calls;
 pub(crate) mod keeper;
 pub(crate) mod mounts;
+pub(crate) mod network;
 pub(crate) mod order;
 pub(crate) mod raw;
 pub(crate) mod record;

@@ -74,20 +74,16 @@ impl Header {
         self.flags & flag != 0
     }
 
-    /// The kinds of namespaces that the keeper begins in, as flags of `clone`.
+    /// The kinds of namespaces that the keeper begins in, as flags of `clone`. That of the network is made
+    /// later, beside other things.
     pub(crate) fn namespaces(&self) -> u64 {
         const MOUNT: u64 = 0x0002_0000;
         const NAMES: u64 = 0x0400_0000;
         const IPC: u64 = 0x0800_0000;
         const USER: u64 = 0x1000_0000;
         const PROCESS: u64 = 0x2000_0000;
-        const NETWORK: u64 = 0x4000_0000;
         let bits = |flag, bits| if self.has(flag) { bits } else { 0 };
-        bits(NAMESPACES, USER | PROCESS | MOUNT)
-            | bits(
-                NAMESPACES,
-                bits(CONFINED, IPC | NAMES) | bits(OWN_NETWORK, NETWORK),
-            )
+        bits(NAMESPACES, USER | PROCESS | MOUNT) | bits(NAMESPACES, bits(CONFINED, IPC | NAMES))
     }
 }
 

@@ -110,8 +110,9 @@ pub(crate) use call;
 /// # Safety
 ///
 /// `stack_top` is the end of a block of memory, aligned to 16, that is large enough for `job` and used by
-/// nothing else. `flags` let the new process share at most the memory, and then with `CLONE_VFORK`, so
-/// that the caller stands still meanwhile. `argument` is what `job` expects.
+/// nothing else. If `flags` let the new process share the memory, it is with `CLONE_VFORK`, so that the
+/// caller stands still meanwhile, or `job` touches only its stack and what is atomic. `argument` is what
+/// `job` expects.
 pub(crate) unsafe fn clone_running(
     flags: u64,
     stack_top: *mut u8,

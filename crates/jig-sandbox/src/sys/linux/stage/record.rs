@@ -95,6 +95,7 @@ pub(crate) enum Step {
     CloseDescriptors,
     Map,
     Adopt,
+    Network,
     Root,
     Act,
     EnterRoot,
@@ -121,6 +122,7 @@ impl Step {
             Step::CloseDescriptors => "closing descriptors",
             Step::Map => "mapping users into a new namespace",
             Step::Adopt => "becoming the parent of orphans",
+            Step::Network => "making a network namespace",
             Step::Root => "making a new root",
             Step::Act => "a step of its confinement",
             Step::EnterRoot => "entering the new root",
@@ -143,13 +145,14 @@ impl Step {
         Self::ALL.get(place).copied()
     }
 
-    pub(crate) const ALL: [Self; 20] = [
+    pub(crate) const ALL: [Self; 21] = [
         Step::Fork,
         Step::Launch,
         Step::Order,
         Step::CloseDescriptors,
         Step::Map,
         Step::Adopt,
+        Step::Network,
         Step::Root,
         Step::Act,
         Step::EnterRoot,

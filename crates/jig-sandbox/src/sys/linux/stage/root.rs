@@ -5,7 +5,7 @@
 
 use core::ffi::CStr;
 
-use super::calls::{self, O_CREAT, O_EXCL, O_PATH, O_RDONLY, O_WRONLY, WORKING_DIRECTORY};
+use super::calls::{self, O_CREAT, O_EXCL, O_PATH, O_WRONLY, WORKING_DIRECTORY};
 use super::mounts::{self, Attributes};
 use super::raw::{Errno, O_DIRECTORY};
 
@@ -82,7 +82,7 @@ impl Root {
             return Ok(());
         }
         let mut start = 0;
-        let mut parent = self.target(c".")?;
+        let mut parent = self.new;
         loop {
             let end = bytes[start..].iter().position(|byte| *byte == b'/');
             let is_last = end.is_none();
@@ -90,38 +90,47 @@ impl Root {
             let component = name.set(&bytes[start..end])?;
             let mode = if is_last { mode } else { 0o755 };
             let made = match calls::make_directory(parent, component, mode) {
-                Err(Errno::EXIST) => Ok(false),
-                result => result.map(|()| true),
+                Err(Errno::EXIST) => Ok(()),
+                result => result,
             };
-            let flags = if is_last { O_RDONLY } else { O_PATH };
-            let opened = made.and_then(|made| {
-                let flags = if made { flags } else { O_PATH };
-                let fd = calls::open_strictly(parent, component, flags | O_DIRECTORY, 0, STRICT)?;
-                if made && is_last {
-                    // Past the mask for new files.
-                    calls::change_mode(fd, mode)?;
-                }
-                Ok(fd)
+            let opened = made.and_then(|()| match is_last {
+                true => Ok(self.new),
+                false => calls::open_strictly(parent, component, O_PATH | O_DIRECTORY, 0, STRICT),
             });
-            calls::close(parent);
+            self.leave(parent);
             parent = opened?;
             if is_last {
-                calls::close(parent);
                 return Ok(());
             }
             start = end + 1;
         }
     }
 
-    /// Opens the directory that a path is in; the name in there.
+    /// Makes a symbolic link.
+    pub(crate) fn make_link(&self, path: &CStr, to: &CStr) -> Result<(), Errno> {
+        let mut name = Name::new();
+        let parent = self.parent(path, &mut name)?;
+        let made = calls::make_link(to, parent, name.get()?);
+        self.leave(parent);
+        made
+    }
+
+    /// Closes a directory that [`parent`](Self::parent) opened.
+    pub(crate) fn leave(&self, parent: i32) {
+        if parent != self.new {
+            calls::close(parent);
+        }
+    }
+
+    /// Opens the directory that a path is in; the name in there. To be left again.
     pub(crate) fn parent(&self, path: &CStr, name: &mut Name) -> Result<i32, Errno> {
         let bytes = path.to_bytes();
-        let (directory, last) = match bytes.iter().rposition(|byte| *byte == b'/') {
-            Some(slash) => (&bytes[..slash], &bytes[slash + 1..]),
-            None => (&b"."[..], bytes),
+        let Some(slash) = bytes.iter().rposition(|byte| *byte == b'/') else {
+            name.set(bytes)?;
+            return Ok(self.new);
         };
-        let fd = self.open(name.set(directory)?, O_PATH | O_DIRECTORY, 0)?;
-        name.set(last)?;
+        let fd = self.open(name.set(&bytes[..slash])?, O_PATH | O_DIRECTORY, 0)?;
+        name.set(&bytes[slash + 1..])?;
         Ok(fd)
     }
 

@@ -1,10 +1,226 @@
-use super::raw::number;
+#![expect(unsafe_code, reason = "orders are blocks of bytes")]
+
+use super::order::{Header, Move, Order, Span};
+use super::raw::Errno;
+use super::raw::number::*;
+use super::record::{End, Record, Refusal, Report, Step};
+use super::watch;
+use super::zygote::{Answer, Demand};
 
 /// The C library's word for each number.
 #[test]
 fn numbers_are_the_kernels() {
-    let pairs = [(number::OPENAT2, libc::SYS_openat2)];
+    let pairs = [
+        (BIND, libc::SYS_bind),
+        (CAPGET, libc::SYS_capget),
+        (CAPSET, libc::SYS_capset),
+        (CHDIR, libc::SYS_chdir),
+        (CLONE, libc::SYS_clone),
+        (CLOSE, libc::SYS_close),
+        (CLOSE_RANGE, libc::SYS_close_range),
+        (CONNECT, libc::SYS_connect),
+        (DUP3, libc::SYS_dup3),
+        (EXECVE, libc::SYS_execve),
+        (EXECVEAT, libc::SYS_execveat),
+        (EXIT_GROUP, libc::SYS_exit_group),
+        (FCHDIR, libc::SYS_fchdir),
+        (FCNTL, libc::SYS_fcntl),
+        (FSCONFIG, libc::SYS_fsconfig),
+        (FSMOUNT, libc::SYS_fsmount),
+        (FSOPEN, libc::SYS_fsopen),
+        (FSTATFS, libc::SYS_fstatfs),
+        (GETCWD, libc::SYS_getcwd),
+        (GETDENTS64, libc::SYS_getdents64),
+        (GETPGID, libc::SYS_getpgid),
+        (GETPID, libc::SYS_getpid),
+        (GETPPID, libc::SYS_getppid),
+        (IOCTL, libc::SYS_ioctl),
+        (KILL, libc::SYS_kill),
+        (LANDLOCK_ADD_RULE, libc::SYS_landlock_add_rule),
+        (LANDLOCK_CREATE_RULESET, libc::SYS_landlock_create_ruleset),
+        (LANDLOCK_RESTRICT_SELF, libc::SYS_landlock_restrict_self),
+        (LISTEN, libc::SYS_listen),
+        (MKDIRAT, libc::SYS_mkdirat),
+        (MMAP, libc::SYS_mmap),
+        (MOUNT, libc::SYS_mount),
+        (MOUNT_SETATTR, libc::SYS_mount_setattr),
+        (MOVE_MOUNT, libc::SYS_move_mount),
+        (MUNMAP, libc::SYS_munmap),
+        (OPEN_TREE, libc::SYS_open_tree),
+        (OPENAT, libc::SYS_openat),
+        (OPENAT2, libc::SYS_openat2),
+        (PIDFD_OPEN, libc::SYS_pidfd_open),
+        (PIVOT_ROOT, libc::SYS_pivot_root),
+        (PPOLL, libc::SYS_ppoll),
+        (PRCTL, libc::SYS_prctl),
+        (PRLIMIT64, libc::SYS_prlimit64),
+        (READ, libc::SYS_read),
+        (RECVMSG, libc::SYS_recvmsg),
+        (RT_SIGACTION, libc::SYS_rt_sigaction),
+        (RT_SIGPROCMASK, libc::SYS_rt_sigprocmask),
+        (MSGCTL, libc::SYS_msgctl),
+        (SEMCTL, libc::SYS_semctl),
+        (SHMCTL, libc::SYS_shmctl),
+        (SECCOMP, libc::SYS_seccomp),
+        (SENDMSG, libc::SYS_sendmsg),
+        (SENDTO, libc::SYS_sendto),
+        (SETHOSTNAME, libc::SYS_sethostname),
+        (SETSID, libc::SYS_setsid),
+        (SIGNALFD4, libc::SYS_signalfd4),
+        (SOCKET, libc::SYS_socket),
+        (SOCKETPAIR, libc::SYS_socketpair),
+        (STATX, libc::SYS_statx),
+        (SYMLINKAT, libc::SYS_symlinkat),
+        (UMOUNT2, libc::SYS_umount2),
+        (WAIT4, libc::SYS_wait4),
+        (WAITID, libc::SYS_waitid),
+        (WRITE, libc::SYS_write),
+    ];
     for (ours, theirs) in pairs {
         assert_eq!(ours as i64, theirs);
     }
+}
+
+#[test]
+fn records_survive_the_line() {
+    let refusal = Refusal {
+        step: Step::Execute,
+        errno: Errno(7),
+        which: 9,
+    };
+    let mut report = Report::default();
+    report.tasks_limited = true;
+    for place in 0..9 {
+        report.note(place, Errno(place as i32 + 1));
+    }
+    let told: Vec<_> = report.failed().collect();
+    assert_eq!((told.len(), report.more()), (6, 3));
+    assert_eq!(told[5], (5, Errno(6)));
+    let end = End {
+        status: 0x8b,
+        reached: 5,
+        is_empty: true,
+    };
+    for record in [
+        Record::Door,
+        Record::Started(Report::default()),
+        Record::Started(report),
+        Record::Refused(refusal),
+        Record::Ended(end),
+    ] {
+        assert_eq!(Record::decode(&record.encode()), Some(record));
+    }
+    // Nothing, a part, too much, and a kind or a step that does not exist.
+    let mut odd_step = Record::Refused(refusal).encode();
+    odd_step[4..8].copy_from_slice(&99_i32.to_ne_bytes());
+    for bytes in [&[][..], &[0; 63], &[0; 64], &[0; 65], &odd_step] {
+        assert_eq!(Record::decode(bytes), None);
+    }
+}
+
+#[test]
+fn every_step_has_a_number_and_a_name() {
+    let mut names: Vec<&str> = Vec::new();
+    for (place, step) in (1..).zip(Step::ALL) {
+        assert_eq!((step as i32, Step::from_number(place)), (place, Some(step)));
+        names.push(step.name());
+    }
+    let beyond = Step::ALL.len() as i32 + 1;
+    assert_eq!(
+        (Step::from_number(0), Step::from_number(beyond)),
+        (None, None)
+    );
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), Step::ALL.len());
+}
+
+#[test]
+fn a_zygote_understands_its_host() {
+    let demand = Demand {
+        count: 3,
+        generation: u32::MAX,
+    };
+    assert_eq!(Demand::decode(&demand.encode()), Some(demand));
+    let answer = Answer {
+        generation: 7,
+        pid: -11,
+    };
+    assert_eq!(Answer::decode(&answer.encode()), Some(answer));
+    for bytes in [&[][..], &[0; 7], &[0; 9]] {
+        assert_eq!((Demand::decode(bytes), Answer::decode(bytes)), (None, None));
+    }
+}
+
+/// An order of so many words whose header says what it does.
+fn order(words: &mut Vec<u64>, header: Header) -> Result<Order, Errno> {
+    let length = size_of_val(words.as_slice());
+    if length >= size_of::<Header>() {
+        // SAFETY: the words are long enough, and aligned as a header is.
+        unsafe { words.as_mut_ptr().cast::<Header>().write(header) };
+    }
+    // SAFETY: the block is aligned, writable, and only used here.
+    unsafe { Order::new(words.as_mut_ptr().cast(), length) }
+}
+
+/// Whatever an order says, nothing outside of it is read or written.
+#[test]
+fn places_outside_of_an_order_are_refused() {
+    const WORDS: usize = 64;
+    let mut words = vec![u64::MAX; WORDS];
+    let length = (WORDS * 8) as u64;
+    let header = |arguments| Header {
+        length,
+        arguments,
+        ..Header::default()
+    };
+    let span = |at: usize, count: usize| Span {
+        at: at as u32,
+        count: count as u32,
+    };
+    let none = span(0, 0);
+    assert!(order(&mut vec![0; 2], header(none)).is_err());
+    let longer = Header {
+        length: length + 8,
+        ..Header::default()
+    };
+    assert!(order(&mut words, longer).is_err());
+
+    let whole = order(&mut words, header(none)).expect("it is an order");
+    let last = span(WORDS * 8 - 8, 1);
+    assert_eq!(whole.item::<u64>(last, 0), Ok(u64::MAX));
+    assert_eq!(whole.item::<u64>(last, 1), Err(Errno::BADMSG));
+    for span in [
+        span(WORDS * 8 - 7, 1),
+        span(WORDS * 8, 1),
+        span(u32::MAX as usize, 1),
+    ] {
+        assert_eq!(whole.item::<u64>(span, 0), Err(Errno::BADMSG));
+        assert!(whole.set_item(span, 0, Move::default()).is_err());
+        assert!(whole.address(span, 8).is_err());
+    }
+    assert!(whole.bytes(span(WORDS * 8 - 1, 2)).is_err());
+    assert!(whole.address(span(0, u32::MAX as usize), 8).is_err());
+    // A string without an end, and one that begins beyond it.
+    assert!(whole.string(WORDS as u32 * 8 - 8).is_err());
+    assert!(whole.string(u32::MAX).is_err());
+    // Tables without an end, with one in the middle, and with a place that is none.
+    assert!(whole.relocate().is_err());
+    for table in [span(WORDS * 8 - 8, 1), span(WORDS * 8 - 16, 2), span(0, 1)] {
+        let broken = order(&mut words, header(table)).expect("it is an order");
+        assert!(broken.relocate().is_err());
+    }
+}
+
+#[test]
+fn cut_numbers_are_left_out() {
+    #[track_caller]
+    fn check(list: &[u8], expected: &[i32]) {
+        assert_eq!(watch::whole_numbers(list).collect::<Vec<_>>(), expected);
+    }
+    check(b"", &[]);
+    check(b"12 ", &[12]);
+    check(b"12 345 67", &[12, 345]);
+    check(b"12", &[]);
+    check(b"x 1 99999999999 2 ", &[1, 2]);
 }

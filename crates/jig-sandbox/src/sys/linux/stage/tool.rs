@@ -18,6 +18,8 @@ pub(crate) struct Task {
     pub(crate) keeper: i32,
     /// The ruleset of Landlock, or -1.
     pub(crate) ruleset: i32,
+    /// The mask for the modes of new files that the program is to have, if the keeper has another.
+    pub(crate) mask: Option<u32>,
     /// Why the program does not run. The tool writes it, in memory that the keeper shares.
     pub(crate) failure: Cell<Option<Refusal>>,
 }
@@ -42,6 +44,9 @@ pub(crate) extern "C" fn run(argument: *mut u8) -> ! {
 fn prepare(task: &Task) -> Result<(), Refusal> {
     let order = &task.order;
     calls::leave_session().map_err(Refusal::at(Step::Session))?;
+    if let Some(mask) = task.mask {
+        calls::set_file_mask(mask);
+    }
     if !order.has(order::NAMESPACES) {
         tie_to_parent(task.keeper).map_err(Refusal::at(Step::Parent))?;
     }

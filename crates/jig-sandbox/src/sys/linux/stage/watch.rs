@@ -1,8 +1,8 @@
 //! [`Watch`]: limits of a whole tree, looked at from time to time.
 //!
 //! The kernel counts memory by process, or by control group where there is one. Here the keeper adds up
-//! what it sees in `/proc`. That is too slow for a tree that takes all memory within a moment, and
-//! memory that no process has mapped is not seen.
+//! what it sees in `/proc`. That is too slow for a tree that takes all memory within a moment, and of
+//! memory that no process has mapped only private directories and System V objects are seen.
 
 use super::calls::{self, O_RDONLY, WORKING_DIRECTORY};
 use super::raw::{Errno, O_DIRECTORY};
@@ -57,7 +57,12 @@ impl Watch {
         let memory = sum.pages.saturating_mul(self.page);
         let private = self.private.iter().filter(|fd| **fd >= 0);
         let private = private.map(|fd| calls::used_bytes(*fd).unwrap_or(0));
-        let memory = private.fold(memory, u64::saturating_add);
+        let mut memory = private.fold(memory, u64::saturating_add);
+        memory = memory.saturating_add(sum.tables);
+        if self.proc >= 0 {
+            // Only where these are the tree's own.
+            memory = memory.saturating_add(calls::held_by_ipc(self.page));
+        }
         let too_much = self.memory != 0 && memory > self.memory;
         if too_much {
             self.reached |= record::REACHED_MEMORY;
@@ -110,6 +115,8 @@ impl Watch {
 #[derive(Default)]
 struct Sum {
     pages: u64,
+    /// Bytes of page tables, which resident pages do not include.
+    tables: u64,
     tasks: u64,
     /// The most in one process.
     descriptors: u64,
@@ -136,6 +143,18 @@ impl Sum {
                 .split(|byte| *byte == b' ')
                 .nth(1);
             self.pages += resident.and_then(large_number).unwrap_or(0);
+        }
+        let mut text = [0; 2048];
+        if let Ok(path) = path.set(before, pid, b"/status", -1, b"")
+            && let Ok(length) = calls::read_file(directory, path, &mut text)
+        {
+            let mut lines = text[..length.min(text.len())].split(|byte| *byte == b'\n');
+            let tables = lines.find_map(|line| line.strip_prefix(b"VmPTE:"));
+            let kilobytes = tables.and_then(|line| {
+                let mut words = line.split(|byte| matches!(*byte, b' ' | b'\t'));
+                words.find_map(large_number)
+            });
+            self.tables += kilobytes.unwrap_or(0).saturating_mul(1024);
         }
         // The directory of threads has a link from each, and two of its own.
         if let Ok(path) = path.set(before, pid, b"/task", -1, b"") {

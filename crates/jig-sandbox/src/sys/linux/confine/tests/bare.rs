@@ -64,8 +64,12 @@ fn nothing_can_be_withheld_inside_a_grant() {
             reason.contains("jig doctor") && reason.contains("best-effort"),
             "{reason}"
         );
-        let guard = profile(&text.replace("\nd", "\ng"));
-        let gaps = compiled(TREE, &guard, Tier::B, 7).unwrap().gaps;
+        // What nobody declared is held no less.
+        let guarded = text.replace("\nd", "\ng");
+        assert_eq!(refusal(TREE, &guarded, Tier::B), reason);
+        let mut willing = profile(&guarded);
+        willing.enforce = Enforce::BestEffort;
+        let gaps = compiled(TREE, &willing, Tier::B, 7).unwrap().gaps;
         assert!(gaps[0].contains(&format!("is open to {open}")), "{gaps:?}");
     }
 }

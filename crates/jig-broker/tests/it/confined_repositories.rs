@@ -1,0 +1,223 @@
+//! Repositories below the workspace: those that are there keep what git obeys in them, and those that a tool
+//! makes run nothing of its choice when the user's own git comes along.
+
+use std::path::{Path, PathBuf};
+
+use crate::confined::shell;
+use crate::confined_git::{host_git, repository};
+use crate::world::World;
+
+/// A workspace with a repository, folders of the user's, a nested repository and a linked worktree.
+fn workspace() -> (World, PathBuf) {
+    let world = repository();
+    let ws = world.outside().canonicalize().unwrap().join("ws");
+    std::fs::create_dir(ws.join("src")).unwrap();
+    std::fs::write(ws.join("src/a"), "a\n").unwrap();
+    host_git(&ws, &["init", "-q", "-b", "main", "vendor/lib"]);
+    host_git(&ws, &["worktree", "add", "-q", "linked"]);
+    // Git makes these examples or not, by how it was built.
+    let _ = std::fs::remove_dir_all(ws.join("vendor/lib/.git/hooks"));
+    (world, ws)
+}
+
+fn marker(world: &World) -> PathBuf {
+    world.outside().canonicalize().unwrap().join("OWNED")
+}
+
+/// How an attack ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// A command of it fails.
+    Refused,
+    /// What it made is moved away.
+    Found,
+}
+
+/// Shell commands that a tool runs; then the user asks git for the status in `folder`.
+fn attack(name: &str, folder: &str, commands: &str, end: End) {
+    let hostile = |marker: &Path| {
+        format!(
+            "hostile() {{ git -C \"$1\" config core.fsmonitor 'touch {};:'; }}\n{commands}",
+            marker.display()
+        )
+    };
+    // Without a sandbox it works, or there would be nothing to keep from.
+    let (world, ws) = workspace();
+    let text = hostile(&marker(&world));
+    let done = std::process::Command::new("sh")
+        .args(["-c", &text])
+        .current_dir(&ws)
+        .env("GIT_CONFIG_GLOBAL", world.outside().join("home/.gitconfig"))
+        .output()
+        .unwrap();
+    assert!(done.status.success(), "{name}: {done:?}");
+    let _ = std::fs::remove_file(marker(&world));
+    host_git(&ws.join(folder), &["status"]);
+    assert!(marker(&world).exists(), "{name} does not work at all");
+
+    let (world, ws) = workspace();
+    let reply = shell(&world, &hostile(&marker(&world)));
+    match end {
+        End::Refused => assert_ne!(reply.exit_code, 0, "{name}"),
+        End::Found => assert!(
+            reply.stderr.contains("may not be made"),
+            "{name}: {}",
+            reply.stderr
+        ),
+    }
+    let around = ws.join(folder);
+    let _ = std::process::Command::new("git")
+        .arg("status")
+        .current_dir(around)
+        .env("HOME", "/nonexistent")
+        .output()
+        .unwrap();
+    assert!(!marker(&world).exists(), "{name}: {}", reply.stderr);
+}
+
+#[test]
+fn a_repository_in_a_folder_of_the_users_runs_nothing() {
+    attack(
+        "init",
+        "src",
+        "set -e; git init -q src; hostile src; git -C src config core.bare false",
+        End::Found,
+    );
+    attack(
+        "a file",
+        "src",
+        "set -e; git init -q evil; hostile evil; echo 'gitdir: ../evil/.git' > src/.git",
+        End::Found,
+    );
+    attack(
+        "a link",
+        "src",
+        "set -e; git init -q evil; hostile evil; ln -s ../evil/.git src/.git",
+        End::Found,
+    );
+    attack(
+        "moved into place",
+        "src",
+        "set -e; git init -q evil; hostile evil; mv evil/.git src/.git",
+        End::Found,
+    );
+    attack(
+        "another folder in its place",
+        "src",
+        "set -e; cp -r src evil; git init -q evil; hostile evil; mv src away; mv evil src",
+        End::Found,
+    );
+    attack(
+        "bare",
+        "src",
+        "set -e; git init -q --bare src; hostile src; git -C src config core.bare false; \
+         git -C src config core.worktree \"$PWD/src\"",
+        End::Found,
+    );
+    attack(
+        "the workspace itself",
+        "src",
+        "set -e; git init -q --bare x; hostile x; git -C x config core.bare false; \
+         git -C x config core.worktree \"$PWD/src\"; cp -r x/objects x/refs x/HEAD x/config src",
+        End::Found,
+    );
+}
+
+/// The repository around knows the new one, and looks into it by itself.
+#[test]
+fn a_new_repository_that_the_one_around_looks_into_runs_nothing() {
+    let make = "set -e; git init -q new; cd new; echo x > x; git add x; git commit -qm x; cd ..; \
+                git add new 2>/dev/null;";
+    attack("embedded", ".", &format!("{make} hostile new"), End::Found);
+    attack(
+        "embedded by a file",
+        ".",
+        &format!("{make} hostile new; mv new/.git store; echo 'gitdir: ../store' > new/.git"),
+        End::Found,
+    );
+}
+
+#[test]
+fn repositories_that_are_there_keep_their_configuration() {
+    attack("config", "vendor/lib", "hostile vendor/lib", End::Refused);
+    attack(
+        "another one",
+        "vendor/lib",
+        "set -e; git init -q evil; hostile evil; mv vendor/lib/.git vendor/lib/old; \
+         mv evil/.git vendor/lib/.git",
+        End::Refused,
+    );
+    let forged = "git init -q evil; hostile evil;";
+    attack(
+        "the file of a worktree",
+        "linked",
+        &format!("{forged} echo 'gitdir: ../evil/.git' > linked/.git"),
+        End::Refused,
+    );
+    attack(
+        "another file for a worktree",
+        "linked",
+        &format!(
+            "set -e; {forged} echo 'gitdir: ../evil/.git' > linked/x; mv linked/x linked/.git"
+        ),
+        End::Refused,
+    );
+    attack(
+        "the place of the repository of a worktree",
+        "linked",
+        &format!(
+            "set -e; {forged} cp .git/worktrees/linked/HEAD evil/.git/; \
+             echo \"$PWD/evil/.git\" > .git/worktrees/linked/commondir"
+        ),
+        End::Refused,
+    );
+}
+
+#[test]
+fn ordinary_work_goes_on_in_repositories_below() {
+    let (world, ws) = workspace();
+    let reply = shell(
+        &world,
+        "set -e; echo x > vendor/lib/x; git -C vendor/lib add x; git -C vendor/lib commit -qm x; \
+         echo y > linked/y; git -C linked add y; git -C linked commit -qm y; \
+         git clone -q vendor/lib copy; git -C copy log --format=%s; git clone -q --bare vendor/lib copy.git; \
+         git worktree add -q more; git -C more log --format=%s -1; mv src source",
+    );
+    assert_eq!(
+        (reply.exit_code, reply.stderr.as_ref()),
+        (0, ""),
+        "{}",
+        reply.stdout
+    );
+    assert_eq!(reply.stdout, "x\nfirst\n");
+    for kept in [
+        "copy/.git/config",
+        "copy.git/HEAD",
+        "more/.git",
+        "vendor/lib/.git/config",
+    ] {
+        assert!(ws.join(kept).exists(), "{kept}");
+    }
+    // In the next call they are all old, and can be worked in.
+    let reply = shell(
+        &world,
+        "set -e; for r in copy more vendor/lib; do echo z > $r/z; git -C $r add z; git -C $r commit -qm z; done",
+    );
+    assert_eq!((reply.exit_code, reply.stderr.as_ref()), (0, ""));
+    let reply = shell(&world, "git -C copy config core.pager evil");
+    assert_ne!(reply.exit_code, 0);
+}
+
+#[test]
+fn the_preset_makes_repositories_anywhere() {
+    let (mut world, ws) = workspace();
+    world.guards = jig_policy::Guards::of_workspace().without_git();
+    world.confine.as_mut().unwrap().presets = vec![jig_broker::Preset::Git];
+    let reply = shell(
+        &world,
+        "set -e; git init -q src; git -C src config core.pager less; git -C vendor/lib config core.pager less; \
+         git init -q new; git -C new config alias.st '!true'",
+    );
+    assert_eq!((reply.exit_code, reply.stderr.as_ref()), (0, ""));
+    assert!(ws.join("src/.git/config").exists() && ws.join("new/.git/config").exists());
+}
