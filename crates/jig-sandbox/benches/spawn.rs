@@ -1,6 +1,7 @@
 //! Starting and waiting for `/bin/true`: bare, by each way of ours, confined as tools are, and by
 //! bubblewrap if it is installed. They are taken in turns, so that whatever else the machine does falls on
-//! all alike; trust the minima more than the medians.
+//! all alike; trust the minima more than the medians. A time ends when the program is known to have ended,
+//! with all that it started; what is taken down after that is part of the second table.
 //!
 //! `cargo bench -p jig-sandbox --bench spawn`; a number as argument is the host's memory in megabytes,
 //! which a fork copies the page tables of; another word leaves only the ways that have it in their name.
@@ -20,11 +21,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jig_sandbox::{
-    Containment, Launch, Limits, Network, PathRule, Pool, PrivateDirectory, Profile, Program,
-    Rights, RuleSource, SpawnRequest, Stdio as OurStdio, minimal_environment, spawn,
+    Child, Containment, Launch, Limits, Network, PathRule, Pool, PrivateDirectory, Profile,
+    Program, Rights, RuleSource, SpawnRequest, Stdio as OurStdio, minimal_environment, spawn,
 };
 
 const ROUNDS: usize = 400;
+
+/// A way to run the program, by its name. What is left to clean up when its end is known is given back.
+type Way = (&'static str, Box<dyn Fn() -> Option<Child>>);
 
 fn main() {
     let megabytes = std::env::args().find_map(|argument| argument.parse().ok());
@@ -42,17 +46,17 @@ fn main() {
             request.env = minimal_environment("/home/tool".as_ref());
             request.limits = Limits::ROOMY;
             request.profile = Some(profile.clone());
-            run(request, launch.clone());
+            Some(run(request, launch.clone()))
         }
     };
     let contained = |launch: Launch| {
         move || {
             let mut request = SpawnRequest::new(program(), "/");
             request.containment = Containment::Required;
-            run(request, launch.clone());
+            Some(run(request, launch.clone()))
         }
     };
-    let mut ways: Vec<(&str, Box<dyn Fn()>)> = vec![
+    let mut ways: Vec<Way> = vec![
         ("posix_spawn", Box::new(bare)),
         ("std::process::Command", Box::new(by_std)),
         ("contained, direct", Box::new(contained(Launch::Direct))),
@@ -62,10 +66,7 @@ fn main() {
         ),
         ("confined, direct", Box::new(confined(Launch::Direct))),
         ("confined, launcher", Box::new(confined(Launch::Launcher))),
-        (
-            "confined, pool",
-            Box::new(confined(Launch::Pool(pool.clone()))),
-        ),
+        ("confined, pool", Box::new(confined(Launch::Pool(pool)))),
     ];
     if bubblewrap(workspace.path())
         .status()
@@ -77,6 +78,7 @@ fn main() {
             Box::new(move || {
                 let status = bubblewrap(&workspace).status().expect("it is installed");
                 assert!(status.success());
+                None
             }),
         ));
     }
@@ -94,10 +96,10 @@ fn main() {
     compare(&ways);
 
     // One after the other, so that the making of keepers is part of it.
-    let together = |way: &dyn Fn()| {
+    let together = |way: &dyn Fn() -> Option<Child>| {
         let start = Instant::now();
         for _ in 0..ROUNDS {
-            way();
+            drop(way());
         }
         start.elapsed() / ROUNDS as u32
     };
@@ -112,15 +114,16 @@ fn main() {
     drop(black_box(memory));
 }
 
-fn compare(ways: &[(&str, Box<dyn Fn()>)]) {
+fn compare(ways: &[Way]) {
     let mut times = vec![Vec::with_capacity(ROUNDS); ways.len()];
     for round in 0..ROUNDS {
         for turn in 0..ways.len() {
             // Each goes first equally often.
             let way = (turn + round) % ways.len();
             let start = Instant::now();
-            (ways[way].1)();
+            let ended = (ways[way].1)();
             times[way].push(start.elapsed());
+            drop(ended);
             // A pool is full again when the next one begins, as it would be between two calls.
             std::thread::sleep(Duration::from_millis(3));
         }
@@ -184,15 +187,16 @@ fn program() -> Program {
     Program::parse("/bin/true").expect("it is absolute")
 }
 
-fn run(mut request: SpawnRequest, launch: Launch) {
+fn run(mut request: SpawnRequest, launch: Launch) -> Child {
     request.stdout = OurStdio::Null;
     request.stderr = OurStdio::Null;
     request.launch = launch;
     let child = spawn(request).expect("it starts");
     assert!(child.wait().expect("it can be waited for").is_success());
+    child
 }
 
-fn bare() {
+fn bare() -> Option<Child> {
     let path = c"/bin/true";
     let arguments = [path.as_ptr().cast_mut(), ptr::null_mut()];
     let environment = [ptr::null_mut()];
@@ -211,9 +215,10 @@ fn bare() {
         assert_eq!(libc::waitpid(pid, &raw mut status, 0), pid);
     }
     assert_eq!(status, 0);
+    None
 }
 
-fn by_std() {
+fn by_std() -> Option<Child> {
     let status = Command::new("/bin/true")
         .env_clear()
         .stdin(Stdio::null())
@@ -221,6 +226,7 @@ fn by_std() {
         .stderr(Stdio::null())
         .status();
     assert!(status.expect("it starts").success());
+    None
 }
 
 /// As agents use it, with the namespaces and the view that a profile here has.

@@ -68,6 +68,7 @@ pub(super) fn whole(plan: &Plan, seat: &Seat) -> Packed {
 pub(super) fn base(plan: &Plan) -> Packed {
     let mut packer = Packer::new();
     packer.put_base(plan);
+    packer.header.flags |= order::AHEAD;
     packer.finish()
 }
 

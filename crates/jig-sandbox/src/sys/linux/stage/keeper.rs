@@ -36,6 +36,8 @@ pub(crate) fn keep(order: &Order, prepared: Result<Prepared, Refusal>, line: i32
         Err(refusal) => say(line, Record::Refused(refusal)),
         Ok((mut keeper, report)) => {
             say(line, Record::Started(report));
+            // The ends of the tool's pipes are the tool's alone.
+            keeper.close_others();
             keeper.watch();
             keeper.finish();
         }
@@ -81,7 +83,8 @@ impl Prepared {
             }
             map_users(order, line).map_err(Refusal::at(Step::Map))?;
             if confined {
-                prepared.root = Some(Root::new().map_err(Refusal::at(Step::Root))?);
+                prepared.root =
+                    Some(Root::new(order.has(order::AHEAD)).map_err(Refusal::at(Step::Root))?);
             } else {
                 prepared.report.proc = mounts::renew_proc().err();
             }
@@ -102,6 +105,11 @@ impl Prepared {
         if let Some(network) = prepared.network.take() {
             // Nobody asked whether its loopback is up.
             let _ = network.enter().map_err(Refusal::at(Step::Network))?;
+        }
+        if let Some(root) = &mut prepared.root
+            && order.has(order::AHEAD)
+        {
+            root.enter_ahead().map_err(Refusal::at(Step::EnterRoot))?;
         }
         Ok(prepared)
     }
@@ -172,8 +180,6 @@ impl Prepared {
             said: false,
             watch,
         };
-        // The ends of the tool's pipes are the tool's alone.
-        keeper.close_others();
         let _ = calls::change_directory(c"/");
         Ok((keeper, self.report))
     }

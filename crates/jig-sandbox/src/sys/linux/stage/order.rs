@@ -305,6 +305,8 @@ pub(crate) const OWN_NETWORK: u32 = 2;
 pub(crate) const CONFINED: u32 = 4;
 pub(crate) const LANDLOCK: u32 = 8;
 pub(crate) const MAPPED_FROM_OUTSIDE: u32 = 16;
+/// The keeper is made before it is known for whom.
+pub(crate) const AHEAD: u32 = 32;
 
 /// Flags of an act.
 pub(crate) const OPTIONAL: u32 = 1;

@@ -12,7 +12,7 @@ use super::raw::{Errno, O_DIRECTORY};
 /// The new root.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Root {
-    /// The host's root, in which sources are found.
+    /// The host's root, in which sources are found. Once the new root is entered, a copy of it.
     host: i32,
     /// The mount that becomes the root.
     new: i32,
@@ -22,16 +22,25 @@ pub(crate) struct Root {
     pub(crate) proc: i32,
     /// The private file systems in memory, as far as there is room; -1 for none.
     pub(crate) private: [i32; MOST_PRIVATE],
+    /// A copy of the host's root that is attached nowhere, or -1.
+    copy: i32,
+    /// Whether it is the root already.
+    is_entered: bool,
 }
 
 impl Root {
-    /// Makes the memory and puts it on the host's `/proc`.
+    /// Makes the memory and puts it on the host's `/proc`. With `ahead` it is to be entered before all that
+    /// it shows is known.
     ///
     /// That exists wherever users can be mapped, and nothing below it is ever shown. On the host's root it
     /// would stay in place when that is detached: what is detached is what lies on top.
-    pub(crate) fn new() -> Result<Self, Errno> {
+    pub(crate) fn new(ahead: bool) -> Result<Self, Errno> {
         let open = |path| calls::open_at(WORKING_DIRECTORY, path, O_PATH | O_DIRECTORY);
         let (host, place) = (open(c"/")?, open(c"/proc")?);
+        let copy = match ahead {
+            true => mounts::copy(host).unwrap_or(-1),
+            false => -1,
+        };
         let parameters = [(c"size", ROOM), (c"nr_inodes", INODES), (c"mode", c"755")];
         let memory = mounts::new(c"tmpfs", &parameters, Attributes::default())?;
         mounts::attach(memory, place)?;
@@ -54,6 +63,8 @@ impl Root {
             masks,
             proc: -1,
             private: [-1; MOST_PRIVATE],
+            copy,
+            is_entered: false,
         })
     }
 
@@ -154,15 +165,38 @@ impl Root {
         }
     }
 
-    /// Makes it the root, for good.
-    pub(crate) fn enter(&self) -> Result<(), Errno> {
-        mounts::make_read_only(self.new)?;
+    /// Makes it the root ahead of time, where the kernel can show what is attached nowhere (Linux 6.15):
+    /// entering it takes as long as all that is left to do. Elsewhere this does nothing.
+    pub(crate) fn enter_ahead(&mut self) -> Result<(), Errno> {
+        let masks = self.masks.map(mounts::copy);
+        let ([Ok(file), Ok(directory)], 0..) = (masks, self.copy) else {
+            return Ok(());
+        };
+        match mounts::copy(file) {
+            Ok(trial) => calls::close(trial),
+            Err(_) => return Ok(()),
+        }
         calls::enter_directory(self.new)?;
         mounts::enter_as_root()?;
-        for fd in [self.host, self.new, self.masks[0], self.masks[1]] {
+        for fd in [self.host, self.masks[0], self.masks[1]] {
             calls::close(fd);
         }
+        self.host = self.copy;
+        self.masks = [file, directory];
+        self.is_entered = true;
         Ok(())
+    }
+
+    /// Makes it the root, for good. Nothing can be made in it any more.
+    ///
+    /// Its descriptors are left to whoever closes all: to give up a copy of the host's root takes time.
+    pub(crate) fn enter(&self) -> Result<(), Errno> {
+        mounts::make_read_only(self.new)?;
+        if self.is_entered {
+            return Ok(());
+        }
+        calls::enter_directory(self.new)?;
+        mounts::enter_as_root()
     }
 }
 
