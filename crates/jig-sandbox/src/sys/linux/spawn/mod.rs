@@ -19,7 +19,6 @@ mod zygote;
 
 use std::io::{self, PipeReader, PipeWriter};
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use rustix::fs::{Mode, OFlags};
@@ -41,6 +40,7 @@ use crate::machine::Errno;
 use crate::process::{
     Containment, Enforcement, Launch, Pool, SpawnError, SpawnRequest, Started, Status, Stdio,
 };
+use crate::profile::Rights;
 
 #[cfg(test)]
 mod tests;
@@ -145,15 +145,20 @@ fn start(request: &SpawnRequest, plan: &mut Plan) -> Result<(Running, Status), S
     }
 }
 
-/// Whether the working directory is one that only namespaces could make.
+/// Whether the working directory is one that only namespaces could make: it lies in a private one, and
+/// nothing of the host's is to be seen there.
 fn starts_in_private(request: &SpawnRequest) -> bool {
     let Some(profile) = &request.profile else {
         return false;
     };
-    let private = profile.private.iter().map(|private| &private.path);
-    let shown = profile.paths.iter().map(|rule| &rule.path);
-    let covers = |path: &&PathBuf| request.cwd.starts_with(path);
-    private.filter(covers).max() > shown.filter(covers).max()
+    let mut private = profile.private.iter();
+    let mut shown = profile
+        .paths
+        .iter()
+        .filter(|rule| rule.rights != Rights::NONE);
+    private.any(|private| request.cwd.starts_with(&private.path))
+        && !shown
+            .any(|rule| rule.path.starts_with(&request.cwd) || request.cwd.starts_with(&rule.path))
 }
 
 /// The confinement that the request's profile means in a tier; `None` without a profile.

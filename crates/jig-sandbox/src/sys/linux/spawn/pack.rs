@@ -69,6 +69,10 @@ pub(super) fn base(plan: &Plan) -> Packed {
     let mut packer = Packer::new();
     packer.put_base(plan);
     packer.header.flags |= order::AHEAD;
+    if let Some(confinement) = is_filtered_ahead(plan) {
+        packer.header.flags |= order::FILTERED_AHEAD;
+        packer.put_filter(confinement);
+    }
     packer.finish()
 }
 
@@ -78,6 +82,10 @@ pub(super) fn call(plan: &Plan) -> Packed {
     let mut packer = Packer::new();
     packer.header.flags = flags(plan);
     packer.put_call(plan);
+    if is_filtered_ahead(plan).is_some() {
+        packer.header.flags |= order::FILTERED_AHEAD;
+        packer.header.filter = Span::default();
+    }
     for (number, one) in plan.moves.iter().enumerate() {
         let one = Move {
             source: number as i32 + 1,
@@ -87,6 +95,12 @@ pub(super) fn call(plan: &Plan) -> Packed {
         packer.replace(packer.header.moves, number, one);
     }
     packer.finish()
+}
+
+/// The confinement, if the tool's process can be made before the call is known, with the filter.
+fn is_filtered_ahead(plan: &Plan) -> Option<&Confinement> {
+    let in_namespaces = matches!(plan.hold, Hold::Namespaces(_));
+    plan.confinement.as_ref().filter(|_| in_namespaces)
 }
 
 /// The descriptors that follow the order's own, in this order.
@@ -184,6 +198,10 @@ impl Packer {
     fn put_confinement(&mut self, confinement: &Confinement) {
         self.header.taken = confinement.base.len() as u32;
         self.header.steps = self.acts(&confinement.steps);
+        self.put_filter(confinement);
+    }
+
+    fn put_filter(&mut self, confinement: &Confinement) {
         let filter: Vec<u64> = confinement
             .filter
             .iter()

@@ -8,6 +8,7 @@
 
 use core::ffi::CStr;
 use core::ptr;
+use core::sync::atomic::AtomicU32;
 
 use super::raw::{self, Errno, call};
 
@@ -282,6 +283,35 @@ pub(crate) fn wait_readable<const N: usize>(fds: [i32; N], milliseconds: i64) ->
 /// Waits for a short while.
 pub(crate) fn pause(milliseconds: i64) {
     wait_readable([], milliseconds);
+}
+
+/// Waits while a word that another process may change has this value. It may also return without a reason.
+pub(crate) fn wait_while(word: &AtomicU32, value: u32) {
+    const WAIT: i32 = 0;
+    let for_ever = ptr::null::<u64>();
+    // SAFETY: the word is alive; without a time nothing else is read.
+    let _ = unsafe { call!(FUTEX, word.as_ptr(), WAIT, value, for_ever) };
+}
+
+/// Wakes whoever waits for a change of a word.
+pub(crate) fn wake(word: &AtomicU32) {
+    const WAKE: i32 = 1;
+    // SAFETY: the word is alive, and only its address counts.
+    let _ = unsafe { call!(FUTEX, word.as_ptr(), WAKE, 1) };
+}
+
+/// Has the kernel clear a word, and wake whoever waits for that, when this process executes a program or
+/// ends, and its memory is another's too.
+pub(crate) fn clear_when_done(word: &'static AtomicU32) {
+    // SAFETY: the word is never given back.
+    let _ = unsafe { call!(SET_TID_ADDRESS, word.as_ptr()) };
+}
+
+/// From now on descriptors are this process's own, if it shared them with another.
+pub(crate) fn own_descriptors() -> Result<(), Errno> {
+    const UNSHARE: i32 = 2;
+    // SAFETY: the call takes no addresses. The one number that it closes is never used.
+    unsafe { call!(CLOSE_RANGE, u32::MAX, u32::MAX, UNSHARE) }.map(drop)
 }
 
 /// Gives every signal its default action. Ignored ones would stay ignored in a new program.

@@ -13,6 +13,7 @@ use core::ffi::CStr;
 
 use super::acts::Site;
 use super::calls::{self, ExitOnDrop, O_PATH, SIGCHLD, SIGCONT, SIGKILL, WORKING_DIRECTORY};
+use super::early::Early;
 use super::mounts::{self, Attributes};
 use super::network::Network;
 use super::order::{self, Order, Span};
@@ -63,6 +64,8 @@ pub(crate) struct Prepared {
     network: Option<Network>,
     /// The host's mask for the modes of new files, if the keeper has put it aside.
     mask: Option<u32>,
+    /// The tool's process, if it is made already.
+    tool: Option<Early>,
     report: Report,
 }
 
@@ -74,6 +77,7 @@ impl Prepared {
             ruleset: -1,
             network: None,
             mask: None,
+            tool: None,
             report: Report::default(),
         };
         let confined = order.has(order::CONFINED);
@@ -110,6 +114,9 @@ impl Prepared {
             && order.has(order::AHEAD)
         {
             root.enter_ahead().map_err(Refusal::at(Step::EnterRoot))?;
+        }
+        if order.has(order::FILTERED_AHEAD) {
+            prepared.tool = Some(Early::begin(order).map_err(Refusal::at(Step::Fork))?);
         }
         Ok(prepared)
     }
@@ -169,7 +176,10 @@ impl Prepared {
             mask: self.mask,
             failure: Cell::new(None),
         };
-        let tool = begin(&task)?;
+        let tool = match self.tool {
+            Some(tool) => tool.release(&task)?,
+            None => begin(&task)?,
+        };
         let keeper = Keeper {
             tool,
             line,

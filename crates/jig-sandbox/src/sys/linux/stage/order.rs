@@ -307,6 +307,8 @@ pub(crate) const LANDLOCK: u32 = 8;
 pub(crate) const MAPPED_FROM_OUTSIDE: u32 = 16;
 /// The keeper is made before it is known for whom.
 pub(crate) const AHEAD: u32 = 32;
+/// The tool's process was made ahead too, and has its filter from the base.
+pub(crate) const FILTERED_AHEAD: u32 = 64;
 
 /// Flags of an act.
 pub(crate) const OPTIONAL: u32 = 1;

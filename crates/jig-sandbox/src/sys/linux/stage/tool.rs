@@ -35,30 +35,55 @@ pub(crate) extern "C" fn run(argument: *mut u8) -> ! {
     let task = unsafe { &*argument.cast::<Task>() };
     let refusal = match prepare(task) {
         Err(refusal) => refusal,
-        Ok(()) => execute(&task.order),
+        Ok(()) => finish(task),
     };
     task.failure.set(Some(refusal));
     calls::exit(0)
 }
 
 fn prepare(task: &Task) -> Result<(), Refusal> {
-    let order = &task.order;
+    if task.order.has(order::FILTERED_AHEAD) {
+        // This process is not the one that has the filter.
+        return Err(Refusal::at(Step::Filter)(Errno::INVAL));
+    }
+    bind(&task.order)?;
+    if !task.order.has(order::NAMESPACES) {
+        tie_to_parent(task.keeper).map_err(Refusal::at(Step::Parent))?;
+    }
+    Ok(())
+}
+
+/// What can be done without a task: binds this process to a session of its own and, with a confinement,
+/// to its filter, without any privilege.
+///
+/// The filter lets through what is done from here on: that is no more than programs do.
+pub(crate) fn bind(order: &Order) -> Result<(), Refusal> {
     calls::leave_session().map_err(Refusal::at(Step::Session))?;
+    if order.has(order::CONFINED) {
+        give_up_privileges().map_err(Refusal::at(Step::Privileges))?;
+    }
+    install_filter(order).map_err(Refusal::at(Step::Filter))
+}
+
+/// Does the rest, and executes the program. Returns only if something failed.
+pub(crate) fn finish(task: &Task) -> Refusal {
+    match settle(task) {
+        Err(refusal) => refusal,
+        Ok(()) => execute(&task.order),
+    }
+}
+
+fn settle(task: &Task) -> Result<(), Refusal> {
+    let order = &task.order;
     if let Some(mask) = task.mask {
         calls::set_file_mask(mask);
-    }
-    if !order.has(order::NAMESPACES) {
-        tie_to_parent(task.keeper).map_err(Refusal::at(Step::Parent))?;
     }
     let directory = order.string(order.header.directory);
     directory
         .and_then(calls::change_directory)
         .map_err(Refusal::at(Step::Directory))?;
-    if order.has(order::CONFINED) {
-        give_up_privileges().map_err(Refusal::at(Step::Privileges))?;
-        if order.has(order::LANDLOCK) {
-            calls::restrict_self(task.ruleset).map_err(Refusal::at(Step::Landlock))?;
-        }
+    if order.has(order::LANDLOCK) {
+        calls::restrict_self(task.ruleset).map_err(Refusal::at(Step::Landlock))?;
     }
     take_descriptors(order)?;
     for number in 0..order.header.limits.count {
@@ -69,8 +94,7 @@ fn prepare(task: &Task) -> Result<(), Refusal> {
     }
     // Every signal has its default action since the keeper's start, so none can run code here.
     calls::set_blocked(0);
-    // The last thing of all: what comes after it is only what every program may do.
-    install_filter(order).map_err(Refusal::at(Step::Filter))
+    Ok(())
 }
 
 /// The keeper has one thread, so that its end is what the signal stands for. One that ended before the

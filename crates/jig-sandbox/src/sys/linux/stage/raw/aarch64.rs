@@ -27,6 +27,7 @@ pub(crate) mod number {
     pub(crate) const FSOPEN: usize = 430;
     pub(crate) const FSTATFS: usize = 44;
     pub(crate) const GETCWD: usize = 17;
+    pub(crate) const FUTEX: usize = 98;
     pub(crate) const GETDENTS64: usize = 61;
     pub(crate) const GETPGID: usize = 155;
     pub(crate) const GETPID: usize = 172;
@@ -64,6 +65,7 @@ pub(crate) mod number {
     pub(crate) const SETHOSTNAME: usize = 161;
     pub(crate) const SETNS: usize = 268;
     pub(crate) const SETSID: usize = 157;
+    pub(crate) const SET_TID_ADDRESS: usize = 96;
     pub(crate) const SIGNALFD4: usize = 74;
     pub(crate) const SOCKET: usize = 198;
     pub(crate) const SOCKETPAIR: usize = 199;

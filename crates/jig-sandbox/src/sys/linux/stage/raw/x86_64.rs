@@ -27,6 +27,7 @@ pub(crate) mod number {
     pub(crate) const FSOPEN: usize = 430;
     pub(crate) const FSTATFS: usize = 138;
     pub(crate) const GETCWD: usize = 79;
+    pub(crate) const FUTEX: usize = 202;
     pub(crate) const GETDENTS64: usize = 217;
     pub(crate) const GETPGID: usize = 121;
     pub(crate) const GETPID: usize = 39;
@@ -64,6 +65,7 @@ pub(crate) mod number {
     pub(crate) const SETHOSTNAME: usize = 170;
     pub(crate) const SETNS: usize = 308;
     pub(crate) const SETSID: usize = 112;
+    pub(crate) const SET_TID_ADDRESS: usize = 218;
     pub(crate) const SIGNALFD4: usize = 289;
     pub(crate) const SOCKET: usize = 41;
     pub(crate) const SOCKETPAIR: usize = 53;
