@@ -33,7 +33,7 @@ type Way = (&'static str, Box<dyn Fn() -> Option<Child>>);
 fn main() {
     let megabytes = std::env::args().find_map(|argument| argument.parse().ok());
     let memory = black_box(vec![1_u8; megabytes.unwrap_or(0) << 20]);
-    let workspace = tempfile::tempdir_in("/var/tmp").expect("there is a place for it");
+    let workspace = tempfile::tempdir_in("/var").expect("there is a place for it");
     std::fs::write(workspace.path().join("secret"), "hidden").expect("writable");
     std::fs::create_dir(workspace.path().join("kept")).expect("writable");
     let profile = Arc::new(profile(workspace.path()));
@@ -151,6 +151,26 @@ fn compare(ways: &[Way]) {
     }
 }
 
+/// What tools read of the system's settings.
+const ETC: [&str; 16] = [
+    "alternatives",
+    "ca-certificates",
+    "fonts",
+    "group",
+    "hosts",
+    "ld.so.cache",
+    "ld.so.conf",
+    "ld.so.conf.d",
+    "localtime",
+    "nsswitch.conf",
+    "passwd",
+    "perl",
+    "resolv.conf",
+    "services",
+    "ssl/certs",
+    "terminfo",
+];
+
 /// What an ordinary tool gets.
 fn profile(workspace: &Path) -> Profile {
     let mut profile = Profile::closed();
@@ -162,8 +182,13 @@ fn profile(workspace: &Path) -> Profile {
         });
     };
     let programs = Rights::READ.with(Rights::EXECUTE);
-    for path in ["/usr", "/etc"] {
+    for path in ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/opt"] {
         rule(path.as_ref(), programs, RuleSource::System);
+    }
+    rule("/etc".as_ref(), Rights::SEEN, RuleSource::System);
+    for name in ETC {
+        let path = Path::new("/etc").join(name);
+        rule(&path, Rights::READ, RuleSource::System);
     }
     rule(workspace, Rights::ALL, RuleSource::Declared);
     rule(
@@ -172,7 +197,7 @@ fn profile(workspace: &Path) -> Profile {
         RuleSource::Declared,
     );
     rule(&workspace.join("kept"), Rights::READ, RuleSource::Declared);
-    for path in ["/tmp", "/home/tool"] {
+    for path in ["/tmp", "/var/tmp", "/home/tool"] {
         profile.private.push(PrivateDirectory {
             path: path.into(),
             size: 64 << 20,

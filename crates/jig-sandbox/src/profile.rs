@@ -95,9 +95,12 @@ impl Rights {
     pub const DELETE: Self = Self(8);
     /// Running programs.
     pub const EXECUTE: Self = Self(16);
+    /// Being there: names, sizes and times, and nothing of what files hold. A directory of which only a few
+    /// files may be read is cheaper to show so, with a rule for each of them, than file by file.
+    pub const SEEN: Self = Self(32);
     /// Every change.
     pub const WRITE: Self = Self(2 | 4 | 8);
-    /// Everything.
+    /// Everything, which includes being seen.
     pub const ALL: Self = Self(31);
 
     /// Both sets together.
@@ -153,7 +156,8 @@ impl Serialize for Rights {
     }
 }
 
-const NAMES: [(Rights, &str); 5] = [
+const NAMES: [(Rights, &str); 6] = [
+    (Rights::SEEN, "seen"),
     (Rights::READ, "read"),
     (Rights::CREATE, "create"),
     (Rights::UPDATE, "update"),

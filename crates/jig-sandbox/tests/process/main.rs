@@ -13,6 +13,7 @@ mod basics;
 mod confined;
 mod ending;
 mod failing;
+mod pool;
 mod refused;
 mod surroundings;
 mod tree;

@@ -223,7 +223,9 @@ impl<'a> Walk<'a> {
 
     /// A path of the host on memory.
     fn show(&mut self, rule: &PathRule, found: &Found, above: &Stretch) -> Result<(), Refused> {
-        if rule.rights == Rights::NONE {
+        // What is only to be seen is closed by Landlock alone.
+        let is_closed = !rule.rights.has_any(Rights::ALL) && self.abi == 0;
+        if rule.rights == Rights::NONE || is_closed {
             // It is hidden already. Rules below it find memory.
             return Ok(());
         }

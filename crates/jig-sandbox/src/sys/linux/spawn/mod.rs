@@ -67,7 +67,7 @@ pub(crate) fn spawn(mut request: SpawnRequest) -> Result<Started, SpawnError> {
     }
     let started = start(&request, &mut plan);
     if let Launch::Pool(Pool(zygote)) = &request.launch {
-        zygote.refill();
+        zygote.refill_if_empty();
     }
     let (running, status) = started?;
     let in_namespace = matches!(plan.hold, Hold::Namespaces(_));

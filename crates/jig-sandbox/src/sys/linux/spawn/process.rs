@@ -114,7 +114,7 @@ pub(super) struct Handle {
 enum Parent {
     Host,
     /// Which lives at least as long.
-    Zygote(#[expect(dead_code, reason = "it is held, not used")] Zygote),
+    Zygote(Zygote),
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -269,7 +269,8 @@ impl Handle {
     /// Takes in what the keeper said last, once, whichever thread comes first.
     fn listen(&self, is_gone: bool) {
         let mut end = self.lock();
-        if let End::NotYet = *end {
+        let is_news = matches!(*end, End::NotYet);
+        if is_news {
             *end = match self.received_record() {
                 Some((Record::Ended(word), _)) if word.is_empty => {
                     End::Over(exit(word.status), word.reached)
@@ -281,6 +282,10 @@ impl Handle {
         }
         if let (End::Heard(exit, reached), true) = (*end, is_gone) {
             *end = End::Over(exit, reached);
+        }
+        drop(end);
+        if let (Parent::Zygote(zygote), true) = (&self.parent, is_news) {
+            zygote.refill();
         }
     }
 

@@ -63,7 +63,7 @@ struct Ticket {
 impl Zygote {
     pub(crate) fn start(ready: usize) -> io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
-        let mounts = rustix::fs::open("/proc/self/mountinfo", flags, Mode::empty()).ok();
+        let mounts = rustix::fs::open("/proc/thread-self/mountinfo", flags, Mode::empty()).ok();
         Ok(Self(Arc::new(Mutex::new(State {
             ready: ready.min(MOST_READY),
             helper: start_helper()?,
@@ -105,6 +105,15 @@ impl Zygote {
             }
         }
         Err(broken(io::ErrorKind::BrokenPipe.into()))
+    }
+
+    /// As [`Zygote::refill`], if no keeper is left. Otherwise there is time for that when the tool has
+    /// ended, which would have to share processors and locks of the kernel with it.
+    pub(super) fn refill_if_empty(&self) {
+        let mut state = self.state();
+        if state.waiting.is_empty() && state.coming == 0 {
+            let _ = state.refill();
+        }
     }
 
     /// Has keepers made for the next calls.
