@@ -10,6 +10,7 @@ mod diff;
 mod exit;
 mod highlight;
 mod interrupt;
+mod limits;
 mod output;
 mod prompt;
 mod trace;

@@ -18,6 +18,7 @@ use signal_hook::iterator::{Handle, Signals};
 use crate::args::{Global, RunArgs};
 use crate::cmd::call;
 use crate::exit::Done;
+use crate::limits;
 use crate::output::{BOLD, DIM, Output, field};
 use crate::workspace::{self, Project};
 
@@ -76,12 +77,12 @@ fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<
     if timed_out && let Some(time) = limits.time {
         out.note(&format!(
             "jig: the command ran longer than {} and was ended",
-            shown_time(time)
+            limits::time(time)
         ));
     }
     for limit in reached {
         ended_by_limit |= matches!(limit, Limit::Memory);
-        out.note(&format!("jig: {}", told(limit, &limits)));
+        out.note(&format!("jig: {}", limits::told(limit, &limits)));
     }
     Ok(match ended_by_limit {
         true => Done::Passed(Exit::Exited { code: LIMIT }),
@@ -262,31 +263,6 @@ impl Drop for Listening {
     }
 }
 
-/// A limit that was reached, in words.
-fn told(limit: Limit, limits: &SandboxLimits) -> String {
-    let size = |bytes: Option<u64>| bytes.map_or(String::new(), shown_size);
-    let count = |count: Option<u64>| count.map_or(String::new(), |count| count.to_string());
-    match limit {
-        Limit::Memory => format!(
-            "the command used more than {} of memory and was ended",
-            size(limits.memory)
-        ),
-        Limit::Tasks => format!(
-            "the command could have no more than {} processes and threads at once",
-            count(limits.processes)
-        ),
-        Limit::Descriptors => format!(
-            "a process had all of the {} descriptors open that it may have",
-            count(limits.descriptors)
-        ),
-        Limit::FileSize => format!(
-            "a file would have become larger than {}",
-            size(limits.file_size)
-        ),
-        _ => "a limit was reached".to_owned(),
-    }
-}
-
 /// What would be enforced.
 fn shown(
     args: &RunArgs,
@@ -302,20 +278,13 @@ fn shown(
         .map(|name| name.to_string_lossy().into_owned())
         .collect();
     if out.is_json() {
-        let limits = json!({
-            "time_ms": limits.time.map(|time| time.as_millis() as u64),
-            "memory": limits.memory,
-            "processes": limits.processes,
-            "file_size": limits.file_size,
-            "descriptors": limits.descriptors,
-        });
         return out.json(&json!({
             "command": args.command,
             "program": confined.program.as_os_str().to_string_lossy(),
             "cwd": confined.cwd,
             "profile": &**profile,
             "env": names,
-            "limits": limits,
+            "limits": limits::json(limits),
             "warnings": confined.warnings,
         }));
     }
@@ -327,33 +296,7 @@ fn shown(
     text.push_str(&field("starts in", confined.cwd.display()));
     text.push_str(&field("network", name_of(&json!(profile.network))));
     text.push_str(&field("env", names.join(" ")));
-    let mut set = Vec::new();
-    set.extend(
-        limits
-            .time
-            .map(|time| format!("{} of time", shown_time(time))),
-    );
-    set.extend(
-        limits
-            .memory
-            .map(|size| format!("{} of memory", shown_size(size))),
-    );
-    set.extend(
-        limits
-            .processes
-            .map(|count| format!("{count} processes and threads")),
-    );
-    set.extend(
-        limits
-            .file_size
-            .map(|size| format!("files of {}", shown_size(size))),
-    );
-    set.extend(
-        limits
-            .descriptors
-            .map(|count| format!("{count} descriptors")),
-    );
-    text.push_str(&field("limits", set.join(", ")));
+    text.push_str(&field("limits", limits::listed(limits)));
     text.push_str(&format!(
         "\n{DIM}files; the deepest path that matches decides{DIM:#}\n"
     ));
@@ -364,7 +307,7 @@ fn shown(
     }
     for private in &profile.private {
         let path = Utf8PathBuf::from(private.path.to_string_lossy().into_owned());
-        rows.push((path, format!("private, {}", shown_size(private.size))));
+        rows.push((path, format!("private, {}", limits::size(private.size))));
     }
     rows.sort();
     let width = rows
@@ -388,27 +331,6 @@ fn shown(
 
 fn name_of(value: &Json) -> String {
     value.as_str().unwrap_or_default().to_owned()
-}
-
-fn shown_size(bytes: u64) -> String {
-    let units = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
-    let unit = units
-        .iter()
-        .find(|(_, size)| bytes >= *size && bytes.is_multiple_of(*size));
-    unit.map_or(format!("{bytes} bytes"), |(name, size)| {
-        format!("{} {name}", bytes / size)
-    })
-}
-
-fn shown_time(time: Duration) -> String {
-    let millis = time.as_millis();
-    let units = [("h", 3_600_000), ("m", 60_000), ("s", 1000)];
-    let unit = units
-        .iter()
-        .find(|(_, size)| millis >= *size && millis.is_multiple_of(*size));
-    unit.map_or(format!("{millis}ms"), |(name, size)| {
-        format!("{}{name}", millis / size)
-    })
 }
 
 /// What shells and `env` end with when a command did not run.

@@ -1,12 +1,13 @@
 //! `jig tools`.
 
-use jig_config::{Parameter, Tool};
+use jig_config::{Parameter, Runtime, Tool};
 use jig_policy::{EnvUse, Policy};
 use serde_json::{Value as Json, json};
 
 use super::policy;
 use crate::args::Global;
 use crate::exit::Done;
+use crate::limits;
 use crate::output::{BOLD, DIM, Output, field, indented, table};
 use crate::workspace::Project;
 
@@ -72,6 +73,7 @@ fn one(project: &Project, name: &str, out: &mut Output) -> anyhow::Result<()> {
             "options": tool.options,
             "origin": tool.declared_at().to_string(),
             "policy": policy::shown_json(tool, &policy, &guards),
+            "sandbox": sandbox_json(tool),
         }));
     }
     let mut text = format!("{BOLD}{}{BOLD:#}", tool.name);
@@ -92,6 +94,9 @@ fn one(project: &Project, name: &str, out: &mut Output) -> anyhow::Result<()> {
     text.push_str(&field("run", tool.run.name()));
     text.push_str(&field("result", tool.result.name()));
     text.push_str(&field("declared", tool.declared_at()));
+    if is_program(tool) {
+        text.push_str(&sandbox(tool));
+    }
     if let Some(description) = &tool.description {
         text.push_str(&format!("\n{}\n", description.trim_end()));
     }
@@ -99,6 +104,44 @@ fn one(project: &Project, name: &str, out: &mut Output) -> anyhow::Result<()> {
     text.push_str("\nWhat it may do:\n");
     text.push_str(&indented(&policy::shown(tool, &policy, &guards), 2));
     out.text(&text)
+}
+
+/// Whether it is a process that the operating system confines.
+fn is_program(tool: &Tool) -> bool {
+    matches!(tool.runtime, Runtime::Stdio | Runtime::Vfs)
+}
+
+fn sandbox(tool: &Tool) -> String {
+    let sandbox = &tool.sandbox;
+    let mut text = field("enforce", sandbox.enforce);
+    if !sandbox.presets.is_empty() {
+        let names: Vec<&str> = sandbox.presets.iter().map(|one| one.name()).collect();
+        text.push_str(&field("presets", names.join(" ")));
+    }
+    for path in &sandbox.system {
+        let change = if path.write { ", may be changed" } else { "" };
+        text.push_str(&field("system", format!("{}{change}", path.path)));
+    }
+    text.push_str(&field("limits", limits::listed(&sandbox.limits)));
+    text
+}
+
+fn sandbox_json(tool: &Tool) -> Json {
+    if !is_program(tool) {
+        return Json::Null;
+    }
+    let sandbox = &tool.sandbox;
+    let presets: Vec<&str> = sandbox.presets.iter().map(|one| one.name()).collect();
+    let system = sandbox
+        .system
+        .iter()
+        .map(|path| json!({ "path": path.path, "write": path.write, "execute": path.execute }));
+    json!({
+        "enforce": sandbox.enforce.name(),
+        "presets": presets,
+        "system": system.collect::<Vec<Json>>(),
+        "limits": limits::json(&sandbox.limits),
+    })
 }
 
 fn parameters(tool: &Tool) -> String {

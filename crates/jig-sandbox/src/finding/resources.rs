@@ -57,7 +57,8 @@ pub(super) fn cgroup(machine: &Machine) -> Finding {
         }
         _ => Finding::ok(
             NAME,
-            "the own control group is handed over with memory, pids and cpu",
+            "the own control group is handed over with memory, pids and cpu; this version of jig watches \
+             the sums itself",
         ),
     }
 }

@@ -17,7 +17,8 @@ fn control_groups() {
         modern(),
         |_| {},
         Level::Ok,
-        "the own control group is handed over with memory, pids and cpu",
+        "the own control group is handed over with memory, pids and cpu; this version of jig watches the \
+         sums itself",
         "",
     );
     check(
