@@ -33,7 +33,11 @@ pub(crate) fn run(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::
 
 fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
     let (project, tool) = project(args, global)?;
-    let limits = project.tool(&tool)?.sandbox.limits;
+    let limits = SandboxLimits {
+        // What the command prints does not pass through jig.
+        output: None,
+        ..project.tool(&tool)?.sandbox.limits
+    };
     let engine = call::engine(&project, out)?;
     let mut command = args.command.clone();
     if let Some(program) = command.first_mut()
