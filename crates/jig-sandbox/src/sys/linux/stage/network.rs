@@ -6,6 +6,7 @@
 use core::sync::atomic::{AtomicI32, Ordering};
 
 use super::calls::{self, ExitOnDrop};
+use super::namespaces;
 use super::raw::{self, Errno};
 
 /// A network namespace that is being made.
@@ -56,7 +57,7 @@ impl Network {
         if namespace <= 0 {
             return Err(Errno(-namespace));
         }
-        let entered = calls::enter_network(namespace);
+        let entered = namespaces::enter_network(namespace);
         calls::close(namespace);
         entered?;
         Ok(match self.results.loopback.load(Ordering::Acquire) {
@@ -75,9 +76,9 @@ extern "C" fn help(argument: *mut u8) -> ! {
     )]
     // SAFETY: the keeper passes results that are never given back.
     let results = unsafe { &*argument.cast::<Results>() };
-    let namespace = calls::new_network().unwrap_or_else(|errno| -errno.0);
+    let namespace = namespaces::new_network().unwrap_or_else(|errno| -errno.0);
     if namespace > 0
-        && let Err(errno) = calls::raise_loopback()
+        && let Err(errno) = namespaces::raise_loopback()
     {
         results.loopback.store(errno.0, Ordering::Release);
     }

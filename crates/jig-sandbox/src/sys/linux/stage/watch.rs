@@ -5,6 +5,7 @@
 //! memory that no process has mapped only private directories and System V objects are seen.
 
 use super::calls::{self, O_RDONLY, WORKING_DIRECTORY};
+use super::namespaces;
 use super::raw::{Errno, O_DIRECTORY};
 use super::record;
 use super::root::{MOST_PRIVATE, Name};
@@ -61,7 +62,7 @@ impl Watch {
         memory = memory.saturating_add(sum.tables);
         if self.proc >= 0 {
             // Only where these are the tree's own.
-            memory = memory.saturating_add(calls::held_by_ipc(self.page));
+            memory = memory.saturating_add(namespaces::held_by_ipc(self.page));
         }
         let too_much = self.memory != 0 && memory > self.memory;
         if too_much {
