@@ -1,8 +1,14 @@
 //! The operating system: one module per platform, each with the same entry points.
 
-#[cfg(target_os = "linux")]
+#[cfg(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
 mod linux;
-#[cfg(target_os = "linux")]
+#[cfg(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
 pub(crate) use linux::{Process, Wake, Zygote, poll, probe, set_nonblocking, shim, spawn};
 
 #[cfg(any(target_os = "macos", all(test, unix)))]
@@ -13,14 +19,32 @@ pub(crate) use macos::{Process, Wake, poll, set_nonblocking, spawn};
 #[cfg(any(windows, test))]
 mod windows;
 
-#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+#[cfg(not(any(
+    all(
+        target_os = "linux",
+        any(target_arch = "x86_64", target_arch = "aarch64")
+    ),
+    target_os = "macos"
+)))]
 mod unsupported;
-#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+#[cfg(not(any(
+    all(
+        target_os = "linux",
+        any(target_arch = "x86_64", target_arch = "aarch64")
+    ),
+    target_os = "macos"
+)))]
 pub(crate) use unsupported::{Process, Wake, poll, set_nonblocking, spawn};
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+)))]
 mod foreign;
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+)))]
 pub(crate) use foreign::{Zygote, probe, shim};
 
 #[cfg(unix)]
