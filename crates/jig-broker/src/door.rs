@@ -22,7 +22,10 @@ use std::sync::Arc;
 
 use camino::Utf8Path;
 use jig_policy::Program;
-use jig_sandbox::{DOOR, Descriptor, Enforce, PrivateContent, PrivateDirectory, PrivateFile, shim};
+use jig_sandbox::{
+    DOOR, Descriptor, Enforce, PathRule, PrivateContent, PrivateDirectory, PrivateFile, Rights,
+    RuleSource, shim,
+};
 
 use crate::broker::Broker;
 use crate::confine::{ConfineError, Confined};
@@ -94,7 +97,11 @@ impl Broker {
             executable: true,
         });
         // It would have a login shell look elsewhere.
-        profile.paths.retain(|rule| rule.path != Path::new(LOGIN));
+        profile.paths.push(PathRule {
+            path: LOGIN.into(),
+            rights: Rights::NONE,
+            source: RuleSource::System,
+        });
         // Programs may be run there, so nobody may put one there.
         profile.sealed.push(DIRECTORY.into());
         confined.env.insert("PATH".into(), BIN.into());

@@ -151,26 +151,6 @@ fn compare(ways: &[Way]) {
     }
 }
 
-/// What tools read of the system's settings.
-const ETC: [&str; 16] = [
-    "alternatives",
-    "ca-certificates",
-    "fonts",
-    "group",
-    "hosts",
-    "ld.so.cache",
-    "ld.so.conf",
-    "ld.so.conf.d",
-    "localtime",
-    "nsswitch.conf",
-    "passwd",
-    "perl",
-    "resolv.conf",
-    "services",
-    "ssl/certs",
-    "terminfo",
-];
-
 /// What an ordinary tool gets.
 fn profile(workspace: &Path) -> Profile {
     let mut profile = Profile::closed();
@@ -185,11 +165,7 @@ fn profile(workspace: &Path) -> Profile {
     for path in ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/opt"] {
         rule(path.as_ref(), programs, RuleSource::System);
     }
-    rule("/etc".as_ref(), Rights::SEEN, RuleSource::System);
-    for name in ETC {
-        let path = Path::new("/etc").join(name);
-        rule(&path, Rights::READ, RuleSource::System);
-    }
+    rule("/etc".as_ref(), Rights::READ, RuleSource::System);
     rule(workspace, Rights::ALL, RuleSource::Declared);
     rule(
         &workspace.join("secret"),

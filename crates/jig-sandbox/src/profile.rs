@@ -95,12 +95,9 @@ impl Rights {
     pub const DELETE: Self = Self(8);
     /// Running programs.
     pub const EXECUTE: Self = Self(16);
-    /// Being there: names, sizes and times, and nothing of what files hold. A directory of which only a few
-    /// files may be read is cheaper to show so, with a rule for each of them, than file by file.
-    pub const SEEN: Self = Self(32);
     /// Every change.
     pub const WRITE: Self = Self(2 | 4 | 8);
-    /// Everything, which includes being seen.
+    /// Everything.
     pub const ALL: Self = Self(31);
 
     /// Both sets together.
@@ -156,8 +153,7 @@ impl Serialize for Rights {
     }
 }
 
-const NAMES: [(Rights, &str); 6] = [
-    (Rights::SEEN, "seen"),
+const NAMES: [(Rights, &str); 5] = [
     (Rights::READ, "read"),
     (Rights::CREATE, "create"),
     (Rights::UPDATE, "update"),

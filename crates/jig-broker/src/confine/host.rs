@@ -143,7 +143,18 @@ pub(super) fn text(path: &Path) -> Option<String> {
     String::from_utf8(content).ok()
 }
 
-/// The names in a directory, sorted.
+/// Whether everybody may read a file, or list and enter a directory; `None` for what is neither.
+pub(super) fn open_to_all(path: &Path) -> Option<bool> {
+    let mode = fs::lstat(path).ok()?.st_mode;
+    let needed = match FileType::from_raw_mode(mode) {
+        FileType::Directory => 0o005,
+        FileType::RegularFile => 0o004,
+        _ => return None,
+    };
+    Some(mode & needed == needed)
+}
+
+/// The names in a directory, sorted; of a very large one only so many.
 pub(super) fn names(path: &Path) -> Vec<OsString> {
     let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
     let mut names: Vec<OsString> = entries

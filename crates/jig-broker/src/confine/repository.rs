@@ -1,9 +1,9 @@
 //! What a repository says that a tool has made: the user's own git will obey it, also without anybody
 //! entering its folder, since a repository around it looks into those that it knows.
 //!
-//! A new repository is left alone only if it says what `git init` and `git clone` write. Everything else can
-//! name programs to run: whoever needs that has the preset. Later calls cannot change it, because then it is
-//! one that was there before.
+//! A new repository is left alone only if it says what `git init` and `git clone` write, and runs nothing.
+//! Everything else can name programs to run: whoever needs that has the preset. Later calls cannot change it,
+//! because then it is one that was there before. Bare repositories are not made without the preset.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -34,7 +34,11 @@ pub(super) fn is_bare(directory: &Path) -> bool {
 /// Whether the configuration of a repository is what git writes by itself, and is all there is of it.
 pub(super) fn says_nothing_special(repository: &Path) -> bool {
     let has = |name: &str| host::exists_itself(&repository.join(name));
-    if has("commondir") || has("config.worktree") || has("modules") {
+    if has("commondir")
+        || has("config.worktree")
+        || has("modules")
+        || !has_only_examples(&repository.join("hooks"))
+    {
         return false;
     }
     let config = repository.join("config");
@@ -44,8 +48,26 @@ pub(super) fn says_nothing_special(repository: &Path) -> bool {
     }
 }
 
-/// Whether a `.git` file leads to a linked worktree of a repository that the tool cannot configure, or that
-/// is looked at as well.
+/// Whether a directory of hooks is missing, or holds only the examples that git puts into new repositories,
+/// which are never run. Git has a few of them.
+pub(super) fn has_only_examples(hooks: &Path) -> bool {
+    match host::stands_itself(hooks) {
+        None => true,
+        Some(host::Stands::Directory) => {
+            let names = host::names(hooks);
+            let is_example =
+                |name: &std::ffi::OsString| name.to_string_lossy().ends_with(".sample");
+            names.len() < MOST_EXAMPLES && names.iter().all(is_example)
+        }
+        Some(_) => false,
+    }
+}
+
+/// More than git has.
+const MOST_EXAMPLES: usize = 64;
+
+/// Whether a `.git` file leads to a linked worktree of the workspace's own repository, which the tool cannot
+/// configure.
 fn is_worktree(root: &Path, file: &Path) -> Option<bool> {
     let text = own_text(file)?;
     let named = text.strip_prefix("gitdir: ")?.trim_end_matches('\n');
@@ -53,7 +75,7 @@ fn is_worktree(root: &Path, file: &Path) -> Option<bool> {
     let own = host::canonical(&named)?;
     let worktrees = own.parent()?;
     let common = worktrees.parent()?;
-    let is_ours = common.starts_with(root) && common.ends_with(".git");
+    let is_ours = common == root.join(".git");
     let is_around = || git::linked(root).is_some_and(|linked| linked.common == common);
     Some(
         own == named

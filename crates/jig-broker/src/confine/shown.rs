@@ -37,7 +37,7 @@ impl Shown {
     pub(super) fn rights(&self, path: &Path) -> Rights {
         let mut above = path.ancestors();
         let deepest = above.find_map(|above| self.rules.get(above));
-        deepest.map_or(Rights::NONE, |(rights, _)| rights.without(Rights::SEEN))
+        deepest.map_or(Rights::NONE, |(rights, _)| *rights)
     }
 
     /// Whether there is a rule at exactly this path.

@@ -2,6 +2,7 @@
 //!
 //! Nothing is deleted: what appeared may be the user's own, made while the tool ran.
 
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd};
@@ -163,9 +164,17 @@ impl Place<'_> {
             excused.any(|excused| path.starts_with(excused) || excused.starts_with(path))
         };
         let any_repository = excused.iter().any(|one| one.as_os_str() == ANY_REPOSITORY);
+        // A call beside this one may make repositories. Those that run nothing are taken for its.
         let is_excused_repository = |path: &Path| {
-            let is_git = path.iter().any(|name| name == ".git" || name == "HEAD");
-            is_excused(path) || (any_repository && is_git && !path.ends_with(".git/hooks"))
+            let made_beside = any_repository
+                && match path.file_name() {
+                    Some(name) if name == ".git" => repository::is_plain(self.root, path),
+                    Some(name) if name == "config" => path
+                        .parent()
+                        .is_some_and(|git| repository::says_nothing_special(&self.root.join(git))),
+                    _ => false,
+                };
+            is_excused(path) || made_beside
         };
         let mut intruders = Vec::new();
         for name in forbidden {
@@ -187,18 +196,23 @@ impl Place<'_> {
         let (Some(policy), Some(Some(walked))) = (self.policy, walked) else {
             return intruders;
         };
+        // A tool can make any number of names: each is looked up, none is searched for.
+        let mut taken: HashSet<PathBuf> = intruders.iter().map(|one| one.path.clone()).collect();
+        let is_taken = |taken: &HashSet<PathBuf>, path: &Path| {
+            path.ancestors().any(|above| taken.contains(above))
+        };
         for (path, reason) in self.repositories(policy, &walked, before) {
-            let is_taken = |other: &Intruder| path.starts_with(&other.path);
-            if !intruders.iter().any(is_taken) && !is_excused_repository(&path) {
+            if !is_taken(&taken, &path) && !is_excused_repository(&path) {
+                taken.insert(path.clone());
                 intruders.push(self.take(self.root, path, reason.to_owned()));
             }
         }
+        let known: HashSet<&PathBuf> = before.names.iter().collect();
         let mut names = walked.names();
         names.sort();
         for path in names {
-            let is_taken = |other: &Intruder| path.starts_with(&other.path);
-            if intruders.iter().any(is_taken)
-                || before.names.contains(&path)
+            if is_taken(&taken, &path)
+                || known.contains(&path)
                 || is_excused(&path)
                 || is_harmless(self.root, &path)
             {
@@ -210,7 +224,16 @@ impl Place<'_> {
                 Ok(asked) => workspace::reason(policy, asked),
                 Err(_) => "it is on the list of sensitive paths".to_owned(),
             };
+            taken.insert(path.clone());
             intruders.push(self.take(self.root, path, reason));
+        }
+        if intruders.len() > MOST_TOLD {
+            let more = intruders.len() - MOST_TOLD;
+            intruders.truncate(MOST_TOLD);
+            if let Some(last) = intruders.last_mut() {
+                last.reason
+                    .push_str(&format!(" (and {more} more were moved away like it)"));
+            }
         }
         if before.complete
             && let Some(first) = walked.unseen.first()
@@ -260,13 +283,9 @@ impl Place<'_> {
             if !repository::is_bare(&full) || !is_new(folder) {
                 continue;
             }
-            // Without its head it is none.
-            let head = folder.join("HEAD");
-            if self.was_there(Some(folder), before.time) {
-                found.push((head, NEW_REPOSITORY));
-            } else if !repository::says_nothing_special(&full) {
-                found.push((head, HOSTILE_REPOSITORY));
-            }
+            // Without its head it is none. Whatever it says now, its folder is like any other for later
+            // calls, so that it could say something else then.
+            found.push((folder.join("HEAD"), BARE_REPOSITORY));
         }
         found
     }
@@ -356,16 +375,13 @@ fn appeared(root: &Path, name: &Forbidden) -> Option<PathBuf> {
     None
 }
 
-/// Whether a directory of hooks holds only the examples that git puts into new repositories, which are never
-/// run.
+/// Whether a directory of hooks holds only the examples that git puts into new repositories.
 fn is_harmless(root: &Path, path: &Path) -> bool {
-    let is_hooks = path.ends_with(".git/hooks");
-    let full = root.join(path);
-    let is_example = |name: &std::ffi::OsString| name.to_string_lossy().ends_with(".sample");
-    is_hooks
-        && host::stands_itself(&full) == Some(host::Stands::Directory)
-        && host::names(&full).iter().all(is_example)
+    path.ends_with(".git/hooks") && repository::has_only_examples(&root.join(path))
 }
+
+/// How many names are told one by one.
+const MOST_TOLD: usize = 100;
 
 /// Closed directories may lie in closed directories, but somebody has to come to an end.
 const MOST_LOCKS: usize = 64;
@@ -406,6 +422,9 @@ fn born(_above: BorrowedFd<'_>, _path: &Path) -> Option<i128> {
 /// Who makes a repository in a folder of the user's chooses what their git obeys there.
 const NEW_REPOSITORY: &str =
     "it makes a repository of git of a folder that was there before (the preset `git` allows that)";
+
+const BARE_REPOSITORY: &str = "it makes a folder a bare repository of git, whose settings and hooks nothing \
+    would keep (the preset `git` allows that)";
 
 const UNSEEN: &str =
     "there are so many directories now, or they are so deep, that nobody has looked into it";

@@ -1,5 +1,5 @@
-//! What of the system every confined program sees: programs, libraries, and the few files of `/etc` that
-//! ordinary programs read.
+//! What of the system every confined program sees: programs, libraries, and the settings in `/etc` that
+//! everybody may read.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use jig_sandbox::{PrivateDirectory, Rights, RuleSource};
 
-use super::host;
+use super::host::{self, Stands};
 use super::shown::Shown;
 
 /// Shows the system. What is not installed is passed over.
@@ -36,24 +36,43 @@ fn look() -> Vec<(PathBuf, Rights)> {
             installed.push((path, programs));
         }
     }
+    // What everybody may read there, and nothing else. An ordinary user can read no more anyway, but root
+    // owns the rest, with or without privileges.
     let etc = Path::new("/etc");
-    // One mount, in which Landlock opens the few: a mount for each would take as long as all the rest.
     if host::exists_itself(etc) {
-        installed.push((etc.to_owned(), Rights::SEEN));
-    }
-    for name in ETC {
-        let path = etc.join(name);
-        if host::exists_itself(&path) {
-            installed.push((path, Rights::READ));
-        }
-    }
-    for name in host::names(etc) {
-        let text = name.to_str().unwrap_or_default();
-        if ETC_STARTS.iter().any(|start| text.starts_with(start)) {
-            installed.push((etc.join(&name), Rights::READ));
+        installed.push((etc.to_owned(), Rights::READ));
+        if rustix::process::geteuid().is_root() {
+            let secrets = secrets(etc).into_iter();
+            installed.extend(secrets.map(|path| (path, Rights::NONE)));
         }
     }
     installed
+}
+
+/// What of a directory not everybody may read. Where there is no end to it, all of it.
+fn secrets(directory: &Path) -> Vec<PathBuf> {
+    let mut secrets = Vec::new();
+    let mut left = MOST_SETTINGS;
+    let mut directories = vec![directory.to_owned()];
+    while let Some(here) = directories.pop() {
+        let names = host::names(&here);
+        if names.len() > left {
+            return vec![directory.to_owned()];
+        }
+        left -= names.len();
+        for name in names {
+            let path = here.join(name);
+            match host::open_to_all(&path) {
+                Some(true) if host::stands_itself(&path) == Some(Stands::Directory) => {
+                    directories.push(path);
+                }
+                Some(false) => secrets.push(path),
+                _ => {}
+            }
+        }
+    }
+    secrets.sort();
+    secrets
 }
 
 /// The directories that exist for one program alone: for temporary files, and as its home.
@@ -115,49 +134,8 @@ const PROGRAMS: &[&str] = &[
     "/opt",
 ];
 
-/// What programs read of `/etc`: how to load libraries, names of users and machines, the time zone,
-/// certificates, and settings of interpreters. None of it is a secret. Whatever is not listed stays closed:
-/// `shadow`, `sudoers`, `ssh`, `ssl/private`, registries with passwords, and what else administrators keep
-/// there.
-const ETC: &[&str] = &[
-    "alternatives",
-    "bash.bashrc",
-    "ca-certificates",
-    "crypto-policies",
-    "fonts",
-    "gitconfig",
-    "group",
-    "hosts",
-    "inputrc",
-    "java",
-    "ld-musl-aarch64.path",
-    "ld-musl-x86_64.path",
-    "ld.so.cache",
-    "ld.so.conf",
-    "ld.so.conf.d",
-    "localtime",
-    "mime.types",
-    "nsswitch.conf",
-    "os-release",
-    "passwd",
-    "perl",
-    "pki/ca-trust",
-    "pki/tls/certs",
-    "pki/tls/cert.pem",
-    "pki/tls/openssl.cnf",
-    "profile",
-    "protocols",
-    "resolv.conf",
-    "services",
-    "ssl/cert.pem",
-    "ssl/certs",
-    "ssl/openssl.cnf",
-    "terminfo",
-    "timezone",
-];
-
-/// Names of `/etc` that carry a version: `java-17-openjdk`, `python3.11`.
-const ETC_STARTS: &[&str] = &["java-", "python3"];
+/// Far above what a system keeps in `/etc`.
+const MOST_SETTINGS: usize = 50_000;
 
 /// Enough for the temporary files of a compiler.
 const SMALLEST_PRIVATE: u64 = 64 << 20;

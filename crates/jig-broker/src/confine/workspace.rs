@@ -11,6 +11,7 @@ use jig_proto::ProjectPath;
 use jig_sandbox::{Rights, RuleSource};
 
 use super::host::{self, Stands};
+use super::repository;
 use super::shown::Shown;
 use super::walk::Walked;
 
@@ -87,8 +88,17 @@ pub(super) fn show(policy: &Policy, root: &Path, walked: &Walked, shown: &mut Sh
     for path in &walked.sensitive {
         building.sensitive(path);
     }
-    for path in walked.closed.iter().chain(&walked.unseen) {
+    if policy.protects_repositories() {
+        let bare = walked.heads.iter();
+        for folder in bare.filter(|folder| repository::is_bare(&root.join(folder))) {
+            building.bare(folder);
+        }
+    }
+    for path in &walked.closed {
         building.closed(path);
+    }
+    for path in gathered(&walked.unseen) {
+        building.closed(&path);
     }
     building.pin(&walked.pinned);
     let mut workspace = building.workspace;
@@ -171,6 +181,16 @@ impl Building<'_> {
             if let Ok(part) = ProjectPath::normalize(&part) {
                 self.place(&git.join(&part));
             }
+        }
+    }
+
+    /// Keeps a bare repository as it is: its settings and hooks lie among its data.
+    fn bare(&mut self, folder: &Path) {
+        let full = self.root.join(folder);
+        let rights = self.shown.rights(&full);
+        if rights.has_any(Rights::WRITE) {
+            let kept = rights.without(Rights::WRITE);
+            self.shown.add(full, kept, RuleSource::Declared);
         }
     }
 
@@ -286,6 +306,30 @@ impl Building<'_> {
         }
     }
 }
+
+/// Directories, or where there are many, those that they are in: each costs a mount.
+fn gathered(directories: &[PathBuf]) -> BTreeSet<PathBuf> {
+    let mut gathered: BTreeSet<PathBuf> = directories.iter().cloned().collect();
+    loop {
+        let depth = |path: &Path| path.iter().count();
+        let deepest = gathered.iter().map(|path| depth(path)).max().unwrap_or(0);
+        if gathered.len() <= MOST_CLOSED || deepest <= 1 {
+            return gathered;
+        }
+        gathered = gathered
+            .into_iter()
+            .map(|mut path| {
+                if depth(&path) == deepest {
+                    path.pop();
+                }
+                path
+            })
+            .collect();
+    }
+}
+
+/// How many directories are closed one by one.
+const MOST_CLOSED: usize = 256;
 
 /// Whether no rule can open a path for changes.
 fn is_never(policy: &Policy, path: &ProjectPath) -> bool {

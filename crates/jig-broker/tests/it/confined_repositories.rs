@@ -180,7 +180,7 @@ fn ordinary_work_goes_on_in_repositories_below() {
         &world,
         "set -e; echo x > vendor/lib/x; git -C vendor/lib add x; git -C vendor/lib commit -qm x; \
          echo y > linked/y; git -C linked add y; git -C linked commit -qm y; \
-         git clone -q vendor/lib copy; git -C copy log --format=%s; git clone -q --bare vendor/lib copy.git; \
+         git clone -q vendor/lib copy; git -C copy log --format=%s; \
          git worktree add -q more; git -C more log --format=%s -1; mv src source",
     );
     assert_eq!(
@@ -190,12 +190,7 @@ fn ordinary_work_goes_on_in_repositories_below() {
         reply.stdout
     );
     assert_eq!(reply.stdout, "x\nfirst\n");
-    for kept in [
-        "copy/.git/config",
-        "copy.git/HEAD",
-        "more/.git",
-        "vendor/lib/.git/config",
-    ] {
+    for kept in ["copy/.git/config", "more/.git", "vendor/lib/.git/config"] {
         assert!(ws.join(kept).exists(), "{kept}");
     }
     // In the next call they are all old, and can be worked in.
@@ -220,4 +215,43 @@ fn the_preset_makes_repositories_anywhere() {
     );
     assert_eq!((reply.exit_code, reply.stderr.as_ref()), (0, ""));
     assert!(ws.join("src/.git/config").exists() && ws.join("new/.git/config").exists());
+}
+
+/// A repository in a place where nobody looks, of which a folder claims to be a worktree. The index makes the
+/// user's git enter that folder.
+#[test]
+fn a_worktree_of_a_hidden_repository_runs_nothing() {
+    attack(
+        "a worktree of a hidden repository",
+        ".",
+        "set -e; h=.git/objects/x; git init -q $h; hostile $h; \
+         git -C $h -c core.fsmonitor=false -c user.name=a -c user.email=b commit -q --allow-empty -m y; \
+         mkdir -p $h/.git/worktrees/w new; echo ../.. > $h/.git/worktrees/w/commondir; \
+         git -C $h -c core.fsmonitor=false rev-parse HEAD > $h/.git/worktrees/w/HEAD; \
+         echo \"gitdir: $PWD/$h/.git/worktrees/w\" > new/.git; \
+         echo \"$PWD/new/.git\" > $h/.git/worktrees/w/gitdir; \
+         git update-index --add --cacheinfo 160000,$(cat $h/.git/worktrees/w/HEAD),new",
+        End::Found,
+    );
+}
+
+/// A bare repository has its settings among its data, so none is made, and one that is there stays as it is.
+#[test]
+fn a_bare_repository_is_neither_made_nor_changed() {
+    attack(
+        "a new bare repository",
+        "sub",
+        "set -e; git init -q --bare sub; hostile sub; git -C sub config core.bare false; \
+         git -C sub config core.worktree \"$PWD/src\"",
+        End::Found,
+    );
+    let (world, ws) = workspace();
+    host_git(&ws, &["init", "-q", "--bare", "fixture"]);
+    let reply = shell(
+        &world,
+        "echo evil >> fixture/config; mkdir -p fixture/hooks; echo x > fixture/hooks/update",
+    );
+    assert_ne!(reply.exit_code, 0);
+    let config = std::fs::read_to_string(ws.join("fixture/config")).unwrap();
+    assert!(!config.contains("evil") && !ws.join("fixture/hooks/update").exists());
 }

@@ -1,10 +1,10 @@
 //! `jig run`: any command, under the policy of a tool or the default one.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::thread;
 use std::time::Duration;
 
-use anyhow::{Context, anyhow};
+use anyhow::{Context, anyhow, bail};
 use camino::{Utf8Path, Utf8PathBuf};
 use jig_broker::ConfineError;
 use jig_config::SandboxLimits;
@@ -223,12 +223,20 @@ fn not_held(reason: String) -> anyhow::Error {
     anyhow!(hint).context(format!("the command was not started: {reason}"))
 }
 
-/// A stream of ours as the command's own.
+/// A stream of ours as the command's own. A directory is none: whoever holds one can look around from there.
+#[expect(
+    clippy::disallowed_types,
+    reason = "a stream that is open already is asked what it is"
+)]
 fn given(stream: std::os::fd::BorrowedFd<'_>) -> anyhow::Result<Stdio> {
-    let copy: OwnedFd = stream
+    let copy = stream
         .try_clone_to_owned()
         .context("cannot hand over a standard stream")?;
-    Ok(Stdio::Given(copy))
+    let file = std::fs::File::from(copy);
+    if file.metadata().is_ok_and(|about| about.is_dir()) {
+        bail!("a standard stream is a directory, which is not handed over");
+    }
+    Ok(Stdio::Given(file.into()))
 }
 
 /// Waits for the end, and passes signals on meanwhile. Says also whether its time was over.

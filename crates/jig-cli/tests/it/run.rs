@@ -538,3 +538,18 @@ fn a_dry_run_tells_and_does_nothing() {
     assert_eq!(rights("/usr".into()), json!(["read", "execute"]));
     assert!(!desk.path("made").exists());
 }
+
+/// Whoever holds a directory can look around from there, and change modes.
+#[test]
+fn a_directory_is_not_handed_over() {
+    let workspace = crate::Workspace::new();
+    let folder = std::fs::File::open(&workspace.home).unwrap();
+    let output = workspace
+        .jig(&["run", "--", "true"])
+        .env("PATH", "/usr/bin:/bin")
+        .stdin(folder)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(125));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("is a directory"));
+}

@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use super::super::testing::Tree;
+use super::{super::testing::Tree, MOST_EXAMPLES, has_only_examples};
 use super::{is_bare, is_plain, is_plain_configuration};
 
 #[test]
@@ -62,6 +62,9 @@ fn all_of_a_new_repository_is_looked_at() {
     check(&[plain, "new/.git/modules/x/config"], false);
     check(&["new/.git/config = [core]\n\tpager = evil\n"], false);
     check(&["new/.git/config/"], false);
+    check(&[plain, "new/.git/hooks/pre-commit.sample"], true);
+    check(&[plain, "new/.git/hooks/pre-commit"], false);
+    check(&[plain, "new/.git/hooks -> ../../evil"], false);
     // What it says could be changed by another name.
     check(&["evil", "new/.git/config -> ../../evil"], false);
     check(&["evil/HEAD", "new/.git -> ../evil"], false);
@@ -85,7 +88,8 @@ fn a_file_may_lead_to_a_linked_worktree_and_to_nothing_else() {
     check(worktree, &[common], true);
     check("../.git/worktrees/new", &[common], true);
     let nested = "lib/.git/worktrees/new/commondir = ../..\n";
-    check("ROOT/lib/.git/worktrees/new", &[nested], true);
+    // That one could be anywhere, and be the tool's own.
+    check("ROOT/lib/.git/worktrees/new", &[nested], false);
     check(worktree, &[], false);
     check(worktree, &[".git/worktrees/new/HEAD"], false);
     check(
@@ -115,4 +119,17 @@ fn a_directory_can_be_a_repository_by_what_is_in_it() {
     check(&["HEAD"], false);
     check(&["HEAD", "objects/"], false);
     check(&["objects/", "refs/"], false);
+}
+
+/// Only so many names of a directory are read: one behind them must not be missed.
+#[test]
+fn a_hook_among_many_examples_is_no_example() {
+    let tree = Tree::new(&["hooks/pre-commit.sample"]);
+    let hooks = tree.root().join("hooks");
+    assert!(has_only_examples(&hooks));
+    for number in 0..MOST_EXAMPLES {
+        tree.put(&format!("hooks/{number}.sample"));
+    }
+    assert!(!has_only_examples(&hooks));
+    assert!(has_only_examples(&tree.root().join("missing")));
 }

@@ -152,7 +152,7 @@ fn x66_sensitive_names_that_a_tool_made_are_taken_away() {
             "ws/sub/.git/hooks/pre-commit.sample",
             "ws/sub/.git/hooks/pre-commit!",
         ],
-        &["sub/.git/hooks"],
+        &["sub/.git"],
     );
 }
 
@@ -388,7 +388,7 @@ fn a_repository_in_a_folder_of_the_users_is_taken_away() {
         tree.put(&format!("ws/other/{entry}"));
     }
     tree.put("ws/almost/commondir = ../evil");
-    // In folders that the call made itself, repositories are nothing special.
+    // In folders that the call made itself, repositories are nothing special, but for bare ones.
     tree.put("ws/new/.git/config = [core]\n");
     tree.put("ws/new2/.git/HEAD");
     tree.put("ws/new3.git/refs/");
@@ -401,6 +401,7 @@ fn a_repository_in_a_folder_of_the_users_is_taken_away() {
         "almost/HEAD",
         "docs/.git",
         "lib/.git",
+        "new3.git/HEAD",
         "other/HEAD",
         "src/.git",
     ];
@@ -411,7 +412,6 @@ fn a_repository_in_a_folder_of_the_users_is_taken_away() {
         "ws/linked/.git = gitdir: ../x",
         "ws/new/.git/config = [core]\n",
         "ws/new2/.git/HEAD",
-        "ws/new3.git/HEAD",
         "ws/wt/.git = gitdir: ../.git/worktrees/wt\n",
         "ws/bare.git/HEAD",
         "ws/src/HEAD",
@@ -483,8 +483,10 @@ fn repositories_of_a_tool_that_may_make_them_are_left_alone_by_others() {
     let guards = Guards::of_workspace().without_git();
     let watch = begin_later(&tree);
     let other = begin_with(&tree, &[], &guards).unwrap();
-    tree.put("ws/src/.git/config = [core]\n\tpager = theirs\n");
+    tree.put("ws/src/.git/config = [core]\n\tbare = false\n");
+    // Nobody can tell whose these are.
+    tree.put("ws/b/.git/config = [core]\n\tpager = theirs\n");
     tree.put("ws/new/.git/hooks/pre-commit = evil");
-    assert_eq!(names(&watch.end()), ["new/.git/hooks"]);
+    assert_eq!(names(&watch.end()), ["b/.git", "new/.git"]);
     assert_eq!(names(&other.end()), [""; 0]);
 }

@@ -66,7 +66,6 @@ pub(super) fn access(rights: Rights, found: &Found, abi: u32) -> u64 {
 
 /// What a rule comes to. Creating in a directory cannot be had without changing.
 pub(super) fn effective(rights: Rights, found: &Found) -> Rights {
-    let rights = rights.without(Rights::SEEN);
     if *found == Found::Directory && rights.has(Rights::CREATE) {
         rights.with(Rights::UPDATE)
     } else {

@@ -223,9 +223,7 @@ impl<'a> Walk<'a> {
 
     /// A path of the host on memory.
     fn show(&mut self, rule: &PathRule, found: &Found, above: &Stretch) -> Result<(), Refused> {
-        // What is only to be seen is closed by Landlock alone.
-        let is_closed = !rule.rights.has_any(Rights::ALL) && self.abi == 0;
-        if rule.rights == Rights::NONE || is_closed {
+        if rule.rights == Rights::NONE {
             // It is hidden already. Rules below it find memory.
             return Ok(());
         }

@@ -78,7 +78,7 @@ impl<'a> Outline<'a> {
     /// Whether no rule grants anything without also granting to read it.
     pub(super) fn everything_is_readable(&self) -> bool {
         self.iter().all(|(_, place)| match place {
-            Place::Rule(rule) => !rule.rights.has_any(Rights::ALL) || rule.rights.has(Rights::READ),
+            Place::Rule(rule) => rule.rights == Rights::NONE || rule.rights.has(Rights::READ),
             _ => true,
         })
     }
