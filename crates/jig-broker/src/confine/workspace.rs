@@ -88,6 +88,13 @@ pub(super) fn show(policy: &Policy, root: &Path, walked: &Walked, shown: &mut Sh
     for path in &walked.sensitive {
         building.sensitive(path);
     }
+    // What a rule opens in there had nothing to be opened against before.
+    for rule in policy.fs_rules() {
+        let inside = |sensitive: &PathBuf| Path::new(rule.path().as_str()).starts_with(sensitive);
+        if walked.sensitive.iter().any(inside) {
+            building.place(rule.path());
+        }
+    }
     if policy.protects_repositories() {
         let bare = walked.heads.iter();
         for folder in bare.filter(|folder| repository::is_bare(&root.join(folder))) {

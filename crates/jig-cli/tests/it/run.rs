@@ -543,11 +543,11 @@ fn a_dry_run_tells_and_does_nothing() {
 #[test]
 fn a_directory_is_not_handed_over() {
     let workspace = crate::Workspace::new();
-    let folder = std::fs::File::open(&workspace.home).unwrap();
-    let output = workspace
-        .jig(&["run", "--", "true"])
-        .env("PATH", "/usr/bin:/bin")
-        .stdin(folder)
+    let output = Command::new("sh")
+        .args(["-c", "exec \"$0\" run -- true < /usr"])
+        .arg(env!("CARGO_BIN_EXE_jig"))
+        .current_dir(&workspace.root)
+        .env("HOME", &workspace.home)
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(125));
