@@ -1,4 +1,4 @@
-//! [`compile`]: from a [`Profile`] to the steps that a keeper takes; [`status`]: from what the kernel
+//! [`compile`]: from a [`Profile`] to the steps that a keeper takes; [`status()`]: from what the kernel
 //! made of them to a [`Status`](crate::process::Status).
 //!
 //! Both look at nothing but their arguments and, for the steps, at what lies at the paths of the profile.
