@@ -33,7 +33,8 @@ type Way = (&'static str, Box<dyn Fn() -> Option<Child>>);
 fn main() {
     let megabytes = std::env::args().find_map(|argument| argument.parse().ok());
     let memory = black_box(vec![1_u8; megabytes.unwrap_or(0) << 20]);
-    let workspace = tempfile::tempdir_in("/var").expect("there is a place for it");
+    let workspace =
+        tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("there is a place for it");
     std::fs::write(workspace.path().join("secret"), "hidden").expect("writable");
     std::fs::create_dir(workspace.path().join("kept")).expect("writable");
     let profile = Arc::new(profile(workspace.path()));
