@@ -34,11 +34,20 @@ impl Project {
         global: &Global,
         sets: &[String],
     ) -> anyhow::Result<Self> {
+        clear(&root)?;
         Self::load_from(root, global, sets, false)
     }
 
+    /// As [`load`](Self::load), to answer a question and no more: what a tool may have left there is not
+    /// looked for first.
+    pub(crate) fn load_to_answer(global: &Global) -> anyhow::Result<Self> {
+        Self::load_from(root(global.workspace.as_deref())?, global, &[], false)
+    }
+
     fn load_with(global: &Global, lint: bool) -> anyhow::Result<Self> {
-        Self::load_from(root(global.workspace.as_deref())?, global, &[], lint)
+        let root = root(global.workspace.as_deref())?;
+        clear(&root)?;
+        Self::load_from(root, global, &[], lint)
     }
 
     fn load_from(
@@ -53,7 +62,6 @@ impl Project {
             sets: global.set.iter().chain(sets).cloned().collect(),
             ..Sources::from_environment(root.clone())
         };
-        clear(&root)?;
         let loaded = jig_config::load(&sources)?;
         Ok(Self { root, loaded })
     }

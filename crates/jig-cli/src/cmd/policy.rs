@@ -15,7 +15,7 @@ pub(crate) fn run(
     global: &Global,
     out: &mut Output,
 ) -> anyhow::Result<Done> {
-    let project = Project::load(global)?;
+    let project = Project::load_to_answer(global)?;
     let workspace = project.workspace()?;
     match command {
         PolicyCommand::Show { tool } => {
