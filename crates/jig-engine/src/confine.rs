@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use camino::Utf8Path;
 use jig_broker::{ConfineSettings, Preset, SystemAccess};
 use jig_config::{Enforce, Runtime, Tool};
 use jig_policy::Policy;
@@ -50,12 +51,10 @@ impl Engine {
         }
         let sandbox = &tool.sandbox;
         let presets = sandbox.presets.iter();
+        let home = self.confine.home.as_deref().and_then(Utf8Path::from_path);
         let system = sandbox.system.iter().filter_map(|declared| {
             Some(SystemAccess {
-                path: match declared.path.strip_prefix("~") {
-                    Ok(below) => self.confine.home.as_ref()?.join(below),
-                    Err(_) => declared.path.clone().into(),
-                },
+                path: declared.expanded(home)?.into(),
                 write: declared.write,
                 execute: declared.execute,
             })
@@ -79,14 +78,28 @@ impl Engine {
     }
 
     /// What is to be said about rules that no sandbox holds a program to, or why it cannot be started
-    /// with them.
+    /// with them. `commands` says how its rules on programs are held.
     pub(crate) fn unenforced(
         &self,
         tool: &Tool,
         policy: &Policy,
+        commands: Commands,
     ) -> Result<Vec<String>, CallError> {
         let mut warnings = Vec::new();
-        if tool.runtime != Runtime::Stdio || self.unconfined {
+        if self.unconfined {
+            return Ok(warnings);
+        }
+        if commands == Commands::NotHeld && policy.command_rules().is_some() {
+            let why = "its rules on programs are held for its own calls, not for other commands";
+            if tool.sandbox.enforce == Enforce::Required {
+                return Err(CallError::Unconfinable {
+                    tool: tool.name.to_string(),
+                    reason: why.to_owned(),
+                });
+            }
+            warnings.push(why.to_owned());
+        }
+        if tool.runtime != Runtime::Stdio {
             return Ok(warnings);
         }
         // Rules that only deny are kept by having no network at all.
@@ -106,7 +119,7 @@ impl Engine {
                 "it runs without any network, although a rule allows the host {rule}: {why}"
             ));
         }
-        if policy.command_rules().is_some() {
+        if commands == Commands::HeldByName && policy.command_rules().is_some() {
             warnings.push(
                 "its rules on programs hold for what it starts by name: a program that it can read it \
                  can also start by its path"
@@ -115,6 +128,15 @@ impl Engine {
         }
         Ok(warnings)
     }
+}
+
+/// How the rules on programs of a command are held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Commands {
+    /// Whatever it finds on its search path asks the broker.
+    HeldByName,
+    /// Not at all.
+    NotHeld,
 }
 
 /// What the processes of a tool may use together.

@@ -13,7 +13,7 @@ use jig_proto::{Action, Context};
 use jig_runtime::{CommandLine, Delivery, Plan, RunLimits, StartError, Word};
 
 use crate::call::{Call, CallError};
-use crate::confine::tree_limits;
+use crate::confine::{Commands, tree_limits};
 use crate::engine::Engine;
 use crate::methods;
 
@@ -28,15 +28,8 @@ impl Engine {
         instead: Option<&Command>,
     ) -> Result<Plan, CallError> {
         let root = self.files.display_root().to_owned();
-        let workspace = Workspace::new(root.clone(), FilesLookup(Arc::clone(&self.files)));
-        let policy = self
-            .config
-            .policy(tool, &workspace)
-            .map_err(|errors| CallError::Policy {
-                tool: tool.name.to_string(),
-                errors,
-            })?;
-        let warnings = self.unenforced(tool, &policy)?;
+        let policy = self.policy(tool)?;
+        let warnings = self.unenforced(tool, &policy, Commands::HeldByName)?;
         let mut answers = call.answers;
         for (id, question) in &tool.questions {
             if let Some(answer) = &question.answer {
@@ -88,6 +81,18 @@ impl Engine {
         })
     }
 
+    /// The rules of a tool, compiled for the workspace as it is now.
+    pub(crate) fn policy(&self, tool: &Tool) -> Result<Policy, CallError> {
+        let files = FilesLookup(Arc::clone(&self.files));
+        let workspace = Workspace::new(self.files.display_root().to_owned(), files);
+        let policy = self.config.policy(tool, &workspace);
+        policy.map_err(|errors| CallError::Policy {
+            tool: tool.name.to_string(),
+            errors,
+        })
+    }
+
+    /// The door through which one call of a tool reaches the world.
     pub(crate) fn broker(&self, tool: &Tool, id: Option<String>, policy: Arc<Policy>) -> Broker {
         let number = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
         let id = id.unwrap_or_else(|| format!("c{}-{number}", std::process::id()));

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use camino::Utf8PathBuf;
 use jig_broker::{Commanded, Confined, Reach};
-use jig_files::{FilesLookup, View};
-use jig_policy::Workspace;
+use jig_files::View;
 use jig_runtime::StartError;
 
 use crate::call::CallError;
+use crate::confine::Commands;
 use crate::engine::Engine;
 
 /// A command that is ready to be started in its sandbox.
@@ -38,16 +38,8 @@ impl Engine {
             .config
             .tool(tool)
             .ok_or_else(|| CallError::UnknownTool(tool.to_owned()))?;
-        let files = FilesLookup(Arc::clone(&self.files));
-        let workspace = Workspace::new(self.files.display_root().to_owned(), files);
-        let policy = self
-            .config
-            .policy(tool, &workspace)
-            .map_err(|errors| CallError::Policy {
-                tool: tool.name.to_string(),
-                errors,
-            })?;
-        let warnings = self.unenforced(tool, &policy)?;
+        let policy = self.policy(tool)?;
+        let warnings = self.unenforced(tool, &policy, Commands::NotHeld)?;
         let view = self.files.materialize()?;
         // What a command names is no more open to it than to any other: only a configuration says what is
         // part of a tool.
