@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use jig_sandbox::{Child, Exit, Limit, Limits};
+use jig_sandbox::{Bytes, Child, Exit, Limit, Limits};
 
 #[cfg(test)]
 mod tests;
@@ -95,34 +95,10 @@ impl fmt::Display for Reached {
         match *self {
             Self::Time(time) => write!(f, "ran longer than {} and was ended", Spell(time)),
             Self::Output(bytes) => write!(f, "printed more than {} and was ended", Bytes(bytes)),
-            Self::Memory(bytes) => {
-                write!(f, "used more than {} of memory and was ended", Bytes(bytes))
-            }
-            Self::Tasks(count) => {
-                write!(f, "could not start more than {count} processes and threads")
-            }
-            Self::Descriptors(count) => {
-                write!(f, "could not open more than {count} files in one process")
-            }
-            Self::FileSize(bytes) => {
-                write!(f, "could not write a file of more than {}", Bytes(bytes))
-            }
-        }
-    }
-}
-
-/// `64 MiB`: in the largest unit that says it exactly.
-pub(crate) struct Bytes(pub(crate) u64);
-
-impl fmt::Display for Bytes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
-        let unit = units
-            .into_iter()
-            .find(|(size, _)| self.0 >= *size && self.0.is_multiple_of(*size));
-        match unit {
-            Some((size, name)) => write!(f, "{} {name}", self.0 / size),
-            None => write!(f, "{} bytes", self.0),
+            Self::Memory(bytes) => f.write_str(&Limit::Memory.told(bytes)),
+            Self::Tasks(count) => f.write_str(&Limit::Tasks.told(count)),
+            Self::Descriptors(count) => f.write_str(&Limit::Descriptors.told(count)),
+            Self::FileSize(bytes) => f.write_str(&Limit::FileSize.told(bytes)),
         }
     }
 }

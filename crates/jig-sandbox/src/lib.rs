@@ -47,8 +47,8 @@ pub use machine::{
     Seccomp, Surroundings, Sysctls, Trial, Wasm, probe,
 };
 pub use process::{
-    ArgumentSizes, Child, Containment, DOOR, Enforcement, Environment, Exit, Interest, Launch,
-    Limit, Limits, Pool, Program, Ready, SpawnError, SpawnRequest, Status, Stdio, Waker,
+    ArgumentSizes, Bytes, Child, Containment, DOOR, Enforcement, Environment, Exit, Interest,
+    Launch, Limit, Limits, Pool, Program, Ready, SpawnError, SpawnRequest, Status, Stdio, Waker,
     minimal_environment, poll, set_nonblocking, shim, spawn,
 };
 pub use profile::{

@@ -25,7 +25,7 @@ pub use exit::Exit;
 pub use pool::Pool;
 pub(crate) use readiness::Direction;
 pub use readiness::{Interest, Ready, Waker, poll, set_nonblocking};
-pub use request::{Containment, Launch, Limit, Limits, Program, SpawnRequest, Stdio};
+pub use request::{Bytes, Containment, Launch, Limit, Limits, Program, SpawnRequest, Stdio};
 pub use shim::{DOOR, shim};
 pub use status::{Enforcement, Status};
 

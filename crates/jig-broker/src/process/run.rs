@@ -170,37 +170,8 @@ pub(super) fn unenforced(inner: &Inner, child: &Child) -> Option<String> {
 pub(super) fn reached(inner: &Inner, child: &Child) -> Vec<String> {
     let settings = inner.process.confine.as_ref();
     let limits = settings.map_or(inner.process.limits, |settings| settings.limits);
-    let number = |limit: Option<u64>| limit.unwrap_or_default();
-    let words = child.reached().into_iter().map(|limit| match limit {
-        Limit::Tasks => format!(
-            "it could not start more than {} processes and threads",
-            number(limits.tasks)
-        ),
-        Limit::Memory => format!(
-            "it used more than {} of memory and was ended",
-            size(number(limits.memory))
-        ),
-        Limit::Descriptors => format!(
-            "it could not open more than {} files at once",
-            number(limits.descriptors)
-        ),
-        Limit::FileSize => format!(
-            "it wrote a file of more than {} and was ended",
-            size(number(limits.file_size))
-        ),
-        other => format!("it came up against a limit ({other:?})"),
-    });
-    words.collect()
-}
-
-/// `8 GiB`, `512 KiB`, `1000 bytes`.
-fn size(bytes: u64) -> String {
-    let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
-    let fits = |(shift, _): &(u32, &str)| bytes >> shift > 0 && bytes & ((1 << shift) - 1) == 0;
-    match units.into_iter().find(fits) {
-        Some((shift, unit)) => format!("{} {unit}", bytes >> shift),
-        None => format!("{bytes} bytes"),
-    }
+    let told = |limit: Limit| format!("it {}", limit.told(limits.height(limit).unwrap_or(0)));
+    child.reached().into_iter().map(told).collect()
 }
 
 /// Notes what was moved away in the log, and gives what a tool is told about it: not where the host keeps it.

@@ -299,7 +299,7 @@ fn a_program_that_uses_too_much_is_ended_and_told_so() {
     settings.limits.file_size = Some(1 << 20);
     let reply = shell(&world, "exec head -c 3000000 /dev/zero > big");
     assert_ne!(reply.exit_code, 0);
-    let told = "\njig: it wrote a file of more than 1 MiB and was ended";
+    let told = "\njig: it could not write a file of more than 1 MiB";
     assert!(reply.stderr.ends_with(told), "{}", reply.stderr);
     let size = std::fs::metadata(world.outside().join("ws/big"))
         .unwrap()

@@ -10,7 +10,9 @@ use jig_broker::ConfineError;
 use jig_config::SandboxLimits;
 use jig_engine::{CallError, Prepared};
 use jig_runtime::StartError;
-use jig_sandbox::{Child, Enforcement, Exit, Limit, SpawnError, SpawnRequest, Stdio, Tier};
+use jig_sandbox::{
+    Bytes, Child, Enforcement, Exit, Limit, Limits, SpawnError, SpawnRequest, Stdio, Tier,
+};
 use serde_json::{Value as Json, json};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::iterator::{Handle, Signals};
@@ -62,7 +64,7 @@ fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<
     }
     // Listening comes first: a signal that arrives while the command starts must not be lost.
     let signals = Signals::new(FORWARDED).context("cannot listen for signals")?;
-    let child = start(args, &prepared)?;
+    let (child, tree) = start(args, &prepared)?;
     for (part, enforcement) in child.status.parts() {
         // In tier A the gaps are those that the documents list, and the same for every call.
         let matters = args.best_effort || child.status.tier != Tier::A;
@@ -86,7 +88,8 @@ fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<
     }
     for limit in reached {
         ended_by_limit |= matches!(limit, Limit::Memory);
-        out.note(&format!("jig: {}", limits::told(limit, &limits)));
+        let height = tree.height(limit).unwrap_or(0);
+        out.note(&format!("jig: the command {}", limit.told(height)));
     }
     Ok(match ended_by_limit {
         true => Done::Passed(Exit::Exited { code: LIMIT }),
@@ -197,7 +200,8 @@ fn rules(args: &RunArgs, root: &Utf8Path) -> anyhow::Result<(Vec<String>, Vec<St
     Ok((inside, outside))
 }
 
-fn start(args: &RunArgs, prepared: &Prepared) -> anyhow::Result<Child> {
+/// Starts the command. With it, what its processes may use together.
+fn start(args: &RunArgs, prepared: &Prepared) -> anyhow::Result<(Child, Limits)> {
     let mut request = SpawnRequest::new(prepared.confined.program.clone(), "/");
     prepared.confined.apply(&mut request);
     request.args = args.command.iter().skip(1).map(Into::into).collect();
@@ -211,10 +215,12 @@ fn start(args: &RunArgs, prepared: &Prepared) -> anyhow::Result<Child> {
     request.stdin = given(std::io::stdin().as_fd())?;
     request.stdout = given(std::io::stdout().as_fd())?;
     request.stderr = given(std::io::stderr().as_fd())?;
-    jig_sandbox::spawn(request).map_err(|error| match error {
+    let limits = request.limits;
+    let child = jig_sandbox::spawn(request).map_err(|error| match error {
         SpawnError::Confinement { reason, .. } => not_held(reason),
         error => error.into(),
-    })
+    })?;
+    Ok((child, limits))
 }
 
 fn not_held(reason: String) -> anyhow::Error {
@@ -319,7 +325,7 @@ fn shown(
     }
     for private in &profile.private {
         let path = Utf8PathBuf::from(private.path.to_string_lossy().into_owned());
-        rows.push((path, format!("private, {}", limits::size(private.size))));
+        rows.push((path, format!("private, {}", Bytes(private.size))));
     }
     rows.sort();
     let width = rows

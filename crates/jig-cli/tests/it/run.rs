@@ -357,19 +357,19 @@ fn limits_are_told() {
                 &["--processes", "40"],
                 "exec python3 -c 'import subprocess, time\nall = []\ntry:\n  while True: all.append(subprocess.Popen([\"sleep\", \"60\"]))\nexcept OSError: time.sleep(0.5)'",
                 0,
-                "jig: the command could have no more than 40 processes and threads at once\n",
+                "jig: the command could not start more than 40 processes and threads\n",
             ),
             (
                 &["--file-size", "1MiB"],
                 "exec head -c 2000000 /dev/zero > big",
                 128 + 25,
-                "jig: a file would have become larger than 1 MiB\n",
+                "jig: the command could not write a file of more than 1 MiB\n",
             ),
             (
                 &["--descriptors", "30"],
                 "exec python3 -c 'import time, os\nwhile True:\n  try: os.open(\"/dev/null\", 0)\n  except OSError: break\ntime.sleep(0.5)'",
                 0,
-                "jig: a process had all of the 30 descriptors open that it may have\n",
+                "jig: the command could not open more than 30 files in one process\n",
             ),
         ] {
             let ran = desk.run(&[&["run"], args, &["--", "sh", "-c", script]].concat());

@@ -1,6 +1,7 @@
 //! [`SpawnRequest`]: all that a program is started with.
 
 use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -160,6 +161,18 @@ impl Limits {
     };
 }
 
+impl Limits {
+    /// How high a limit is.
+    pub fn height(&self, limit: Limit) -> Option<u64> {
+        match limit {
+            Limit::Tasks => self.tasks,
+            Limit::Memory => self.memory,
+            Limit::Descriptors => self.descriptors,
+            Limit::FileSize => self.file_size,
+        }
+    }
+}
+
 /// A limit that a tree came up against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -173,6 +186,37 @@ pub enum Limit {
     Descriptors,
     /// [`Limits::file_size`]: the program was ended for it.
     FileSize,
+}
+
+impl Limit {
+    /// That it was reached at this height, in words that follow the name of a program.
+    pub fn told(self, height: u64) -> String {
+        match self {
+            Limit::Tasks => format!("could not start more than {height} processes and threads"),
+            Limit::Memory => format!("used more than {} of memory and was ended", Bytes(height)),
+            Limit::Descriptors => {
+                format!("could not open more than {height} files in one process")
+            }
+            Limit::FileSize => format!("could not write a file of more than {}", Bytes(height)),
+        }
+    }
+}
+
+/// A number of bytes for people: `64 MiB`, in the largest unit that says it exactly.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bytes(pub u64);
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+        let unit = units
+            .into_iter()
+            .find(|(size, _)| self.0 >= *size && self.0.is_multiple_of(*size));
+        match unit {
+            Some((size, name)) => write!(f, "{} {name}", self.0 / size),
+            None => write!(f, "{} bytes", self.0),
+        }
+    }
 }
 
 /// From where a program is started. The cost of a fork grows with the memory of the one that forks.
