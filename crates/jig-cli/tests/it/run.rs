@@ -553,3 +553,21 @@ fn a_directory_is_not_handed_over() {
     assert_eq!(output.status.code(), Some(125));
     assert!(String::from_utf8_lossy(&output.stderr).contains("is a directory"));
 }
+
+/// Rules on programs are held by stand-ins that only a tool's own calls have.
+#[test]
+fn rules_on_programs_are_not_dropped_silently() {
+    let workspace = crate::Workspace::with(
+        "[tools.build]\nsource = 'local'\ncommand = 'true'\naccess.commands.cargo.args = [['check']]\n",
+    );
+    let run = |more: &[&str]| {
+        let args = [&["run", "--policy", "build"], more, &["--", "true"]].concat();
+        let output = workspace.jig(&args).env("PATH", "/usr/bin:/bin").output();
+        let output = output.unwrap();
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(told.contains("its rules on programs"), "{told}");
+        output.status.code()
+    };
+    assert_eq!(run(&[]), Some(125));
+    assert_eq!(run(&["--best-effort"]), Some(0));
+}
