@@ -271,31 +271,33 @@ impl FsTable {
 
     /// Why `path` may not be moved away, removed whole, or come into being whole: something below
     /// it is restricted, and would be reached under another name or be brought in from elsewhere.
+    ///
+    /// A protection is told before a rule that withholds: no rule lifts it, so to name only what
+    /// stands in the way beside it would suggest that lifting that is enough.
     pub(crate) fn pinned(&self, path: &ProjectPath, by: Capability) -> Option<Decision<'_>> {
         let prefixes = Prefixes::of(path.as_str());
-        let depth = prefixes.count() - 1;
-        if let Some(hit) = prefixes.find(&self.above, depth)
-            && let Some(below) = self.below.get(hit.value as usize)
-        {
-            if let Some(guard) = self.protected.get(below.protected as usize) {
-                return Some(Decision::deny(Reason::ProtectedBelow(guard), None));
-            }
-            let withholding = match by {
+        let hit = prefixes.find(&self.above, prefixes.count() - 1);
+        let below = hit.and_then(|hit| self.below.get(hit.value as usize));
+        let protected = below.and_then(|below| self.protected.get(below.protected as usize));
+        let obeyed = self
+            .repositories
+            .as_ref()
+            .filter(|_| prefixes.has_dotted && guard::holds_obeyed(path.as_str()));
+        if let Some(guard) = protected.or(obeyed) {
+            return Some(Decision::deny(Reason::ProtectedBelow(guard), None));
+        }
+        let withholding = below.and_then(|below| {
+            let number = match by {
                 Capability::Delete => below.undeletable,
                 _ => below.uncreatable,
             };
-            if let Some(rule) = self.rules.get(withholding as usize) {
-                return Some(Decision::deny(
-                    Reason::RestrictedBelow,
-                    Some(Rule::Fs(rule)),
-                ));
-            }
-        }
-        if let Some(guard) = &self.repositories
-            && prefixes.has_dotted
-            && guard::holds_obeyed(path.as_str())
-        {
-            return Some(Decision::deny(Reason::ProtectedBelow(guard), None));
+            self.rules.get(number as usize)
+        });
+        if let Some(rule) = withholding {
+            return Some(Decision::deny(
+                Reason::RestrictedBelow,
+                Some(Rule::Fs(rule)),
+            ));
         }
         let open = self.unnamed_below(path).next()?;
         Some(Decision::uncovered(

@@ -341,3 +341,21 @@ fn what_git_obeys_is_named_exactly_wherever_it_lies() {
     // Only the preset allows that.
     check(Capability::Delete, "lib/.git", "");
 }
+
+/// A rule on a part of a repository is not what keeps it in its place.
+#[test]
+fn nothing_moves_a_repository_whatever_is_declared_in_it() {
+    let parts = [
+        "lib/.git/config",
+        "lib/.git/HEAD",
+        "lib/.git/worktrees/a/commondir",
+    ];
+    for part in parts {
+        let access = fs(&[(".", Capabilities::ALL), (part, Capabilities::NONE)]);
+        for path in ["lib/.git", "lib/.git/worktrees", "lib/.git/worktrees/a"] {
+            let target = file(Capability::Delete, path);
+            let found = suggested(&access, DefaultAccess::VFS, &target);
+            assert_eq!(found, "", "deleting {path} with a rule on {part}");
+        }
+    }
+}

@@ -8,7 +8,7 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
-use proptest::test_runner::{Config, TestRunner};
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
 use crate::reference::tree::{Names, Node, ROOT, Tree};
 
@@ -19,13 +19,38 @@ pub(crate) fn check<S: Strategy>(
     strategy: S,
     property: impl Fn(S::Value) -> Result<usize, TestCaseError>,
 ) {
-    let seen = std::cell::Cell::new(0);
-    let mut runner = TestRunner::new(Config {
+    run(TestRunner::new(config(cases)), at_least, strategy, property);
+}
+
+/// The same with inputs that are random but the same in every run: for a mistake that ordinary runs
+/// would meet too rarely.
+pub(crate) fn check_again<S: Strategy>(
+    cases: u32,
+    at_least: usize,
+    strategy: S,
+    property: impl Fn(S::Value) -> Result<usize, TestCaseError>,
+) {
+    let random = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
+    let runner = TestRunner::new_with_rng(config(cases), random);
+    run(runner, at_least, strategy, property);
+}
+
+fn config(cases: u32) -> Config {
+    Config {
         cases,
         failure_persistence: None,
         max_shrink_iters: 5_000,
         ..Config::default()
-    });
+    }
+}
+
+fn run<S: Strategy>(
+    mut runner: TestRunner,
+    at_least: usize,
+    strategy: S,
+    property: impl Fn(S::Value) -> Result<usize, TestCaseError>,
+) {
+    let seen = std::cell::Cell::new(0);
     let result = runner.run(&strategy, |value| {
         seen.set(seen.get() + property(value)?);
         Ok(())
@@ -82,14 +107,31 @@ fn name() -> impl Strategy<Value = String> {
 
 /// A few names joined in one of the ways in which people and programs write paths.
 pub(crate) fn path() -> impl Strategy<Value = String> {
-    let plain = || vec(name(), 0..4).prop_map(|names| names.join("/"));
     let odd = vec(
         prop_oneof![6 => name(), 1 => Just("..".to_owned()), 1 => Just(".".to_owned()),
                     1 => Just(String::new())],
         0..6,
     )
     .prop_map(|names| names.join("/"));
-    let repository = select(vec![
+    let prefix = select(vec![
+        "", "", "", "", "./", "/ws/", "/ws//", "//ws/", "/ws", "/wsx/", "/", "../", "a/../",
+    ]);
+    let suffix = select(vec!["", "", "", "/", "//", "/.", "/.."]);
+    prop_oneof![
+        6 => plain_path(0..4),
+        3 => (prefix, odd, suffix).prop_map(|(a, b, c)| format!("{a}{b}{c}")),
+        1 => repository_path(),
+        1 => (60_usize..68, plain_path(0..4)).prop_map(|(depth, end)| format!("{}{end}", "d/".repeat(depth))),
+    ]
+}
+
+fn plain_path(names: std::ops::Range<usize>) -> impl Strategy<Value = String> {
+    vec(name(), names).prop_map(|names| names.join("/"))
+}
+
+/// A repository somewhere, or a part of one that matters to git.
+pub(crate) fn repository_path() -> impl Strategy<Value = String> {
+    let part = select(vec![
         "",
         "/config",
         "/config.worktree",
@@ -103,16 +145,7 @@ pub(crate) fn path() -> impl Strategy<Value = String> {
         "/.git/config",
         "/HEAD",
     ]);
-    let prefix = select(vec![
-        "", "", "", "", "./", "/ws/", "/ws//", "//ws/", "/ws", "/wsx/", "/", "../", "a/../",
-    ]);
-    let suffix = select(vec!["", "", "", "/", "//", "/.", "/.."]);
-    prop_oneof![
-        6 => plain(),
-        3 => (prefix, odd, suffix).prop_map(|(a, b, c)| format!("{a}{b}{c}")),
-        1 => (plain(), repository).prop_map(|(above, part)| format!("{above}/.git{part}")),
-        1 => (60_usize..68, plain()).prop_map(|(depth, end)| format!("{}{end}", "d/".repeat(depth))),
-    ]
+    (plain_path(0..4), part).prop_map(|(above, part)| format!("{above}/.git{part}"))
 }
 
 fn link_target() -> impl Strategy<Value = String> {
@@ -168,7 +201,15 @@ pub(crate) fn capabilities() -> impl Strategy<Value = Capabilities> {
 }
 
 pub(crate) fn fs_rules(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<FsRule>> {
-    let path = prop_oneof![1 => Just(".".to_owned()), 8 => path()];
+    fs_rules_on(path(), count)
+}
+
+/// Rules on paths of that kind, and on everything.
+pub(crate) fn fs_rules_on(
+    path: impl Strategy<Value = String>,
+    count: std::ops::Range<usize>,
+) -> impl Strategy<Value = Vec<FsRule>> {
+    let path = prop_oneof![1 => Just(".".to_owned()), 8 => path];
     let rule = (path, capabilities()).prop_map(|(path, capabilities)| FsRule {
         path,
         capabilities,

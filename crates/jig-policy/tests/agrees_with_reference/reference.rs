@@ -221,11 +221,8 @@ impl Files {
     /// What stands against removing or bringing in everything below `path` at once.
     fn below(&self, path: &Names, capability: Capability) -> Option<Answer> {
         let strictly_below = |other: &Names| other != path && other.is_within(path);
-        if self
-            .protected
-            .iter()
-            .any(|(guarded, _)| strictly_below(guarded))
-        {
+        let mut guarded = self.protected.iter().map(|(guarded, _)| guarded);
+        if guarded.any(strictly_below) || self.holds_obeyed(path) {
             return Some(Answer::new(Verdict::Deny, "protected below", None));
         }
         let restricting = self.rules.iter().enumerate().rev().find(|(number, rule)| {
@@ -237,9 +234,6 @@ impl Files {
         if let Some((_, rule)) = restricting {
             let origin = Some(rule.origin.clone());
             return Some(Answer::new(Verdict::Deny, "restricted below", origin));
-        }
-        if self.holds_obeyed(path) {
-            return Some(Answer::new(Verdict::Deny, "protected below", None));
         }
         let open = self.patterns.iter().any(|pattern| {
             sensitive_names_below(pattern, path)

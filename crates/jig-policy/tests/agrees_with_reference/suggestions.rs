@@ -3,14 +3,15 @@
 use std::fmt::Debug;
 
 use jig_policy::{
-    Access, Capabilities, Capability, CommandRule, CommandTarget, EnvRule, EnvTarget, EnvUse,
-    FileTarget, FsRule, MoveTarget, NetRule, NetTarget, Origin, Policy, Program, Resolved,
-    Suggestion, Target, Verdict,
+    Access, Capabilities, Capability, CommandRule, CommandTarget, DefaultAccess, EnvRule,
+    EnvTarget, EnvUse, FileTarget, FsRule, Guards, MoveTarget, NetRule, NetTarget, Origin, Policy,
+    Program, Resolved, Suggestion, Target, Verdict,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
+use proptest::sample::select;
 
-use crate::random::{self, check, on_env, on_files, on_net};
+use crate::random::{self, check, check_again, on_env, on_files, on_net};
 use crate::reference::tree::{Names, Tree, resolve};
 use crate::reference::{PlainUrl, decide_net};
 use crate::{files, programs, urls, variables};
@@ -187,58 +188,92 @@ fn suggestions_for_moves() {
         random::guards(),
         vec((random::path(), random::path(), any::<bool>()), 30),
     );
-    check(
-        200,
-        1_000,
-        inputs,
-        |(tree, rules, default, guards, moves)| {
-            let workspace = random::workspace(&tree);
-            let access = on_files(files::valid(rules, &tree, &workspace)?);
-            let compile = |access: &Access| {
-                Policy::compile(access, default, &guards, &workspace)
-                    .map_err(|errors| TestCaseError::fail(errors.to_string()))
-            };
-            let mut targets = Vec::new();
-            for (from, to, directory) in &moves {
-                if let (Ok(from), Ok(to)) = (workspace.resolve(from), workspace.resolve(to)) {
-                    // No system moves a directory into itself or onto what it lies in.
-                    let nested =
-                        names(&from).is_within(&names(&to)) || names(&to).is_within(&names(&from));
-                    let directory = *directory;
-                    if !nested {
-                        targets.push(MoveTarget {
-                            from,
-                            to,
-                            directory,
-                        });
-                    }
-                }
-            }
-            let plain = files::reference(&access.fs, default, &guards, &tree);
-            check_all(
-                &access,
-                &targets,
-                compile,
-                |target| {
-                    let (from, to) = (names(&target.from), names(&target.to));
-                    plain.is_hopeless(Capability::Delete, &from, true)
-                        || plain.is_hopeless(Capability::Create, &to, target.directory)
-                },
-                |suggestion| has_link(suggestion, &tree),
-                |suggestion, _, other| {
-                    names_below(suggestion, &other.from) || names_below(suggestion, &other.to)
-                },
-                |suggestion, target, other| {
-                    let opened = |path: &Resolved| {
-                        names(path).is_within(&names(&target.from))
-                            || names(path).is_within(&names(&target.to))
-                            || names_below(suggestion, path)
-                    };
-                    opened(&other.from) || opened(&other.to)
-                },
-            )
-        },
+    check(200, 1_000, inputs, check_moves);
+}
+
+/// A repository cannot be moved, whatever is declared about the parts of it: a rule that withholds
+/// something there must not look like all that stands in the way.
+#[test]
+fn suggestions_for_moves_of_repositories() {
+    let near = || {
+        select(vec![
+            "a/.git",
+            "a/b/.git",
+            "a",
+            "c",
+            "a/.git/worktrees",
+            "c/.git",
+        ])
+    };
+    let part = select(vec![
+        "",
+        "/config",
+        "/HEAD",
+        "/worktrees/a",
+        "/modules/a",
+        "/hooks",
+    ]);
+    let on_parts = (near(), part).prop_map(|(near, part)| format!("{near}{part}"));
+    let place = || near().prop_map(str::to_owned);
+    let inputs = (
+        random::tree(),
+        random::fs_rules_on(on_parts, 1..5),
+        random::default_access(),
+        random::guards(),
+        vec((place(), place(), any::<bool>()), 10),
     );
+    check_again(300, 300, inputs, check_moves);
+}
+
+type Moves = Vec<(String, String, bool)>;
+
+fn check_moves(
+    (tree, rules, default, guards, moves): (Tree, Vec<FsRule>, DefaultAccess, Guards, Moves),
+) -> Result<usize, TestCaseError> {
+    let workspace = random::workspace(&tree);
+    let access = on_files(files::valid(rules, &tree, &workspace)?);
+    let compile = |access: &Access| {
+        Policy::compile(access, default, &guards, &workspace)
+            .map_err(|errors| TestCaseError::fail(errors.to_string()))
+    };
+    let mut targets = Vec::new();
+    for (from, to, directory) in &moves {
+        if let (Ok(from), Ok(to)) = (workspace.resolve(from), workspace.resolve(to)) {
+            // No system moves a directory into itself or onto what it lies in.
+            let nested = names(&from).is_within(&names(&to)) || names(&to).is_within(&names(&from));
+            let directory = *directory;
+            if !nested {
+                targets.push(MoveTarget {
+                    from,
+                    to,
+                    directory,
+                });
+            }
+        }
+    }
+    let plain = files::reference(&access.fs, default, &guards, &tree);
+    check_all(
+        &access,
+        &targets,
+        compile,
+        |target| {
+            let (from, to) = (names(&target.from), names(&target.to));
+            plain.is_hopeless(Capability::Delete, &from, true)
+                || plain.is_hopeless(Capability::Create, &to, target.directory)
+        },
+        |suggestion| has_link(suggestion, &tree),
+        |suggestion, _, other| {
+            names_below(suggestion, &other.from) || names_below(suggestion, &other.to)
+        },
+        |suggestion, target, other| {
+            let opened = |path: &Resolved| {
+                names(path).is_within(&names(&target.from))
+                    || names(path).is_within(&names(&target.to))
+                    || names_below(suggestion, path)
+            };
+            opened(&other.from) || opened(&other.to)
+        },
+    )
 }
 
 /// Whether a URL is denied whose path can be read in two ways: no rule can be on such a path.
@@ -324,7 +359,7 @@ fn suggestions_for_programs() {
         let workspace = random::workspace(&tree);
         let access = programs::valid(rules, fs, &tree)?;
         let compile = |access: &Access| {
-            Policy::compile(access, default, &jig_policy::Guards::default(), &workspace)
+            Policy::compile(access, default, &Guards::default(), &workspace)
                 .map_err(|errors| TestCaseError::fail(errors.to_string()))
         };
         let targets: Vec<CommandTarget> = runs
