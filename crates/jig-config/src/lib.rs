@@ -11,7 +11,7 @@
 //! sources.sets.push("tools.fs_read_file.run=ask".to_owned());
 //! let loaded = load(&sources).expect("the built-in layer loads");
 //! let tool = loaded.config.tool("fs_read_file").expect("a predefined tool");
-//! assert_eq!(tool.run.name(), "ask");
+//! assert_eq!(tool.run.spawn.name(), "ask");
 //! assert_eq!(tool.origin("run").expect("it was set").to_string(), "--set");
 //! ```
 //!
@@ -41,9 +41,9 @@ mod value;
 pub use load::{Loaded, load};
 pub use model::{
     AllowToggle, Command, CommandError, Config, ConfigFile, Enable, Enforce, FormatMode, Input,
-    OnUncovered, Parameter, ParameterType, Preset, Question, QuestionTarget, ResultMode, RunMode,
-    Runtime, Sandbox, SandboxLimits, Source, SourceError, SystemPath, Tool, ToolName,
-    ToolNameError,
+    Notices, OnUncovered, Parameter, ParameterType, Preset, Question, QuestionTarget, ResultMode,
+    RunMode, RunModes, Runtime, Sandbox, SandboxLimits, Source, SourceError, SystemPath, Tool,
+    ToolName, ToolNameError,
 };
 pub use origin::{Layer, Origin};
 pub use problem::{Errors, Problem, Severity};

@@ -7,6 +7,8 @@ mod enforcement;
 mod files;
 mod hosts;
 
+use jig_proto::ToolAction;
+
 use crate::hint::{clean, quote};
 use crate::model::{Config, Tool};
 use crate::problem::Problem;
@@ -21,6 +23,7 @@ pub(crate) fn lint(sources: &Sources, config: &Config, warnings: &mut Vec<Proble
         empty_lists(tool, warnings);
         programs(tool, warnings);
         enforcement::lint(tool, warnings);
+        terminal(tool, warnings);
     }
     crate::system::lint(sources, config, warnings);
 }
@@ -84,5 +87,23 @@ fn programs(tool: &Tool, warnings: &mut Vec<Problem>) {
             .at(&place.origin, "")
             .key(place.key.clone()),
         );
+    }
+}
+
+/// A terminal is nearly always for a program that somebody types into.
+fn terminal(tool: &Tool, warnings: &mut Vec<Problem>) {
+    let (Some(_), Some(node)) = (tool.terminal, tool.values.get("terminal")) else {
+        return;
+    };
+    if !tool.actions.has(ToolAction::Apply) {
+        let problem = Problem::note(
+            format!(
+                "nobody can type into the terminal of `{}`: it has no action `apply`",
+                tool.name
+            ),
+            "write `stateful = true` if it is to be given input while it runs",
+        );
+        let key = format!("tools.{}.terminal", tool.name);
+        warnings.push(problem.at(&node.origin, "").key(key));
     }
 }

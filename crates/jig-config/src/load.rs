@@ -194,6 +194,11 @@ fn merge_tools(layers: Vec<Node>, blamed: impl Fn(&str) -> bool) -> IndexMap<Str
         if blamed(&name) {
             continue;
         }
+        let built_in = if is_redefined(&name, &own) {
+            Vec::new()
+        } else {
+            built_in
+        };
         let declared = built_in
             .first()
             .or(own.first())
@@ -213,6 +218,19 @@ fn merge_tools(layers: Vec<Node>, blamed: impl Fn(&str) -> bool) -> IndexMap<Str
         }
     }
     merged
+}
+
+/// Whether a tool only shares its name with one of jig's: a file may have a `git` of its own, and then
+/// nothing of ours belongs into it. The names of the file tools are for what jig has, so that files
+/// which spell out how another program runs them load.
+fn is_redefined(name: &str, own: &[Node]) -> bool {
+    let has = |key: &str| own.iter().any(|node| node.get(key).is_some());
+    let sources = own.iter().filter_map(|node| node.get("source"));
+    let foreign = sources
+        .filter_map(Node::text)
+        .any(|source| !source.starts_with("local"));
+    let is_whole = foreign || has("source") && (has("command") || has("wasm"));
+    is_whole && !name.starts_with("fs_")
 }
 
 /// One tool after all layers were merged.

@@ -8,12 +8,45 @@ use crate::value::{Entry, Kind, Node, Table, Value, same};
 
 /// `above` laid over `below`.
 pub(crate) fn merge(shape: &Shape, below: Option<Node>, above: Node) -> Node {
+    let (below, above) = spelled_out(shape, below, above);
     match shape.for_kind(above.kind()) {
         Some(Shape::List(list)) if list.merge == ListMerge::Append => merge_lists(below, above),
         Some(fitting @ (Shape::Table(_) | Shape::Map(_) | Shape::FreeTable)) => {
             merge_tables(fitting, below, above)
         }
         _ => above,
+    }
+}
+
+/// Both as tables if one of them is one and a bare value is short for a table, so that neither takes
+/// away what only the other says.
+fn spelled_out(shape: &Shape, below: Option<Node>, above: Node) -> (Option<Node>, Node) {
+    let short = match shape.for_kind(Kind::Table) {
+        Some(Shape::Table(table)) => table.short,
+        _ => None,
+    };
+    let is_table = |node: &Node| node.kind() == Kind::Table;
+    match (short, below) {
+        (Some(key), Some(below)) if !is_table(&below) && is_table(&above) => {
+            (Some(table_of(key, below)), above)
+        }
+        (Some(key), Some(below)) if is_table(&below) && !is_table(&above) => {
+            (Some(below), table_of(key, above))
+        }
+        (_, below) => (below, above),
+    }
+}
+
+/// A table in which `node` stands below `key`.
+fn table_of(key: &str, node: Node) -> Node {
+    let origin = node.origin.clone();
+    let entry = Entry {
+        key: origin.clone(),
+        node,
+    };
+    Node {
+        value: Value::Table(Table::from_iter([(key.to_owned(), entry)])),
+        origin,
     }
 }
 

@@ -8,17 +8,21 @@ mod parameter;
 mod rules;
 mod settings;
 mod source;
+mod stateful;
 mod sugar;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use indexmap::IndexMap;
 use jig_policy::{Access, DefaultAccess};
-use jig_proto::ProjectPath;
+use jig_proto::{Actions, ProjectPath};
 use serde_json::{Map, Value as Json};
 
 use crate::origin::{Layer, Origin};
+use crate::quantity::Amount;
+use crate::shape::keys;
 use crate::value::Node;
 
 pub(crate) use build::build;
@@ -32,6 +36,7 @@ pub use settings::{
     ResultMode, RunMode, Sandbox, SystemPath,
 };
 pub use source::{Runtime, Source, SourceError};
+pub use stateful::{Notices, RunModes};
 pub(crate) use sugar::declared as declared_in_sandbox;
 
 /// The final configuration of a workspace.
@@ -90,10 +95,17 @@ pub struct Tool {
     pub description: Option<String>,
     /// Examples of its use.
     pub examples: Vec<String>,
-    /// Its parameters by name, in the order in which they were declared.
+    /// Its own parameters by name, in the order in which they were declared: those of a plain call,
+    /// and of `spawn`.
     pub parameters: IndexMap<String, Parameter>,
-    /// Whether somebody is asked before it runs.
-    pub run: RunMode,
+    /// What can be done with it between calls; none for a tool that is only called.
+    pub actions: Actions,
+    /// The rows and columns of the terminal that a tool of runtime `stdio` runs on, if it does.
+    pub terminal: Option<(u16, u16)>,
+    /// What the model is told about it without asking, while it runs.
+    pub notices: Notices,
+    /// Whether somebody is asked before it runs, by action.
+    pub run: RunModes,
     /// Whether somebody is asked before the model gets its result.
     pub result: ResultMode,
     /// The most of a result that is passed on, in bytes; `None` if nobody said.
@@ -115,6 +127,8 @@ pub struct Tool {
     /// How the operating system confines it.
     pub sandbox: Sandbox,
     pub(crate) values: Arc<Node>,
+    /// Whether the tool's own entries, not `'*'`, declare rules.
+    pub(crate) own_rules: bool,
     pub(crate) places: RulePlaces,
 }
 
@@ -138,7 +152,30 @@ impl Tool {
             .filter(|_| self.command.is_none() && self.wasm.is_none())
     }
 
-    /// The JSON Schema of the tool's arguments, closed to unknown ones (J-024).
+    /// The limit on time that somebody declared.
+    ///
+    /// `None` if there is none, and also if only the default holds: that is meant for calls, which
+    /// end by themselves, and not for what is kept running.
+    pub fn declared_time(&self) -> Option<Duration> {
+        self.declared_limit("time").map(Duration::from_millis)
+    }
+
+    /// The limit on what is printed that somebody declared, in bytes; otherwise as for
+    /// [`declared_time`](Self::declared_time).
+    pub fn declared_output(&self) -> Option<u64> {
+        self.declared_limit("output")
+    }
+
+    fn declared_limit(&self, name: &str) -> Option<u64> {
+        let limits = self.values.find(&["sandbox", "limits"])?;
+        match keys::LIMITS_TABLE.amount(limits, name)? {
+            Amount::Of(amount) => Some(amount),
+            Amount::Unlimited | Amount::Default => None,
+        }
+    }
+
+    /// The JSON Schema of the tool's own arguments, closed to unknown ones (J-024): those of a plain
+    /// call, and of `spawn` without what the protocol adds to it.
     pub fn input_schema(&self) -> Json {
         parameter::input_schema(&self.parameters)
     }

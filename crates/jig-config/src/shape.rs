@@ -72,6 +72,9 @@ pub(crate) struct Table {
     pub(crate) keys: &'static [Key],
     /// Spellings of other programs, and what to write instead.
     pub(crate) foreign: &'static [(&'static str, &'static str)],
+    /// The key that a bare value in place of the table stands for. Layers are then merged key by key,
+    /// whichever of the two forms each is written in.
+    pub(crate) short: Option<&'static str>,
 }
 
 impl Table {
@@ -253,4 +256,5 @@ pub(crate) static WRAPPED: Table = Table {
         ("items", "write `value`"),
         ("merge", "write `strategy`"),
     ],
+    short: None,
 };

@@ -1,5 +1,6 @@
 //! The final configuration as text and as JSON, with the origin of every value where asked.
 
+use jig_proto::ToolAction;
 use serde_json::{Map, Value as Json, json};
 
 use crate::hint::key;
@@ -32,7 +33,7 @@ pub fn show_json(config: &Config, origin: bool) -> Json {
             continue;
         };
         for (name, value) in defaults(tool) {
-            values.entry(name).or_insert_with(|| value.into());
+            values.entry(name).or_insert(value);
         }
         tools.insert(tool.name.to_string(), Json::Object(values));
         if origin {
@@ -47,19 +48,24 @@ pub fn show_json(config: &Config, origin: bool) -> Json {
     shown
 }
 
-/// The settings that hold although nobody wrote them.
-fn defaults(tool: &Tool) -> Vec<(&'static str, &'static str)> {
-    let mut defaults = vec![
-        ("run", tool.run.name()),
-        ("result", tool.result.name()),
-        ("format", tool.format.name()),
-        ("on_uncovered", tool.on_uncovered.name()),
+/// The settings that hold although nobody wrote them. A value is a string or a list of strings.
+fn defaults(tool: &Tool) -> Vec<(&'static str, Json)> {
+    let mut defaults: Vec<(&str, Json)> = vec![
+        ("run", tool.run.spawn.name().into()),
+        ("result", tool.result.name().into()),
+        ("format", tool.format.name().into()),
+        ("on_uncovered", tool.on_uncovered.name().into()),
     ];
     if tool.source.is_local() {
-        defaults.push(("runtime", tool.runtime.name()));
+        defaults.push(("runtime", tool.runtime.name().into()));
     }
     if tool.runtime == Runtime::Stdio {
-        defaults.push(("input", tool.input.name()));
+        defaults.push(("input", tool.input.name().into()));
+    }
+    if !tool.actions.is_one_shot() {
+        let actions: Vec<&str> = tool.actions.iter().map(ToolAction::name).collect();
+        defaults.push(("stateful", actions.into()));
+        defaults.push(("notices", ["stopped", "waiting"].as_slice().into()));
     }
     defaults.retain(|(name, _)| tool.values.get(name).is_none());
     defaults
@@ -101,7 +107,14 @@ impl Writer {
         self.header(&format!("[{path}]"));
         self.values(&tool.values);
         for (name, value) in defaults(tool) {
-            self.line(name, &basic_string(value), "default");
+            let value = match value {
+                Json::Array(items) => {
+                    let items = items.iter().filter_map(Json::as_str).map(basic_string);
+                    format!("[{}]", items.collect::<Vec<_>>().join(", "))
+                }
+                value => basic_string(value.as_str().unwrap_or_default()),
+            };
+            self.line(name, &value, "default");
         }
         self.tables(&path, &tool.values);
     }

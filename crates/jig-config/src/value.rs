@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use serde_json::{Map, Number, Value as Json};
 
-use crate::origin::Origin;
+use crate::origin::{Layer, Origin};
 
 /// A value and its place.
 #[derive(Debug, Clone)]
@@ -128,6 +128,16 @@ impl Node {
             Value::List(items) => items.get(step.parse::<usize>().ok()?),
             _ => None,
         })
+    }
+
+    /// Whether jig itself wrote all of it.
+    pub(crate) fn is_built_in(&self) -> bool {
+        let parts_are = match &self.value {
+            Value::Table(table) => table.values().all(|entry| entry.node.is_built_in()),
+            Value::List(items) => items.iter().all(Node::is_built_in),
+            _ => true,
+        };
+        parts_are && self.origin.layer() == Layer::BuiltIn
     }
 
     /// The strings of a list; other items are left out.

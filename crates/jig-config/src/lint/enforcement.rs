@@ -1,10 +1,13 @@
 //! Rules that the runtime of a tool can't hold it to.
 
 use crate::model::{Enforce, Runtime, Tool};
+use crate::origin::Layer;
 use crate::problem::Problem;
 
 pub(super) fn lint(tool: &Tool, warnings: &mut Vec<Problem>) {
-    if tool.runtime == Runtime::Stdio {
+    // Whoever wrote rules for all tools did not mean those that only jig declares.
+    let is_meant = tool.own_rules || tool.declared_at().layer() != Layer::BuiltIn;
+    if tool.runtime == Runtime::Stdio && is_meant {
         warnings.extend(hosts(tool));
         warnings.extend(programs(tool));
     }

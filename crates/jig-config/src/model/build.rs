@@ -1,5 +1,7 @@
 //! From merged trees to [`Config`], with the checks that only a whole tool can pass.
 
+mod access;
+
 use std::sync::Arc;
 
 use camino::Utf8PathBuf;
@@ -9,12 +11,12 @@ use serde_json::Map;
 
 use super::command::{Command, CommandError};
 use super::limits::SandboxLimits;
-use super::parameter::parameters;
 use super::settings::{
     AllowToggle, Enable, Enforce, FormatMode, Input, OnUncovered, Preset, Question, QuestionTarget,
     ResultMode, RunMode, Sandbox, SystemPath,
 };
-use super::{Config, ConfigFile, RulePlaces, Runtime, Source, Tool, ToolName, rules, sugar};
+use super::stateful::{self, Notices, RunModes, Stateful};
+use super::{Config, ConfigFile, Runtime, Source, Tool, ToolName};
 use crate::hint::{closest, dotted, quote};
 use crate::load::MergedTool;
 use crate::origin::Layer;
@@ -116,8 +118,13 @@ impl Builder<'_> {
             );
         }
         let (access, places) = self.access(&source);
-        let run = self.word("run", RunMode::parse).unwrap_or(RunMode::Ask);
-        let by_run = match run {
+        let Stateful {
+            actions,
+            parameters,
+            terminal,
+        } = self.stateful(&source, runtime);
+        let run = RunModes::read(self.node.get("run"));
+        let by_run = match run.spawn {
             RunMode::Unattended => FormatMode::Unattended,
             _ => FormatMode::Ask,
         };
@@ -142,7 +149,10 @@ impl Builder<'_> {
                     .into_iter()
                     .collect(),
             },
-            parameters: parameters(self.node.get("parameters")),
+            parameters,
+            actions,
+            terminal,
+            notices: Notices::read(self.node.get("notices")),
             run,
             result: self
                 .word("result", ResultMode::parse)
@@ -159,10 +169,22 @@ impl Builder<'_> {
                 .word("on_uncovered", OnUncovered::parse)
                 .unwrap_or(OnUncovered::Ask),
             access,
+            own_rules: self.merged.own_rules.is_some(),
             places,
             sandbox: self.sandbox(),
             values: Arc::clone(&self.merged.node),
         })
+    }
+
+    fn stateful(&mut self, source: &Source, runtime: Runtime) -> Stateful {
+        let reader = stateful::Reader {
+            name: &self.name,
+            prefix: &self.prefix,
+            node: self.node,
+            source,
+            runtime,
+        };
+        reader.read(&mut self.errors)
     }
 
     fn word<T>(&self, key: &str, parse: impl Fn(&str) -> Option<T>) -> Option<T> {
@@ -352,77 +374,6 @@ impl Builder<'_> {
         }
     }
 
-    /// The rules, from whichever spelling declares them.
-    fn access(&mut self, source: &Source) -> (jig_policy::Access, RulePlaces) {
-        let access = self
-            .node
-            .entry("access")
-            .filter(|entry| entry.node.table().is_some_and(|table| !table.is_empty()));
-        let sugar = sugar::declared(self.node);
-        if !source.is_local() {
-            self.refuse_rules(source);
-            return Default::default();
-        }
-        match (access, sugar) {
-            (Some(access), Some(sugar)) => {
-                let problem = Problem::error(
-                    format!(
-                        "the tool {} declares its rules twice, in `access` and in `sandbox`",
-                        quote(self.name.as_str())
-                    ),
-                    "keep `access`, and move what `sandbox.filesystem`, `.network` and `.commands` \
-                     allow into it",
-                )
-                .at(&sugar.key, "rules in `sandbox`")
-                .and(&access.key, "rules in `access`")
-                .key(format!("{}.access", self.prefix));
-                self.errors.push(problem);
-                Default::default()
-            }
-            (Some(access), None) => rules::read(&access.node, &self.prefix, &mut self.errors),
-            (None, Some(_)) => {
-                let sandbox = self.node.get("sandbox").unwrap_or(self.node);
-                sugar::read(sandbox, &self.prefix, &mut self.errors)
-            }
-            (None, None) => Default::default(),
-        }
-    }
-
-    /// Rules on a tool that jig can't hold to them would give false confidence (G-006).
-    fn refuse_rules(&mut self, source: &Source) {
-        let kind = source.kind();
-        let name = quote(self.name.as_str());
-        let why = match source {
-            Source::Mcp { .. } => "it runs on a server that jig does not confine",
-            _ => "it is code of jig itself",
-        };
-        if let Some(key) = &self.merged.own_rules {
-            let problem = Problem::error(
-                format!("{name} has rules, but it is a tool of source `{kind}`: {why}"),
-                "remove the rules; only tools of source `local` can have them",
-            )
-            .at(key, "")
-            .key(format!("{}.access", self.prefix));
-            self.errors.push(problem);
-            return;
-        }
-        let inherited = self
-            .node
-            .entry("access")
-            .or_else(|| sugar::declared(self.node));
-        if let Some(entry) = inherited {
-            let problem = Problem::warning(
-                format!(
-                    "the rules of `'*'` don't hold for {name}, a tool of source `{kind}`: {why}"
-                ),
-                "move the rules to the tools that they are meant for",
-            )
-            .at(&entry.key, "")
-            .key("tools.'*'.access");
-            self.warnings.push(problem);
-        }
-    }
-
     fn enable(&self) -> Enable {
         let Some(node) = self.node.get("enable") else {
             return Enable::default();
@@ -459,6 +410,7 @@ impl Builder<'_> {
                 .and_then(QuestionTarget::parse)
                 .unwrap_or(QuestionTarget::User),
             answer: node.get("answer").map(Node::to_json),
+            remember: node.get("remember").and_then(Node::bool).unwrap_or(false),
         };
         entries
             .map(|(id, entry)| (id.clone(), question(&entry.node)))
@@ -580,7 +532,7 @@ fn normal(path: &Utf8PathBuf) -> Option<jig_proto::ProjectPath> {
 }
 
 /// The tools whose code is part of jig, with what they may do where nothing is declared.
-const PREDEFINED: [(&str, DefaultAccess); 7] = [
+const PREDEFINED: [(&str, DefaultAccess); 8] = [
     ("fs_read_file", DefaultAccess::READ_ONLY),
     ("fs_list_files", DefaultAccess::READ_ONLY),
     ("fs_grep_files", DefaultAccess::READ_ONLY),
@@ -588,4 +540,5 @@ const PREDEFINED: [(&str, DefaultAccess); 7] = [
     ("fs_modify_file", DefaultAccess::READ_WRITE),
     ("fs_delete_file", DefaultAccess::READ_WRITE),
     ("fs_move_file", DefaultAccess::READ_WRITE),
+    ("git", DefaultAccess::READ_WRITE),
 ];

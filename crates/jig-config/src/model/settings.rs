@@ -175,6 +175,8 @@ pub struct Question {
     pub target: QuestionTarget,
     /// The answer, known in advance: nobody is asked.
     pub answer: Option<Json>,
+    /// Whether an answer also holds for later calls of the same turn.
+    pub remember: bool,
 }
 
 /// How the operating system confines a tool.

@@ -4,15 +4,17 @@ mod access;
 mod parameters;
 mod sandbox;
 mod settings;
+mod stateful;
 
 use access::ACCESS;
 use parameters::PARAMETERS;
 pub(crate) use sandbox::LIMITS_TABLE;
 use sandbox::SANDBOX;
 use settings::{
-    COMMAND_TABLE, ENABLE, EXAMPLES, FORMAT, INPUT, ON_UNCOVERED, OPTIONS, QUESTIONS, RESULT, RUN,
+    COMMAND_TABLE, ENABLE, EXAMPLES, FORMAT, INPUT, ON_UNCOVERED, OPTIONS, QUESTIONS, RESULT,
     RUNTIME, SIZE_THRESHOLD, STYLE,
 };
+use stateful::{NOTICES, RUN, STATEFUL, TERMINAL};
 
 use super::text::{ANY, COMMAND, PROJECT_FILE, SOURCE, TOOL_NAME};
 use super::{Map, Shape, Table, key};
@@ -32,6 +34,7 @@ pub(crate) static ROOT: Shape = Shape::Table(&Table {
                     "The tools, by name; the same as `tools` at the top."
                 )],
                 foreign: &[],
+                short: None,
             }),
             "The place in which files written for JP have their tools."
         ),
@@ -56,6 +59,7 @@ pub(crate) static ROOT: Shape = Shape::Table(&Table {
         ),
         ("defaults", "defaults for every tool are in `[tools.'*']`"),
     ],
+    short: None,
 });
 
 static TOOLS: Map = Map {
@@ -87,6 +91,9 @@ pub(crate) static TOOL: Table = Table {
         ),
         RUNTIME,
         INPUT,
+        STATEFUL,
+        TERMINAL,
+        NOTICES,
         key!("summary", Shape::Text(&ANY), "One line about the tool."),
         key!(
             "description",
@@ -111,6 +118,7 @@ pub(crate) static TOOL: Table = Table {
         SANDBOX,
     ],
     foreign: FOREIGN_TOOL_KEYS,
+    short: None,
 };
 
 /// `[tools.'*']`: what every tool can have in common.
@@ -118,6 +126,7 @@ static STAR: Table = Table {
     what: "the defaults of all tools",
     keys: &[
         ENABLE,
+        NOTICES,
         RUN,
         RESULT,
         SIZE_THRESHOLD,
@@ -151,6 +160,14 @@ static STAR: Table = Table {
             "give every tool its own `input`; `'*'` holds only what tools have in common",
         ),
         (
+            "stateful",
+            "give every tool its own `stateful`; `'*'` holds only what tools have in common",
+        ),
+        (
+            "terminal",
+            "give every tool its own `terminal`; `'*'` holds only what tools have in common",
+        ),
+        (
             "description",
             "describe every tool apart; `'*'` holds only what tools have in common",
         ),
@@ -161,6 +178,7 @@ static STAR: Table = Table {
         ("enabled", "write `enable`"),
         ("disabled", "write `enable = false`"),
     ],
+    short: None,
 };
 
 const FOREIGN_TOOL_KEYS: &[(&str, &str)] = &[
@@ -234,8 +252,31 @@ const FOREIGN_TOOL_KEYS: &[(&str, &str)] = &[
     ),
     (
         "interactive",
-        "write `run = \"ask\"` or `run = \"unattended\"`",
+        "write `stateful = true` if the model sends it input while it runs, and `terminal = true` if \
+         it needs a terminal; whether somebody approves is `run`",
     ),
+    (
+        "actions",
+        "write `stateful`: `true` for all actions, or `[\"spawn\", \"fetch\", \"abort\"]`",
+    ),
+    (
+        "background",
+        "write `stateful = true`: a tool that is spawned goes on between calls",
+    ),
+    (
+        "async",
+        "write `stateful = [\"spawn\", \"fetch\", \"abort\"]`: a tool that is spawned goes on between calls",
+    ),
+    (
+        "daemon",
+        "write `stateful = true`: a tool that is spawned goes on between calls",
+    ),
+    ("pty", "write `terminal = true`"),
+    ("tty", "write `terminal = true`"),
+    ("rows", "write `terminal = { rows = 24, cols = 80 }`"),
+    ("cols", "write `terminal = { rows = 24, cols = 80 }`"),
+    ("notify", "write `notices`"),
+    ("notifications", "write `notices`"),
     ("module", "write `wasm`"),
     ("server", "write `source = \"mcp.SERVER\"`"),
     (

@@ -32,7 +32,7 @@ fn a_later_layer_wins() {
     let check = |sources: &Sources, run: &str, origin: &str| {
         let config = loaded(sources);
         let tool = config.tool("a").expect("the tool");
-        assert_eq!(tool.run.name(), run);
+        assert_eq!(tool.run.spawn.name(), run);
         assert_eq!(tool.origin("run").expect("an origin").to_string(), origin);
     };
     check(&sources, "edit", ".jig/config.toml:2");
@@ -190,7 +190,7 @@ fn defaults_of_all_tools_lie_below_each_tool() {
             "[tools.'*']\nrun = \"unattended\"\nresult = \"ask\"\naccess.fs = [{ path = \".\", read = true }]\n[tools.b]\naccess.fs = [{ path = \"out\", write = true }]",
         )
         .config();
-    let run = |tool: &str| config.tool(tool).expect("the tool").run;
+    let run = |tool: &str| config.tool(tool).expect("the tool").run.spawn;
     assert_eq!(run("a"), RunMode::Ask);
     assert_eq!(run("b"), RunMode::Unattended);
     // What jig declares for its own tools lies below what the user declares for all.
@@ -272,7 +272,7 @@ fn variables_name_keys_in_upper_case() {
         .to_vec();
     let config = loaded(&sources);
     let tool = config.tool("my_tool").expect("the tool");
-    assert_eq!(tool.run, RunMode::Unattended);
+    assert_eq!(tool.run.spawn, RunMode::Unattended);
     assert!(!tool.enable.on);
     assert_eq!(tool.on_uncovered.name(), "deny");
     assert_eq!(

@@ -12,6 +12,7 @@ mod layers;
 mod mistakes;
 mod schema;
 mod show;
+mod stateful;
 mod tools;
 mod warnings;
 mod workspace;

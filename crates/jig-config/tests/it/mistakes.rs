@@ -5,7 +5,7 @@ use jig_config::{Errors, Sources, load};
 use crate::workspace::Workspace;
 
 /// Loading `wrong` fails with the message of the snapshot; loading `right` works.
-fn check(name: &str, wrong: &str, right: &str) {
+pub(crate) fn check(name: &str, wrong: &str, right: &str) {
     check_in(name, Workspace::new, wrong, right);
 }
 
@@ -30,7 +30,7 @@ fn errors(sources: &Sources) -> Errors {
 }
 
 /// A tool around the lines in question.
-fn tool(lines: &str) -> String {
+pub(crate) fn tool(lines: &str) -> String {
     format!("[tools.build]\nsource = \"local\"\ncommand = \"make\"\n{lines}\n")
 }
 

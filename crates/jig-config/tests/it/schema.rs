@@ -99,6 +99,24 @@ fn every_example_loads_without_a_word_and_is_valid() {
     assert!(count >= 6, "only {count} examples were found");
 }
 
+/// The whole tools that the documentation shows.
+#[test]
+fn what_the_documentation_shows_loads_without_a_word() {
+    let mut count = 0;
+    for file in ["configuration.md", "stateful-tools.md"] {
+        let text = std::fs::read_to_string(repository().join("docs").join(file)).expect(file);
+        let blocks = text.split("```toml\n").skip(1);
+        let blocks = blocks.filter_map(|block| block.split_once("```").map(|(block, _)| block));
+        for block in blocks.filter(|block| block.contains("\nsource = ")) {
+            let loaded = Workspace::with(block).load();
+            let loaded = loaded.unwrap_or_else(|errors| panic!("{file}: {errors}"));
+            assert!(loaded.warnings.is_empty(), "{file}: {block}");
+            count += 1;
+        }
+    }
+    assert!(count >= 4, "only {count} tools were found");
+}
+
 #[test]
 fn the_built_in_layer_is_valid() {
     let text = include_str!("../../src/built-in.toml");
@@ -123,6 +141,15 @@ fn the_schema_and_the_loader_agree() {
         "enable = \"always\"",
         "enable = { state = \"off\", allow_toggle = \"never\" }",
         "run = \"edit\"",
+        "run = { spawn = \"ask\", fetch = \"unattended\", apply = \"edit\", abort = \"skip\" }",
+        "stateful = true",
+        "stateful = [\"spawn\", \"fetch\"]",
+        "terminal = true",
+        "terminal = { rows = 500, cols = 1000 }",
+        "notices = false",
+        "notices = [\"stopped\", \"state_waiting\"]",
+        "questions.q.remember = true",
+        "[tools.'*']\nnotices = [\"waiting\"]",
         "examples = \"one\"",
         "examples = [\"one\", \"two\"]",
         "options = { anything = [1, { goes = true }] }",
@@ -152,6 +179,22 @@ fn the_schema_and_the_loader_agree() {
         check(true, good);
     }
     for bad in [
+        "stateful = \"spawn\"",
+        "stateful = [\"start\"]",
+        "stateful = 1",
+        "terminal = \"80x24\"",
+        "terminal = { rows = 0 }",
+        "terminal = { rows = 501 }",
+        "terminal = { cols = 1001 }",
+        "terminal = { width = 80 }",
+        "notices = \"stopped\"",
+        "notices = [\"running\"]",
+        "run = { spawn = \"always\" }",
+        "run = { start = \"ask\" }",
+        "run = [\"ask\"]",
+        "questions.q.remember = \"yes\"",
+        "[tools.'*']\nstateful = true",
+        "[tools.'*']\nterminal = true",
         "unknown = 1",
         "enable = \"maybe\"",
         "enable = 1",

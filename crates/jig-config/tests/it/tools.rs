@@ -82,7 +82,11 @@ fn modes_and_their_defaults_j_023() {
         let config = tool(lines);
         let tool = config.tool("a").expect("the tool");
         assert_eq!(
-            [tool.run.name(), tool.result.name(), tool.format.name()],
+            [
+                tool.run.spawn.name(),
+                tool.result.name(),
+                tool.format.name()
+            ],
             modes,
             "{lines}"
         );
@@ -374,7 +378,7 @@ fn predefined_tools_need_no_source() {
         assert_eq!(tool.source, Source::Local { tool: None });
         assert_eq!(tool.runtime, Runtime::Builtin);
         assert_eq!(tool.implementation(), Some(name));
-        assert_eq!(tool.run.name(), run, "{name}");
+        assert_eq!(tool.run.spawn.name(), run, "{name}");
         assert_eq!(tool.default_access, default, "{name}");
         assert_eq!(tool.access, Access::default(), "{name}");
         assert!(tool.description.is_some() && tool.summary.is_some());
@@ -404,7 +408,8 @@ fn predefined_tools_need_no_source() {
     check("fs_modify_file", "ask", write, &["path", "patterns"]);
     check("fs_delete_file", "ask", write, &["path", "paths"]);
     check("fs_move_file", "ask", write, &["from", "to"]);
-    assert_eq!(config.tools.len(), 7);
+    // Three more are in `stateful.rs`.
+    assert_eq!(config.tools.len(), 10);
 }
 
 #[test]

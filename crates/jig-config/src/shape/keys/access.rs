@@ -47,6 +47,7 @@ pub(super) const ACCESS: Key = key!(
             ("exec", "write `commands`"),
             ("command", "write `commands`"),
         ],
+        short: None,
     }),
     "The rules: what the tool may read, write, run and reach."
 );
@@ -125,6 +126,7 @@ static FS_RULE: Table = Table {
             "leave the capabilities out: a rule with only a `path` denies everything below it",
         ),
     ],
+    short: None,
 };
 
 static NET_RULE: Table = Table {
@@ -173,6 +175,7 @@ static NET_RULE: Table = Table {
         ("deny", "write `allow = false`"),
         ("read", "write `allow = true`"),
     ],
+    short: None,
 };
 
 static ENV_RULE: Table = Table {
@@ -209,6 +212,7 @@ static ENV_RULE: Table = Table {
         ("allow", "write `read = true`"),
         ("deny", "write `read = false`"),
     ],
+    short: None,
 };
 
 pub(super) const COMMANDS: Key = key!(
@@ -244,6 +248,7 @@ pub(super) const COMMANDS: Key = key!(
                 ("allow", "leave it out: a program that is listed is allowed"),
                 ("subcommands", "write `args = [[\"SUBCOMMAND\", \"**\"]]`"),
             ],
+            short: None,
         }),
         special: &[],
     }),

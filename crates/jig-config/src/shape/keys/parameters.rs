@@ -114,4 +114,5 @@ static PARAMETER: Table = Table {
             "leave it out: unknown properties are always refused",
         ),
     ],
+    short: None,
 };

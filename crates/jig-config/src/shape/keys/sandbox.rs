@@ -40,6 +40,7 @@ pub(super) const SANDBOX: Key = key!(
                             "use `access.fs`, where a rule without capabilities denies"
                         ),
                     ],
+                    short: None,
                 }),
                 "Another spelling of `access.fs`."
             ),
@@ -71,6 +72,7 @@ pub(super) const SANDBOX: Key = key!(
                         ("env", "write `envs`"),
                         ("deny", "use `access.net`, where `allow = false` denies"),
                     ],
+                    short: None,
                 }),
                 "Another spelling of `access.net`, and of `access.env` with `header`."
             ),
@@ -122,6 +124,7 @@ pub(super) const SANDBOX: Key = key!(
                                 ("writable", "write `write`"),
                                 ("exec", "write `execute`"),
                             ],
+                            short: None,
                         }),
                     ]),
                     merge: ListMerge::Append,
@@ -161,6 +164,7 @@ pub(super) const SANDBOX: Key = key!(
             ("timeout", "write `limits.time`"),
             ("processes", "write `limits.processes`"),
         ],
+        short: None,
     }),
     "How the operating system confines the tool."
 );
@@ -257,7 +261,7 @@ pub(crate) static LIMITS_TABLE: Table = Table {
                 max: 1024 * TIB,
                 liftable: true,
             }),
-            "All that it prints, on standard output and standard error; more ends it.",
+            "All that it prints, on standard output and standard error; more ends it. The default is for calls, not for what is spawned.",
             default = "\"64MiB\""
         ),
         key!(
@@ -268,7 +272,7 @@ pub(crate) static LIMITS_TABLE: Table = Table {
                 max: 30 * DAY,
                 liftable: true,
             }),
-            "How long it may run; longer ends it.",
+            "How long it may run; longer ends it. The default is for calls, not for what is spawned.",
             default = "\"30m\""
         ),
     ],
@@ -297,4 +301,5 @@ pub(crate) static LIMITS_TABLE: Table = Table {
             "remove it: `time` limits how long the tool runs, whatever it does meanwhile",
         ),
     ],
+    short: None,
 };

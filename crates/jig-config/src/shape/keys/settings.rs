@@ -73,6 +73,7 @@ pub(super) const ENABLE: Key = key!(
                 ),
             ],
             foreign: &[("on", "write `state`"), ("enabled", "write `state`")],
+            short: None,
         }),
     ]),
     "Whether the tool is offered to the model.",
@@ -106,6 +107,7 @@ pub(super) static COMMAND_TABLE: Table = Table {
         ("env", "variables are granted by `access.env`"),
         ("cwd", "tools run in the workspace's directory"),
     ],
+    short: None,
 };
 
 pub(super) const RUNTIME: Key = key!(
@@ -160,30 +162,6 @@ pub(super) const SIZE_THRESHOLD: Key = key!(
         liftable: false,
     }),
     "The most of a result that is passed on; the rest is cut off, and the result says so."
-);
-
-pub(super) const RUN: Key = key!(
-    "run",
-    Shape::Word(&[
-        Word {
-            name: "ask",
-            doc: "Somebody approves every call."
-        },
-        Word {
-            name: "unattended",
-            doc: "It runs at once."
-        },
-        Word {
-            name: "edit",
-            doc: "Somebody may change the arguments first."
-        },
-        Word {
-            name: "skip",
-            doc: "It does not run; the model is told so."
-        },
-    ]),
-    "Whether somebody is asked before the tool runs.",
-    default = "\"ask\""
 );
 
 pub(super) const RESULT: Key = key!(
@@ -253,8 +231,19 @@ pub(super) const QUESTIONS: Key = key!(
                     Shape::Free,
                     "The answer, known in advance: nobody is asked."
                 ),
+                key!(
+                    "remember",
+                    Shape::Bool,
+                    "Whether the answer also holds for later calls of the same turn.",
+                    default = "false"
+                ),
             ],
-            foreign: &[("default", "write `answer`"), ("who", "write `target`")],
+            foreign: &[
+                ("default", "write `answer`"),
+                ("who", "write `target`"),
+                ("once", "write `remember = true`"),
+            ],
+            short: None,
         }),
         special: &[],
     }),

@@ -1,0 +1,98 @@
+//! The rules of a tool, in whichever spelling they were written.
+
+use super::Builder;
+use crate::hint::quote;
+use crate::model::{RulePlaces, Source, rules, sugar};
+use crate::origin::Layer;
+use crate::problem::Problem;
+
+impl Builder<'_> {
+    /// The rules, from whichever spelling declares them.
+    pub(super) fn access(&mut self, source: &Source) -> (jig_policy::Access, RulePlaces) {
+        let access = self
+            .node
+            .entry("access")
+            .filter(|entry| entry.node.table().is_some_and(|table| !table.is_empty()));
+        let sugar = sugar::declared(self.node);
+        if !source.is_local() {
+            self.refuse_rules(source);
+            return Default::default();
+        }
+        match (access, sugar) {
+            // What jig itself declares is no second spelling; it holds where nothing else is said.
+            (Some(access), Some(_)) if access.node.is_built_in() => {
+                let (mut rules, mut places) = self.sugar();
+                if rules.commands.is_none() {
+                    let (ours, our_places) =
+                        rules::read(&access.node, &self.prefix, &mut self.errors);
+                    rules.commands = ours.commands;
+                    places.commands = our_places.commands;
+                }
+                (rules, places)
+            }
+            (Some(access), Some(sugar)) => {
+                let problem = Problem::error(
+                    format!(
+                        "the tool {} declares its rules twice, in `access` and in `sandbox`",
+                        quote(self.name.as_str())
+                    ),
+                    "keep `access`, and move what `sandbox.filesystem`, `.network` and `.commands` \
+                     allow into it",
+                )
+                .at(&sugar.key, "rules in `sandbox`")
+                .and(&access.key, "rules in `access`")
+                .key(format!("{}.access", self.prefix));
+                self.errors.push(problem);
+                Default::default()
+            }
+            (Some(access), None) => rules::read(&access.node, &self.prefix, &mut self.errors),
+            (None, Some(_)) => self.sugar(),
+            (None, None) => Default::default(),
+        }
+    }
+
+    /// The rules in `sandbox`.
+    fn sugar(&mut self) -> (jig_policy::Access, RulePlaces) {
+        let sandbox = self.node.get("sandbox").unwrap_or(self.node);
+        sugar::read(sandbox, &self.prefix, &mut self.errors)
+    }
+
+    /// Rules on a tool that jig can't hold to them would give false confidence (G-006).
+    fn refuse_rules(&mut self, source: &Source) {
+        let kind = source.kind();
+        let name = quote(self.name.as_str());
+        let why = match source {
+            Source::Mcp { .. } => "it runs on a server that jig does not confine",
+            _ => "it is code of jig itself",
+        };
+        // Nobody meant the tools that only jig declares.
+        if self.node.origin.layer() == Layer::BuiltIn && self.merged.own_rules.is_none() {
+            return;
+        }
+        if let Some(key) = &self.merged.own_rules {
+            let problem = Problem::error(
+                format!("{name} has rules, but it is a tool of source `{kind}`: {why}"),
+                "remove the rules; only tools of source `local` can have them",
+            )
+            .at(key, "")
+            .key(format!("{}.access", self.prefix));
+            self.errors.push(problem);
+            return;
+        }
+        let inherited = self
+            .node
+            .entry("access")
+            .or_else(|| sugar::declared(self.node));
+        if let Some(entry) = inherited {
+            let problem = Problem::warning(
+                format!(
+                    "the rules of `'*'` don't hold for {name}, a tool of source `{kind}`: {why}"
+                ),
+                "move the rules to the tools that they are meant for",
+            )
+            .at(&entry.key, "")
+            .key("tools.'*'.access");
+            self.warnings.push(problem);
+        }
+    }
+}

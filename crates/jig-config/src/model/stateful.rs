@@ -1,0 +1,308 @@
+//! What outlives a call: [`RunModes`], [`Notices`], and what makes a tool stateful.
+
+use std::fmt;
+
+use indexmap::IndexMap;
+use jig_proto::{Actions, ToolAction};
+
+use super::parameter::{Parameter, parameters};
+use super::settings::RunMode;
+use super::{Runtime, Source, ToolName};
+use crate::hint::quote;
+use crate::problem::Problem;
+use crate::value::{Entry, Kind, Node};
+
+/// Whether somebody is asked before a tool runs, for each action (S-080).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct RunModes {
+    /// Before it is started, or called without an action.
+    pub spawn: RunMode,
+    /// Before the model gets its state and output.
+    pub fetch: RunMode,
+    /// Before input, or an answer, reaches it.
+    pub apply: RunMode,
+    /// Before it is stopped.
+    pub abort: RunMode,
+}
+
+impl RunModes {
+    /// This mode for starting the tool; whatever is done with a tool that runs is done at once.
+    pub fn of_spawn(mode: RunMode) -> Self {
+        Self {
+            spawn: mode,
+            fetch: RunMode::Unattended,
+            apply: RunMode::Unattended,
+            abort: RunMode::Unattended,
+        }
+    }
+
+    /// The mode of one action. A call without an action has that of `spawn`.
+    pub fn of(self, action: ToolAction) -> RunMode {
+        match action {
+            ToolAction::Spawn => self.spawn,
+            ToolAction::Fetch => self.fetch,
+            ToolAction::Apply => self.apply,
+            ToolAction::Abort => self.abort,
+        }
+    }
+
+    /// Reads the checked value of `run`: a word, or a table.
+    pub(super) fn read(node: Option<&Node>) -> Self {
+        let word = |node: Option<&Node>| node.and_then(Node::text).and_then(RunMode::parse);
+        let Some(table) = node.filter(|node| node.kind() == Kind::Table) else {
+            return Self::of_spawn(word(node).unwrap_or(RunMode::Ask));
+        };
+        let mode = |action: ToolAction| word(table.get(action.name()));
+        let otherwise = Self::of_spawn(mode(ToolAction::Spawn).unwrap_or(RunMode::Ask));
+        Self {
+            fetch: mode(ToolAction::Fetch).unwrap_or(otherwise.fetch),
+            apply: mode(ToolAction::Apply).unwrap_or(otherwise.apply),
+            abort: mode(ToolAction::Abort).unwrap_or(otherwise.abort),
+            ..otherwise
+        }
+    }
+}
+
+/// `ask`, or `ask, apply: ask` where an action on a running tool is not done at once.
+impl fmt::Display for RunModes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.spawn)?;
+        for action in [ToolAction::Fetch, ToolAction::Apply, ToolAction::Abort] {
+            let mode = self.of(action);
+            if mode != RunMode::Unattended {
+                write!(f, ", {action}: {mode}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What the model is told about a running tool without asking (S-082).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Notices {
+    /// That it has ended.
+    pub stopped: bool,
+    /// That it asks something.
+    pub waiting: bool,
+}
+
+impl Default for Notices {
+    /// Both.
+    fn default() -> Self {
+        Self {
+            stopped: true,
+            waiting: true,
+        }
+    }
+}
+
+impl Notices {
+    /// Reads the checked value of `notices`: a boolean, or a list.
+    pub(super) fn read(node: Option<&Node>) -> Self {
+        let Some(node) = node else {
+            return Self::default();
+        };
+        let named = node.texts();
+        let has = |word: &str| {
+            let named = named
+                .iter()
+                .any(|one| one.trim_start_matches("state_") == word);
+            node.bool().unwrap_or(named)
+        };
+        Self {
+            stopped: has("stopped"),
+            waiting: has("waiting"),
+        }
+    }
+}
+
+/// What makes a tool stateful.
+#[derive(Debug, Default)]
+pub(super) struct Stateful {
+    pub(super) actions: Actions,
+    /// The tool's own parameters, without those of the protocol.
+    pub(super) parameters: IndexMap<String, Parameter>,
+    pub(super) terminal: Option<(u16, u16)>,
+}
+
+/// Reads `stateful`, `terminal` and `parameters` of one tool, which depend on each other.
+pub(super) struct Reader<'a> {
+    pub(super) name: &'a ToolName,
+    /// The dotted key of the tool.
+    pub(super) prefix: &'a str,
+    /// Its merged and checked table.
+    pub(super) node: &'a Node,
+    pub(super) source: &'a Source,
+    pub(super) runtime: Runtime,
+}
+
+impl Reader<'_> {
+    pub(super) fn read(&self, errors: &mut Vec<Problem>) -> Stateful {
+        let mut parameters = parameters(self.node.get("parameters"));
+        let by_parameter = parameters.get("action").and_then(actions_of);
+        let actions = self.actions(by_parameter, errors);
+        if !actions.is_one_shot() {
+            // Written by hand, the protocol's own parameters are no arguments of the tool.
+            if by_parameter.is_some() {
+                parameters.shift_remove("action");
+                parameters.shift_remove("id");
+            }
+            self.refuse_reserved(&parameters, errors);
+        }
+        Stateful {
+            actions,
+            parameters,
+            terminal: self.terminal(errors),
+        }
+    }
+
+    /// The declared actions; without a declaration those that a parameter `action` offers.
+    fn actions(&self, by_parameter: Option<Actions>, errors: &mut Vec<Problem>) -> Actions {
+        let Some(entry) = self.node.entry("stateful") else {
+            // An argument of a server's tool has to reach the server.
+            let ours = !matches!(self.source, Source::Mcp { .. });
+            return by_parameter.filter(|_| ours).unwrap_or(Actions::NONE);
+        };
+        match entry.node.bool() {
+            Some(false) => return Actions::NONE,
+            Some(true) => return by_parameter.unwrap_or(Actions::ALL),
+            None => {}
+        }
+        let names = entry.node.texts();
+        let actions = match Actions::from_names(names.iter().map(String::as_str)) {
+            Ok(actions) if actions.is_one_shot() => {
+                errors.push(self.problem(
+                    "stateful",
+                    &entry.node,
+                    "has an empty list of actions".to_owned(),
+                    "write `stateful = false`, or the actions that it has".to_owned(),
+                ));
+                return Actions::NONE;
+            }
+            Ok(actions) => actions,
+            // The names have been checked: `spawn` is missing.
+            Err(_) => {
+                let names: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
+                errors.push(self.problem(
+                    "stateful",
+                    &entry.node,
+                    "has actions, but not `spawn`, so that nothing could start it".to_owned(),
+                    format!("write `stateful = [\"spawn\", {}]`", names.join(", ")),
+                ));
+                return Actions::NONE;
+            }
+        };
+        if let Some(other) = by_parameter.filter(|other| *other != actions)
+            && let Some(parameter) = self.parameter("action")
+        {
+            let problem = self.problem(
+                "stateful",
+                &entry.node,
+                format!("has two lists of actions: {actions} here, and {other} in a parameter"),
+                "remove the parameter `action`, which a stateful tool has by itself".to_owned(),
+            );
+            errors.push(problem.and(&parameter.key, "the other list"));
+        }
+        actions
+    }
+
+    /// The protocol uses two names, and a parameter of that name would never reach the tool.
+    fn refuse_reserved(&self, parameters: &IndexMap<String, Parameter>, errors: &mut Vec<Problem>) {
+        let reserved = [
+            ("action", "tells a stateful tool what to do"),
+            ("id", "names the handle of a stateful tool"),
+        ];
+        for (name, what) in reserved {
+            let (true, Some(entry)) = (parameters.contains_key(name), self.parameter(name)) else {
+                continue;
+            };
+            let problem = Problem::error(
+                format!(
+                    "{} has a parameter `{name}`, but this argument {what}",
+                    quote(self.name.as_str())
+                ),
+                "give the parameter another name, or write `stateful = false`",
+            )
+            .at(&entry.key, "")
+            .key(format!("{}.parameters.{name}", self.prefix));
+            errors.push(match self.node.entry("stateful") {
+                Some(stateful) => problem.and(&stateful.key, "stateful by this"),
+                None => problem,
+            });
+        }
+    }
+
+    fn terminal(&self, errors: &mut Vec<Problem>) -> Option<(u16, u16)> {
+        let entry = self.node.entry("terminal")?;
+        if entry.node.bool() == Some(false) {
+            return None;
+        }
+        if self.runtime != Runtime::Stdio {
+            let why = match self.runtime {
+                Runtime::Mcp => "it runs on a server".to_owned(),
+                Runtime::Builtin => "its code is part of jig".to_owned(),
+                other => format!("a tool of runtime `{other}` talks to jig by a protocol"),
+            };
+            let problem = self.problem(
+                "terminal",
+                &entry.node,
+                format!("can't have a terminal: {why}"),
+                "write `terminal = false`; it is for tools of runtime `stdio`".to_owned(),
+            );
+            errors.push(match self.node.get("runtime") {
+                Some(runtime) => problem.and(&runtime.origin, "the runtime"),
+                None => problem,
+            });
+            return None;
+        }
+        if let Some(input) = self.node.entry("input")
+            && input.node.text() == Some("stdin")
+        {
+            let problem = self.problem(
+                "terminal",
+                &entry.node,
+                "gets its call on standard input, which is its terminal, where it would be echoed \
+                 and cut off"
+                    .to_owned(),
+                "write `input = \"file\"`, or `input = \"argv\"`".to_owned(),
+            );
+            errors.push(problem.and(&input.node.origin, "the call"));
+        }
+        let side = |key: &str, default: u16| {
+            let written = entry.node.get(key).and_then(Node::int);
+            written
+                .and_then(|side| side.try_into().ok())
+                .unwrap_or(default)
+        };
+        Some((side("rows", ROWS), side("cols", COLS)))
+    }
+
+    fn parameter(&self, name: &str) -> Option<&Entry> {
+        self.node.get("parameters")?.entry(name)
+    }
+
+    fn problem(&self, key: &str, at: &Node, what: String, help: String) -> Problem {
+        Problem::error(format!("{} {what}", quote(self.name.as_str())), help)
+            .at(&at.origin, "")
+            .key(format!("{}.{key}", self.prefix))
+    }
+}
+
+/// The actions that a parameter offers, if it is the `action` of the protocol: a choice among its four,
+/// `spawn` among them (S-056). Any other is the tool's own (X-21).
+fn actions_of(parameter: &Parameter) -> Option<Actions> {
+    let names: Option<Vec<&str>> = parameter
+        .values
+        .iter()
+        .map(|value| value.as_str())
+        .collect();
+    let actions = Actions::from_names(names?).ok()?;
+    (!actions.is_one_shot()).then_some(actions)
+}
+
+/// The size of a terminal when nobody says, as programs expect it.
+const ROWS: u16 = 24;
+const COLS: u16 = 80;
+
+#[cfg(test)]
+mod tests;
