@@ -110,10 +110,12 @@ fn value(property: &Json) -> String {
 const BEGIN: &str = "<!-- keys:begin -->";
 const END: &str = "<!-- keys:end -->";
 
-const TABLES: [(&str, &str); 15] = [
+const TABLES: [(&str, &str); 17] = [
     ("tool", "`[tools.NAME]`"),
     ("parameter", "`[tools.NAME.parameters.NAME]`"),
     ("command", "`[tools.NAME.command]`, as a table"),
+    ("terminal_of_a_tool", "`[tools.NAME.terminal]`, as a table"),
+    ("approval_of_actions", "`[tools.NAME.run]`, as a table"),
     ("question", "`[tools.NAME.questions.ID]`"),
     ("rules_of_a_tool", "`[tools.NAME.access]`"),
     ("rule_on_files", "`[[tools.NAME.access.fs]]`"),

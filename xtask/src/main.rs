@@ -10,6 +10,7 @@
 
 mod bench;
 mod generate;
+mod providers;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
@@ -18,7 +19,8 @@ use std::time::Instant;
 const USAGE: &str = "\
 Usage: cargo xtask <CHORE>
 
-  test [FILTER…]   all tests, doctests and the Python SDK included
+  test [FILTER…]   all tests, doctests, the Python SDK and the providers' libraries included
+  providers        only the check of published schemas by the model providers' libraries
   check            what CI checks: fmt, clippy, tests, docs, generated files
   generate         write the generated files again: the JSON Schema and the list of keys
   bench [NAME…]    benchmarks: files, policy, spawn, startup, vfs (all by default)";
@@ -29,6 +31,7 @@ fn main() -> ExitCode {
     let result = match words.as_slice() {
         ["test", filters @ ..] => test(filters),
         ["check"] => check(),
+        ["providers"] => providers::run(),
         ["generate"] => generate::run(),
         ["bench", names @ ..] => bench::run(names),
         _ => Err(USAGE.to_owned()),
@@ -52,6 +55,7 @@ fn test(filters: &[&str]) -> Result<(), String> {
         .is_ok_and(|status| status.success());
     if filters.is_empty() {
         python()?;
+        providers::run()?;
     }
     // The attacks on files last as long as they are known to need.
     let tests = |args: &[&str]| run(cargo_command(args).env("JIG_ATTACK_SECONDS", "10"));

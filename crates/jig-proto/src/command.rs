@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::fields::quoted;
-use crate::{Actions, HandleId, HandleIdError, ToolAction};
+use crate::{Actions, Fetch, FetchError, HandleId, HandleIdError, ToolAction};
 
 /// What the arguments of a call ask for.
 ///
@@ -34,6 +34,8 @@ pub enum ToolCommand {
     Fetch {
         /// Of this handle.
         id: HandleId,
+        /// How much of its output.
+        fetch: Fetch,
     },
     /// Send input to a running tool, or answer a waiting one.
     Apply {
@@ -41,6 +43,8 @@ pub enum ToolCommand {
         id: HandleId,
         /// Any value, also `null`.
         input: Value,
+        /// How much of its output is shown afterwards.
+        fetch: Fetch,
     },
     /// Stop the tool.
     Abort {
@@ -81,6 +85,9 @@ pub enum CommandError {
     /// `id` is no handle id.
     #[error("`id` is not a handle id")]
     BadId(#[from] HandleIdError),
+    /// What is to be shown is malformed.
+    #[error(transparent)]
+    Fetch(#[from] FetchError),
 }
 
 impl Invocation {
@@ -138,10 +145,12 @@ impl ToolCommand {
             ToolAction::Spawn => Self::Spawn { id, args },
             ToolAction::Fetch => Self::Fetch {
                 id: id.ok_or(missing("id"))?,
+                fetch: Fetch::take_from(&mut args)?,
             },
             ToolAction::Apply => Self::Apply {
                 id: id.ok_or(missing("id"))?,
                 input: args.shift_remove("input").ok_or(missing("input"))?,
+                fetch: Fetch::take_from(&mut args)?,
             },
             ToolAction::Abort => Self::Abort {
                 id: id.ok_or(missing("id"))?,

@@ -98,6 +98,15 @@ impl FromValue for bool {
     }
 }
 
+impl FromValue for i32 {
+    fn from_value(value: Value, at: At<'_>) -> Result<Self, FieldError> {
+        value
+            .as_i64()
+            .and_then(|number| number.try_into().ok())
+            .ok_or_else(|| FieldError::unexpected(at, "a whole number", &value))
+    }
+}
+
 impl<T: FromValue> FromValue for Vec<T> {
     fn from_value(value: Value, at: At<'_>) -> Result<Self, FieldError> {
         let Value::Array(elements) = value else {

@@ -73,7 +73,7 @@ impl FromValue for HandleId {
     }
 }
 
-deserialize_from_value!(HandleId);
+deserialize_from_value!(HandleId, CutReport, TerminalReport);
 
 /// Why a text is not a [`HandleId`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -92,8 +92,9 @@ pub enum HandleIdError {
 
 /// What an assistant is told about a handle.
 ///
-/// Written as `{"id", "state", "content"?, "question"? | "result"? | "error"?}`, with content and
-/// result as plain text ([`Content::to_text`](crate::Content::to_text)). The name of the state is under `state` here and
+/// Written as `{"id", "state", "content"?, "question"? | "result"? | "error"?}` and then the members of
+/// [`Details`], with content and result as plain text
+/// ([`Content::to_text`](crate::Content::to_text)). The name of the state is under `state` here and
 /// under `type` in what a tool sends: the two are different layers and never mix.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HandleReport {
@@ -101,9 +102,55 @@ pub struct HandleReport {
     pub id: HandleId,
     /// Where its tool stands.
     pub state: ToolState,
+    /// What else is known.
+    pub details: Details,
+}
+
+/// What a report tells besides the state.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Details {
+    /// How far the output has been shown: what is new next time comes after it.
+    pub seq: Option<u64>,
+    /// What is missing in the output that is shown.
+    pub cut: Option<CutReport>,
+    /// The screen, for a tool on a terminal.
+    pub terminal: Option<TerminalReport>,
+    /// The code that the program of a stopped tool exited with.
+    pub exit_code: Option<i32>,
+}
+
+/// What is missing in the output that is shown, and how to get it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CutReport {
+    /// How many bytes.
+    pub bytes: u64,
+    /// How to get them, or that they are gone.
+    pub hint: String,
+}
+
+/// The screen of a tool on a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct TerminalReport {
+    /// Its height.
+    pub rows: u16,
+    /// Its width.
+    pub cols: u16,
+    /// The row and the column of the cursor, counted from 0 at the top left.
+    pub cursor: [u16; 2],
+    /// Whether a program that uses the whole screen has it: an editor, a pager.
+    pub alternate: bool,
 }
 
 impl HandleReport {
+    /// A report without details.
+    pub fn new(id: HandleId, state: ToolState) -> Self {
+        Self {
+            id,
+            state,
+            details: Details::default(),
+        }
+    }
+
     /// Reads a report from JSON.
     ///
     /// # Errors
@@ -114,9 +161,10 @@ impl HandleReport {
         let mut fields = Fields::open(value, At::Root, "an object with `id` and `state`")?;
         let id = fields.required("id", "a handle id")?;
         let status: Status = fields.required("state", "`running`, `waiting` or `stopped`")?;
+        let details = Details::take_from(&mut fields)?;
         let state = ToolState::from_fields(status, fields, &mut warnings)?;
         Ok(Read {
-            value: Self { id, state },
+            value: Self { id, state, details },
             warnings,
         })
     }
@@ -128,7 +176,68 @@ impl Serialize for HandleReport {
         map.serialize_entry("id", &self.id)?;
         map.serialize_entry("state", &self.state.status())?;
         self.state.write_fields(&mut map, ContentForm::Text)?;
+        self.details.write_fields(&mut map)?;
         map.end()
+    }
+}
+
+impl Details {
+    fn take_from(fields: &mut Fields<'_>) -> Result<Self, FieldError> {
+        Ok(Self {
+            seq: fields.optional("seq")?,
+            cut: fields.optional("cut")?,
+            terminal: fields.optional("terminal")?,
+            exit_code: fields.optional("exit_code")?,
+        })
+    }
+
+    fn write_fields<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+        let Self {
+            seq,
+            cut,
+            terminal,
+            exit_code,
+        } = self;
+        if let Some(seq) = seq {
+            map.serialize_entry("seq", seq)?;
+        }
+        if let Some(cut) = cut {
+            map.serialize_entry("cut", cut)?;
+        }
+        if let Some(terminal) = terminal {
+            map.serialize_entry("terminal", terminal)?;
+        }
+        if let Some(exit_code) = exit_code {
+            map.serialize_entry("exit_code", exit_code)?;
+        }
+        Ok(())
+    }
+}
+
+impl FromValue for CutReport {
+    fn from_value(value: Value, at: At<'_>) -> Result<Self, FieldError> {
+        let mut fields = Fields::open(value, at, "an object with `bytes` and `hint`")?;
+        Ok(Self {
+            bytes: fields.required("bytes", "a number")?,
+            hint: fields.required("hint", "a string")?,
+        })
+    }
+}
+
+impl FromValue for TerminalReport {
+    fn from_value(value: Value, at: At<'_>) -> Result<Self, FieldError> {
+        let expected = "an object with `rows`, `cols`, `cursor` and `alternate`";
+        let mut fields = Fields::open(value, at, expected)?;
+        let place = fields.at();
+        let cursor: Vec<u16> = fields.required("cursor", "a row and a column")?;
+        let cursor = <[u16; 2]>::try_from(cursor)
+            .map_err(|_| FieldError::missing(At::Key(&place, "cursor"), "a row and a column"))?;
+        Ok(Self {
+            rows: fields.required("rows", "a number")?,
+            cols: fields.required("cols", "a number")?,
+            cursor,
+            alternate: fields.required("alternate", "`true` or `false`")?,
+        })
     }
 }
 

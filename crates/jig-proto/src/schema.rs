@@ -1,18 +1,23 @@
 //! [`stateful_schema`]: the schema that the arguments of a stateful tool are validated with.
 //!
 //! It is meant for our own validation. Most model providers refuse a root `oneOf`, so what is
-//! published to them has another form.
+//! [`published`] to them has another form.
 
 use serde_json::{Map, Value, json};
 
-use crate::{Actions, ToolAction};
+use crate::{Actions, ToolAction, View};
+
+mod published;
+
+pub use published::{Published, SchemaForm, SchemaFormError, published};
 
 /// The schema of a tool with `actions`, whose own parameters are those of `spawn`.
 ///
 /// The result is an object with one variant per action in `oneOf`. Definitions and descriptions of
 /// `spawn` move to the root, so that references such as `#/$defs/x` keep their meaning; all else of
-/// it stays in the variant. If `spawn` allows no other properties, the optional `id` that a caller
-/// may choose is added to it. For a one-shot tool the schema is `spawn` itself.
+/// it stays in the variant, which also has the optional `id` that a caller may choose. The arguments
+/// of [`Fetch`](crate::Fetch) are optional in `fetch` and `apply`. For a one-shot tool the schema is
+/// `spawn` itself.
 ///
 /// # Errors
 ///
@@ -33,54 +38,56 @@ pub fn stateful_schema(
     }
     let mut variants = Vec::new();
     for action in actions.iter() {
-        variants.push(match action {
-            ToolAction::Spawn => Value::Object(spawn_variant(spawn)?),
-            ToolAction::Fetch | ToolAction::Abort => json!({
-                "properties": {"action": {"const": action.name()}, "id": {"type": "string"}},
-                "required": ["action", "id"],
-            }),
-            ToolAction::Apply => json!({
-                "properties": {
-                    "action": {"const": action.name()},
-                    "id": {"type": "string"},
-                    "input": {},
-                },
-                "required": ["action", "id", "input"],
-            }),
-        });
+        variants.push(Value::Object(match action {
+            ToolAction::Spawn => spawn_variant(spawn)?,
+            other => handle_variant(other),
+        }));
     }
     root.insert("oneOf".to_owned(), Value::Array(variants));
     Ok(root)
 }
 
-fn spawn_variant(spawn: &Map<String, Value>) -> Result<Map<String, Value>, SchemaError> {
-    if spawn.get("type").is_some_and(|kind| kind != "object") {
-        return Err(SchemaError::NotAnObject);
+/// The variant of an action on a handle.
+fn handle_variant(action: ToolAction) -> Map<String, Value> {
+    let mut properties = Map::new();
+    properties.insert("action".to_owned(), json!({"const": action.name()}));
+    properties.insert("id".to_owned(), json!({"type": "string"}));
+    let mut required = vec!["action", "id"];
+    if action == ToolAction::Apply {
+        properties.insert("input".to_owned(), json!({}));
+        required.push("input");
     }
+    if matches!(action, ToolAction::Fetch | ToolAction::Apply) {
+        properties.extend(fetch_properties());
+    }
+    let mut variant = Map::new();
+    variant.insert("properties".to_owned(), Value::Object(properties));
+    variant.insert("required".to_owned(), json!(required));
+    variant
+}
+
+/// The arguments of [`Fetch`](crate::Fetch).
+fn fetch_properties() -> Map<String, Value> {
+    let views = View::ALL.map(View::name);
+    let number = || json!({"type": "integer", "minimum": 0});
+    let properties = [
+        ("view", json!({"type": "string", "enum": views})),
+        ("after_seq", number()),
+        ("max_bytes", number()),
+        ("wait_ms", number()),
+    ];
+    let own = |(name, schema): (&str, Value)| (name.to_owned(), schema);
+    properties.into_iter().map(own).collect()
+}
+
+fn spawn_variant(spawn: &Map<String, Value>) -> Result<Map<String, Value>, SchemaError> {
+    let own = own_parameters(spawn)?;
     let mut properties = Map::new();
     properties.insert("action".to_owned(), json!({"const": "spawn"}));
-    match spawn.get("properties") {
-        Some(Value::Object(own)) => {
-            if let Some(name) = ["action", "id"]
-                .into_iter()
-                .find(|name| own.contains_key(*name))
-            {
-                return Err(SchemaError::Reserved { name });
-            }
-            properties.extend(own.clone());
-        }
-        Some(_) => return Err(SchemaError::Properties),
-        None => {}
-    }
-    if spawn.get("additionalProperties") == Some(&Value::Bool(false)) {
-        properties.insert("id".to_owned(), json!({"type": "string"}));
-    }
+    properties.extend(own.properties.clone());
+    properties.insert("id".to_owned(), json!({"type": "string"}));
     let mut required = vec![json!("action")];
-    match spawn.get("required") {
-        Some(Value::Array(own)) => required.extend(own.iter().cloned()),
-        Some(_) => return Err(SchemaError::Required),
-        None => {}
-    }
+    required.extend(own.required.iter().cloned());
     let mut variant = Map::new();
     variant.insert("properties".to_owned(), Value::Object(properties));
     variant.insert("required".to_owned(), Value::Array(required));
@@ -91,6 +98,36 @@ fn spawn_variant(spawn: &Map<String, Value>) -> Result<Map<String, Value>, Schem
         }
     }
     Ok(variant)
+}
+
+/// The parameters of a tool, out of the schema of its `spawn`.
+struct OwnParameters<'s> {
+    properties: Map<String, Value>,
+    required: &'s [Value],
+}
+
+fn own_parameters(spawn: &Map<String, Value>) -> Result<OwnParameters<'_>, SchemaError> {
+    if spawn.get("type").is_some_and(|kind| kind != "object") {
+        return Err(SchemaError::NotAnObject);
+    }
+    let properties = match spawn.get("properties") {
+        Some(Value::Object(own)) => own.clone(),
+        Some(_) => return Err(SchemaError::Properties),
+        None => Map::new(),
+    };
+    let taken = |name: &&str| properties.contains_key(*name);
+    if let Some(name) = ["action", "id"].into_iter().find(taken) {
+        return Err(SchemaError::Reserved { name });
+    }
+    let required = match spawn.get("required") {
+        Some(Value::Array(own)) => own.as_slice(),
+        Some(_) => return Err(SchemaError::Required),
+        None => &[],
+    };
+    Ok(OwnParameters {
+        properties,
+        required,
+    })
 }
 
 /// Why a schema can't be that of `spawn`.

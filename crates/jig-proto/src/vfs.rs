@@ -65,6 +65,7 @@ mod lines;
 mod method;
 mod owned;
 mod payload;
+mod process;
 mod ready;
 mod reply;
 mod request;
@@ -80,6 +81,10 @@ pub use init::{Init, SessionLimits, ToolInput};
 pub use lines::{Frame, LineBuffer};
 pub use method::Method;
 pub use payload::Payload;
+pub use process::{
+    ProcessOutput, ProcessRead, ProcessRun, ProcessStart, ProcessStop, ProcessWrite, Started,
+    TerminalSize,
+};
 pub use ready::Ready;
 pub use reply::{
     DescriptorReply, DoneReply, Entry, EntryKind, FileMatches, GrepReply, HttpReply, ListReply,
@@ -87,5 +92,5 @@ pub use reply::{
 };
 pub use request::{
     Edit, FsAppend, FsDelete, FsGrep, FsListDir, FsPatch, FsPath, FsRead, FsRename, FsWrite,
-    Header, HttpGet, HttpPost, ProcessRun, Request,
+    Header, HttpGet, HttpPost, Request,
 };

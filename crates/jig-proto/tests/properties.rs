@@ -328,7 +328,7 @@ proptest! {
     #[test]
     fn a_report_of_text_reads_back_equal(number: u64, shown in text(), result in text()) {
         for state in [ToolState::running(shown.as_str()), ToolState::succeeded(result.as_str())] {
-            let report = HandleReport { id: HandleId::numbered(number), state };
+            let report = HandleReport::new(HandleId::numbered(number), state);
             let value = json::value(report.to_string().as_bytes(), &Limits::MESSAGE).unwrap();
             prop_assert_eq!(HandleReport::read(value).unwrap().value, report);
         }

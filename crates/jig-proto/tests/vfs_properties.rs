@@ -12,9 +12,11 @@ use jig_proto::vfs::{
     Capabilities, DescriptorReply, DoneReply, Edit, Entry, EntryKind, ErrorKind, ErrorReply,
     FileMatches, Frame, FsAppend, FsDelete, FsGrep, FsListDir, FsPatch, FsPath, FsRead, FsRename,
     FsWrite, GrepReply, Header, HttpGet, HttpPost, HttpReply, Id, Init, LineBuffer, ListReply,
-    MatchedLine, MetadataReply, Method, Payload, ProcessReply, ProcessRun, ReadReply, Reading,
-    Ready, Reply, Request, SessionLimits, ToolInput,
+    MatchedLine, MetadataReply, Method, Payload, ProcessOutput, ProcessRead, ProcessReply,
+    ProcessRun, ProcessStart, ProcessStop, ProcessWrite, ReadReply, Reading, Ready, Reply, Request,
+    SessionLimits, Started, TerminalSize, ToolInput,
 };
+use jig_proto::{CutReport, Fetch, TerminalReport, View};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -156,7 +158,75 @@ fn request() -> impl Strategy<Value = Request<'static>> {
         1 => (text(), texts(), texts()).prop_map(|(program, args, envs)| {
             Request::ProcessRun(ProcessRun { program, args, envs })
         }),
+        4 => process_request(),
     ]
+}
+
+fn process_request() -> impl Strategy<Value = Request<'static>> {
+    let terminal = any::<(u16, u16)>().prop_map(|(rows, cols)| TerminalSize { rows, cols });
+    let start = (
+        text(),
+        texts(),
+        texts(),
+        option::of(text()),
+        option::of(terminal),
+    )
+        .prop_map(|(program, args, envs, cwd, terminal)| {
+            Request::ProcessStart(ProcessStart {
+                program,
+                args,
+                envs,
+                cwd,
+                terminal,
+            })
+        });
+    let view = prop::sample::select(View::ALL.to_vec());
+    let wait = (0_u64..=600_000).prop_map(Duration::from_millis);
+    let numbers = any::<(u64, Option<u64>, Option<usize>, bool)>();
+    let read = (view, option::of(wait), numbers).prop_map(
+        |(view, wait, (process, after_seq, max_bytes, settle))| {
+            Request::ProcessRead(ProcessRead {
+                process,
+                fetch: Fetch {
+                    view,
+                    after_seq,
+                    max_bytes,
+                    wait,
+                },
+                settle,
+            })
+        },
+    );
+    let write = (any::<u64>(), value())
+        .prop_map(|(process, input)| Request::ProcessWrite(ProcessWrite { process, input }));
+    let stop = any::<u64>().prop_map(|process| Request::ProcessStop(ProcessStop { process }));
+    prop_oneof![start, read, write, stop]
+}
+
+fn process_output() -> impl Strategy<Value = ProcessOutput<'static>> {
+    let cut = (any::<u64>(), text()).prop_map(|(bytes, hint)| CutReport {
+        bytes,
+        hint: hint.into_owned(),
+    });
+    let terminal =
+        any::<([u16; 4], bool)>().prop_map(|([rows, cols, row, col], alternate)| TerminalReport {
+            rows,
+            cols,
+            cursor: [row, col],
+            alternate,
+        });
+    let plain = any::<(bool, u64, Option<i32>, Option<i32>)>();
+    (text(), option::of(cut), option::of(terminal), plain).prop_map(
+        |(content, cut, terminal, (running, seq, exit_code, signal))| ProcessOutput {
+            running,
+            content,
+            seq,
+            cut,
+            terminal,
+            exit_code,
+            signal,
+        },
+    )
 }
 
 fn kind() -> impl Strategy<Value = EntryKind> {
@@ -189,7 +259,9 @@ fn reply() -> impl Strategy<Value = (Method, Reply<'static>)> {
         Method::FsMkdir,
         Method::FsDelete,
         Method::FsRename,
+        Method::ProcessWrite,
     ]);
+    let output = prop::sample::select(vec![Method::ProcessRead, Method::ProcessStop]);
     let http = prop::sample::select(vec![Method::HttpGet, Method::HttpPost]);
     let entry = (text(), kind()).prop_map(|(path, kind)| Entry { path, kind });
     prop_oneof![
@@ -211,6 +283,9 @@ fn reply() -> impl Strategy<Value = (Method, Reply<'static>)> {
         }),
         (change, etag()).prop_map(|(method, etag)| (method, Reply::Done(DoneReply { etag }))),
         any::<bool>().prop_map(|exists| (Method::FsExists, Reply::Exists(exists))),
+        any::<u64>()
+            .prop_map(|process| (Method::ProcessStart, Reply::Started(Started { process }))),
+        (output, process_output()).prop_map(|(method, output)| (method, Reply::Output(output))),
         (vec(entry, 0..4), etag()).prop_map(|(entries, next_cursor)| {
             (
                 Method::FsListDir,
@@ -333,9 +408,11 @@ fn init() -> impl Strategy<Value = Init> {
         option::of(methods),
         option::of(limits),
         capabilities(),
+        any::<bool>(),
     )
         .prop_map(
-            |(tool, protocol_version, supported, methods, limits, capabilities)| Init {
+            |(tool, protocol_version, supported, methods, limits, capabilities, stateful)| Init {
+                stateful,
                 protocol_version,
                 supported,
                 methods,

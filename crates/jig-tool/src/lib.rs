@@ -20,6 +20,26 @@
 //! Everything blocks, nothing needs a runtime, and it builds for `wasm32-wasip2` as well. The same
 //! function runs inside of the host, on whatever [`vfs::Transport`] the host has.
 //!
+//! A *stateful* tool is started, looked at, sent input and stopped by its caller, while it runs:
+//! [`vfs::Host::state`] shows something, [`vfs::Host::wait_apply`] waits for input, and
+//! [`vfs::Host::start_process`] starts a program that stays. Its author writes the schema of its own
+//! parameters; [`stateful_schema`] makes that of its arguments, and [`published`] what a model
+//! provider takes:
+//!
+//! ```
+//! use jig_tool::{Actions, SchemaForm, published, stateful_schema};
+//! use serde_json::json;
+//!
+//! let own = json!({"properties": {"command": {"type": "string"}}, "required": ["command"]});
+//! let own = own.as_object().expect("it is an object");
+//! let schema = stateful_schema(own, Actions::ALL)?;
+//! assert_eq!(schema["oneOf"][1]["properties"]["action"], json!({"const": "fetch"}));
+//!
+//! let given = published("git", "Runs git.", own, Actions::ALL, SchemaForm::Flat)?;
+//! assert_eq!(given[0].parameters["required"], json!(["action"]));
+//! # Ok::<(), jig_tool::SchemaError>(())
+//! ```
+//!
 //! A tool that does touch files by itself, of the runtime `stdio`, can ask [`CheckAccess`] before
 //! it does.
 
@@ -27,6 +47,7 @@ pub mod vfs;
 
 pub use jig_policy::{Capability, CheckAccess, Checker, FsAccessError};
 pub use jig_proto::{
-    Access, Action, Block, Content, Context, Question, Resource, ResourceData, Text, ToolError,
-    ToolState,
+    Access, Action, Actions, Block, Content, Context, CutReport, Published, Question, Resource,
+    ResourceData, SchemaError, SchemaForm, TerminalReport, Text, ToolAction, ToolError, ToolState,
+    View, published, stateful_schema,
 };

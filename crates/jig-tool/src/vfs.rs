@@ -14,11 +14,15 @@ mod files;
 mod grep;
 mod host;
 mod http;
+mod link;
 mod opened;
 mod pipes;
 mod process;
+#[cfg(unix)]
+mod readiness;
 mod rules;
 mod run;
+mod started;
 mod transport;
 
 use std::io::{self, Stdin, Stdout};
@@ -31,12 +35,14 @@ pub use http::HttpRequest;
 pub use jig_proto::vfs::{
     Capabilities, DoneReply, Edit, Entry, EntryKind, ErrorKind, ErrorReply, FileMatches, FsAppend,
     FsDelete, FsPatch, FsRename, FsWrite, GrepReply, HttpReply, Init, MatchedLine, MetadataReply,
-    Method, Payload, ProcessReply, ReadReply, Ready, Reply, Request, SessionLimits, ToolInput,
+    Method, Payload, ProcessOutput, ProcessReply, ReadReply, Ready, Reply, Request, SessionLimits,
+    ToolInput,
 };
 pub use opened::Opened;
 pub use pipes::Pipes;
 pub use process::Run;
 pub use run::{run, serve};
+pub use started::{Process, Read, Start};
 pub use transport::{Answer, Notification, RequestError, Transport};
 
 /// Reads `init` from standard input and takes standard input and output for the protocol, and the
@@ -51,5 +57,7 @@ pub fn connect() -> Result<Host, ConnectError> {
         Some(descriptors) => pipes.with_descriptors(descriptors),
         None => pipes,
     };
+    #[cfg(unix)]
+    let pipes = pipes.with_readiness(readiness::of_stdin);
     Host::over(init, pipes)
 }

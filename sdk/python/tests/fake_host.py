@@ -61,6 +61,16 @@ PARAMS: Dict[str, Tuple[Dict[str, Any], Dict[str, Any]]] = {
     "http.get": ({"url": str, "headers": list}, {}),
     "http.post": ({"url": str, "headers": list}, {"body": str, "encoding": str}),
     "process.run": ({"program": str, "args": list, "envs": list}, {}),
+    "process.start": (
+        {"program": str, "args": list, "envs": list},
+        {"cwd": str, "terminal": dict},
+    ),
+    "process.read": (
+        {"process": int},
+        {"view": str, "after_seq": int, "max_bytes": int, "wait_ms": int, "settle": bool},
+    ),
+    "process.write": ({"process": int, "input": object}, {}),
+    "process.stop": ({"process": int}, {}),
 }
 # The params that need a capability.
 NEEDS = {
@@ -281,7 +291,7 @@ class Host:
         known = {**required, **optional}
         assert set(required) <= set(params) <= set(known), request
         for key, value in params.items():
-            assert type(value) is known[key], request
+            assert known[key] in (object, type(value)), request
             assert NEEDS.get(key) is None or NEEDS[key] in self.agreed, f"{key} was not agreed upon"
         content = "body" if method == "http.post" else "content"
         if content in optional:

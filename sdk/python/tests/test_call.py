@@ -257,28 +257,32 @@ class Cancellation(unittest.TestCase):
     """V-110, V-111, X-56."""
 
     def test_while_it_waits_for_an_answer(self) -> None:
-        """The request ends with `Cancelled`; the tool may clean up, and its late answer is no
-        answer to anything else."""
+        """The request ends with `Cancelled`. So does every later one, as the host answers them, and
+        the late answer is no answer to anything else."""
 
         def on_request(host: Host, request: JsonObject) -> bool:
             if request["id"] == 1:
                 host.send({"method": "cancel"})
                 return True
             if request["id"] == 2:
-                error = {"code": -32005, "message": "cancelled", "data": {"kind": "cancelled"}}
+                error = {"code": -32005, "message": "late", "data": {"kind": "cancelled"}}
                 host.send({"id": 1, "error": error})
+                host.send({"id": 2, "error": {**error, "message": "cancelled"}})
+                return True
             return False
 
         body = """
             try:
                 host.read('slow')
             finally:
-                host.delete('lock')
-                print('clean', host.is_cancelled)
+                try:
+                    host.delete('lock')
+                except vfs.Cancelled as error:
+                    print('finished', host.is_cancelled, error)
         """
         host = Host(tool(body), files={"lock": b""}, on_request=on_request).run()
         self.assertEqual(host.error["message"], "the host cancelled the tool")
-        self.assertEqual((host.files, host.stderr, host.exit_code), ({}, "clean True\n", 1))
+        self.assertEqual((host.stderr, host.exit_code), ("finished True cancelled\n", 1))
 
     def test_while_it_computes(self) -> None:
         """A tool learns of it without asking for anything."""

@@ -36,6 +36,8 @@ class OfTheHost(unittest.TestCase):
             (-32602, "is_dir", "IsDirectory"),
             (-32602, "not_dir", "NotDirectory"),
             (-32602, "no_match", "NoMatch"),
+            (-32602, "unknown_process", "UnknownProcess"),
+            (-32602, "process_ended", "ProcessEnded"),
             (-32602, "ambiguous", "Ambiguous"),
             (-32603, "internal", "InternalError"),
             (-32001, "denied_by_rule", "AccessDenied"),

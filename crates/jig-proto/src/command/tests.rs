@@ -1,7 +1,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{Invocation, ToolCommand};
-use crate::{Actions, ActionsError, HandleId, ToolAction};
+use crate::{Actions, ActionsError, Fetch, HandleId, ToolAction};
 
 fn map(value: Value) -> Map<String, Value> {
     match value {
@@ -48,7 +48,10 @@ fn s030_s032_commands() {
     );
     check(
         json!({"action": "fetch", "id": "h_1"}),
-        ToolCommand::Fetch { id: h_1() },
+        ToolCommand::Fetch {
+            id: h_1(),
+            fetch: Fetch::default(),
+        },
     );
     check(
         json!({"action": "abort", "id": "h_1", "why": 1}),
@@ -57,7 +60,11 @@ fn s030_s032_commands() {
     for input in [json!("y"), json!(true), json!(null), json!({"a": [1]})] {
         check(
             json!({"action": "apply", "id": "h_1", "input": input}),
-            ToolCommand::Apply { id: h_1(), input },
+            ToolCommand::Apply {
+                id: h_1(),
+                input,
+                fetch: Fetch::default(),
+            },
         );
     }
 }

@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::{HandleId, HandleIdError, HandleReport};
+use super::{CutReport, Details, HandleId, HandleIdError, HandleReport, TerminalReport};
 use crate::{Block, Question, Resource, ToolError, ToolState};
 
 #[test]
@@ -42,10 +42,7 @@ fn s061_x20_ids() {
 #[test]
 fn s010_to_s014_reports() {
     let check = |state: ToolState, expected: Value| {
-        let report = HandleReport {
-            id: HandleId::numbered(1),
-            state,
-        };
+        let report = HandleReport::new(HandleId::numbered(1), state);
         assert_eq!(report.to_string(), expected.to_string());
         assert_eq!(HandleReport::read(expected).unwrap().value, report);
     };
@@ -82,13 +79,103 @@ fn s010_to_s014_reports() {
 }
 
 #[test]
+fn s083_details_stand_beside_the_state() {
+    let check = |details: Details, members: Value| {
+        let mut expected = json!({"id": "h_1", "state": "running", "content": "x"});
+        let report = HandleReport {
+            details,
+            ..HandleReport::new(HandleId::numbered(1), ToolState::running("x"))
+        };
+        for (key, member) in members.as_object().unwrap() {
+            expected[key] = member.clone();
+        }
+        assert_eq!(report.to_string(), expected.to_string());
+        assert_eq!(HandleReport::read(expected).unwrap().value, report);
+    };
+    check(Details::default(), json!({}));
+    check(
+        Details {
+            seq: Some(u64::MAX),
+            ..Details::default()
+        },
+        json!({"seq": u64::MAX}),
+    );
+    check(
+        Details {
+            seq: Some(7),
+            cut: Some(CutReport {
+                bytes: 1000,
+                hint: "ask with `after_seq`".to_owned(),
+            }),
+            terminal: Some(TerminalReport {
+                rows: 24,
+                cols: 80,
+                cursor: [3, 0],
+                alternate: true,
+            }),
+            exit_code: Some(-1),
+        },
+        json!({
+            "seq": 7,
+            "cut": {"bytes": 1000, "hint": "ask with `after_seq`"},
+            "terminal": {"rows": 24, "cols": 80, "cursor": [3, 0], "alternate": true},
+            "exit_code": -1,
+        }),
+    );
+}
+
+#[test]
+fn details_that_are_none_are_named() {
+    let check = |members: Value, expected: &str| {
+        let mut report = json!({"id": "h_1", "state": "running"});
+        for (key, member) in members.as_object().unwrap() {
+            report[key] = member.clone();
+        }
+        assert_eq!(
+            HandleReport::read(report).unwrap_err().to_string(),
+            expected
+        );
+    };
+    check(
+        json!({"seq": -1}),
+        "`seq`: expected a number that is not negative, found the number -1",
+    );
+    check(
+        json!({"exit_code": 1.5}),
+        "`exit_code`: expected a whole number, found the number 1.5",
+    );
+    check(
+        json!({"exit_code": 2_147_483_648_u32}),
+        "`exit_code`: expected a whole number, found the number 2147483648",
+    );
+    check(
+        json!({"cut": {"bytes": 1}}),
+        "`cut.hint` is missing: expected a string",
+    );
+    check(
+        json!({"cut": 1}),
+        "`cut`: expected an object with `bytes` and `hint`, found the number 1",
+    );
+    let terminal = |cursor: Value| json!({"terminal": {"rows": 1, "cols": 1, "cursor": cursor, "alternate": false}});
+    check(
+        terminal(json!([1])),
+        "`terminal.cursor` is missing: expected a row and a column",
+    );
+    check(
+        terminal(json!([1, "x"])),
+        "`terminal.cursor[1]`: expected a number from 0 to 65535, found the string \"x\"",
+    );
+    check(
+        json!({"terminal": {"cols": 1, "cursor": [0, 0], "alternate": false}}),
+        "`terminal.rows` is missing: expected a number",
+    );
+}
+
+#[test]
 fn x06_blocks_are_rendered_as_text() {
     let resource = Resource::text("file:///a.json", "{}").with_mime_type("application/json");
     let blocks = vec![Block::text("Found:"), Block::Resource(resource)];
-    let report = HandleReport {
-        id: HandleId::numbered(2),
-        state: ToolState::succeeded(blocks),
-    };
+    let report = HandleReport::new(HandleId::numbered(2), ToolState::succeeded(blocks));
     let expected = json!({"id": "h_2", "state": "stopped", "result": "Found:\n```json\n{}\n```"});
     assert_eq!(serde_json::to_value(&report).unwrap(), expected);
 }

@@ -29,9 +29,24 @@ fn git() -> Value {
     })
 }
 
-fn by_id(action: &str) -> Value {
+fn fetch() -> Value {
+    let number = json!({"type": "integer", "minimum": 0});
     json!({
-        "properties": {"action": {"const": action}, "id": {"type": "string"}},
+        "properties": {
+            "action": {"const": "fetch"},
+            "id": {"type": "string"},
+            "view": {"type": "string", "enum": ["new", "screen", "all"]},
+            "after_seq": number,
+            "max_bytes": number,
+            "wait_ms": number,
+        },
+        "required": ["action", "id"],
+    })
+}
+
+fn abort() -> Value {
+    json!({
+        "properties": {"action": {"const": "abort"}, "id": {"type": "string"}},
         "required": ["action", "id"],
     })
 }
@@ -50,36 +65,41 @@ fn s050_to_s053_git_and_cargo_check() {
             "action": {"const": "spawn"},
             "command": {"enum": ["stage", "commit", "rebase"]},
             "args": {"type": "array", "items": {"type": "string"}},
+            "id": {"type": "string"},
         },
         "required": ["action", "command"],
     });
+    let number = json!({"type": "integer", "minimum": 0});
     let apply = json!({
-        "properties": {"action": {"const": "apply"}, "id": {"type": "string"}, "input": {}},
+        "properties": {
+            "action": {"const": "apply"},
+            "id": {"type": "string"},
+            "input": {},
+            "view": {"type": "string", "enum": ["new", "screen", "all"]},
+            "after_seq": number,
+            "max_bytes": number,
+            "wait_ms": number,
+        },
         "required": ["action", "id", "input"],
     });
-    check(
-        git(),
-        GIT,
-        json!([spawn, by_id("fetch"), apply, by_id("abort")]),
-    );
+    check(git(), GIT, json!([spawn, fetch(), apply, abort()]));
 
     let spawn = json!({
-        "properties": {"action": {"const": "spawn"}, "package": {"type": "string"}},
+        "properties": {
+            "action": {"const": "spawn"},
+            "package": {"type": "string"},
+            "id": {"type": "string"},
+        },
         "required": ["action"],
     });
     let package = json!({"type": "object", "properties": {"package": {"type": "string"}}});
-    check(
-        package,
-        CARGO_CHECK,
-        json!([spawn, by_id("fetch"), by_id("abort")]),
-    );
+    check(package, CARGO_CHECK, json!([spawn, fetch(), abort()]));
 
-    let spawn = json!({"properties": {"action": {"const": "spawn"}}, "required": ["action"]});
-    check(
-        json!({}),
-        &["spawn", "fetch"],
-        json!([spawn, by_id("fetch")]),
-    );
+    let spawn = json!({
+        "properties": {"action": {"const": "spawn"}, "id": {"type": "string"}},
+        "required": ["action"],
+    });
+    check(json!({}), &["spawn", "fetch"], json!([spawn, fetch()]));
 }
 
 #[test]
@@ -108,6 +128,22 @@ fn what_the_schema_accepts_can_be_parsed_and_the_other_way_round() {
     check(json!({"action": "fetch", "id": "h_1"}), true);
     check(json!({"action": "apply", "id": "h_1", "input": null}), true);
     check(json!({"action": "abort", "id": "h_1"}), true);
+    check(
+        json!({"action": "fetch", "id": "h_1", "view": "all", "after_seq": 1, "max_bytes": 9, "wait_ms": 0}),
+        true,
+    );
+    check(
+        json!({"action": "fetch", "id": "h_1", "view": "last"}),
+        false,
+    );
+    check(
+        json!({"action": "fetch", "id": "h_1", "wait_ms": -1}),
+        false,
+    );
+    check(
+        json!({"action": "spawn", "command": "stage", "id": 7}),
+        false,
+    );
     check(json!({"action": "spawn"}), false);
     check(json!({"action": "spawn", "command": "push"}), false);
     check(json!({"action": "apply", "id": "h_1"}), false);

@@ -61,6 +61,10 @@ pub enum ErrorKind {
     NoMatch,
     /// `ambiguous` (-32602): a patch replaces text that the file holds more than once.
     Ambiguous,
+    /// `unknown_process` (-32602): the tool has started no program of this number, or has stopped it.
+    UnknownProcess,
+    /// `process_ended` (-32602): input for a program that has ended.
+    ProcessEnded,
     /// `internal` (-32603): the host failed.
     Internal,
     /// `denied_by_rule` (-32001): a rule says no.
@@ -95,7 +99,7 @@ pub enum ErrorKind {
 
 impl ErrorKind {
     /// Every kind, by code.
-    pub const ALL: [ErrorKind; 23] = [
+    pub const ALL: [ErrorKind; 25] = [
         ErrorKind::InvalidRequest,
         ErrorKind::LineTooLong,
         ErrorKind::MethodNotFound,
@@ -104,6 +108,8 @@ impl ErrorKind {
         ErrorKind::NotDir,
         ErrorKind::NoMatch,
         ErrorKind::Ambiguous,
+        ErrorKind::UnknownProcess,
+        ErrorKind::ProcessEnded,
         ErrorKind::Internal,
         ErrorKind::DeniedByRule,
         ErrorKind::Uncovered,
@@ -126,9 +132,13 @@ impl ErrorKind {
         match self {
             Self::InvalidRequest | Self::LineTooLong => -32600,
             Self::MethodNotFound => -32601,
-            Self::InvalidParams | Self::IsDir | Self::NotDir | Self::NoMatch | Self::Ambiguous => {
-                -32602
-            }
+            Self::InvalidParams
+            | Self::IsDir
+            | Self::NotDir
+            | Self::NoMatch
+            | Self::Ambiguous
+            | Self::UnknownProcess
+            | Self::ProcessEnded => -32602,
             Self::Internal => -32603,
             Self::DeniedByRule
             | Self::Uncovered
@@ -157,6 +167,8 @@ impl ErrorKind {
             Self::NotDir => "not_dir",
             Self::NoMatch => "no_match",
             Self::Ambiguous => "ambiguous",
+            Self::UnknownProcess => "unknown_process",
+            Self::ProcessEnded => "process_ended",
             Self::Internal => "internal",
             Self::DeniedByRule => "denied_by_rule",
             Self::Uncovered => "uncovered",
@@ -384,6 +396,20 @@ impl ErrorReply {
         let what = format!("holds the text `old` of edit {edit} {times} times");
         Self::about(ErrorKind::Ambiguous, path, &what)
             .with_hint("give more of the text around it, or `\"all\": true`")
+    }
+
+    /// The tool has no program of this number.
+    pub fn unknown_process(process: u64) -> Self {
+        let message = format!("there is no process {process}");
+        Self::new(ErrorKind::UnknownProcess, message)
+            .with_hint("`process.start` says the number; after `process.stop` it means nothing")
+    }
+
+    /// The program can't be written to, since it has ended.
+    pub fn process_ended(process: u64) -> Self {
+        let message = format!("process {process} has ended");
+        Self::new(ErrorKind::ProcessEnded, message)
+            .with_hint("`process.read` still says what it printed and how it ended")
     }
 
     /// `what` took too long.

@@ -30,6 +30,9 @@ pub struct Init {
     pub capabilities: Capabilities,
     /// Where the tool works and what it may do, so that it can check itself before it asks.
     pub context: Option<Context>,
+    /// Whether the caller drives the tool: it sends input to a running tool, and looks at its output
+    /// as it comes. Otherwise it gets the result, and answers questions at most.
+    pub stateful: bool,
 }
 
 /// The call that a tool is to do.
@@ -88,6 +91,7 @@ impl Init {
             limits: None,
             capabilities: Capabilities::PLAIN,
             context: None,
+            stateful: false,
         }
     }
 
@@ -113,6 +117,7 @@ impl Init {
             self.capabilities.write(object.object("capabilities"));
         }
         object.put_some("context", self.context.as_ref());
+        object.put_flag("stateful", self.stateful);
         object.close();
     }
 }
@@ -149,6 +154,7 @@ impl FromValue for Init {
                 .optional("capabilities")?
                 .unwrap_or(Capabilities::PLAIN),
             context: fields.optional("context")?,
+            stateful: fields.or_default("stateful")?,
         })
     }
 }

@@ -35,11 +35,19 @@ pub enum Method {
     HttpPost,
     /// `process.run`: a program and what it printed.
     ProcessRun,
+    /// `process.start`: a program that stays, until it ends or is stopped.
+    ProcessStart,
+    /// `process.read`: what such a program printed.
+    ProcessRead,
+    /// `process.write`: input for such a program.
+    ProcessWrite,
+    /// `process.stop`: the end of such a program.
+    ProcessStop,
 }
 
 impl Method {
     /// Every method, in the order of the documentation.
-    pub const ALL: [Method; 14] = [
+    pub const ALL: [Method; 18] = [
         Method::FsRead,
         Method::FsWrite,
         Method::FsAppend,
@@ -54,6 +62,10 @@ impl Method {
         Method::HttpGet,
         Method::HttpPost,
         Method::ProcessRun,
+        Method::ProcessStart,
+        Method::ProcessRead,
+        Method::ProcessWrite,
+        Method::ProcessStop,
     ];
 
     /// The name on the wire.
@@ -73,6 +85,10 @@ impl Method {
             Method::HttpGet => "http.get",
             Method::HttpPost => "http.post",
             Method::ProcessRun => "process.run",
+            Method::ProcessStart => "process.start",
+            Method::ProcessRead => "process.read",
+            Method::ProcessWrite => "process.write",
+            Method::ProcessStop => "process.stop",
         }
     }
 

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::vfs::Payload;
 use crate::vfs::owned::{IntoOwned, owned, plain};
 use crate::vfs::text::{self, Text, or_default};
+use crate::vfs::{Payload, ProcessOutput, Started};
 
 mod codec;
 
@@ -19,7 +19,8 @@ pub enum Reply<'a> {
     Read(ReadReply<'a>),
     /// To `fs.read` with `fd`: the descriptor that was passed with this line is the file.
     Descriptor(DescriptorReply<'a>),
-    /// To `fs.write`, `fs.append`, `fs.patch`, `fs.mkdir`, `fs.delete` and `fs.rename`: it is done.
+    /// To `fs.write`, `fs.append`, `fs.patch`, `fs.mkdir`, `fs.delete`, `fs.rename` and
+    /// `process.write`: it is done.
     Done(DoneReply<'a>),
     /// To `fs.exists`.
     Exists(bool),
@@ -33,6 +34,10 @@ pub enum Reply<'a> {
     Http(HttpReply<'a>),
     /// To `process.run`.
     Process(ProcessReply<'a>),
+    /// To `process.start`.
+    Started(Started),
+    /// To `process.read` and `process.stop`.
+    Output(ProcessOutput<'a>),
 }
 
 /// A file's content.
@@ -208,6 +213,8 @@ impl<'a> Reply<'a> {
             Self::Grep(reply) => Reply::Grep(reply.into_owned()),
             Self::Http(reply) => Reply::Http(reply.into_owned()),
             Self::Process(reply) => Reply::Process(reply.into_owned()),
+            Self::Started(reply) => Reply::Started(reply),
+            Self::Output(reply) => Reply::Output(reply.into_owned()),
         }
     }
 }

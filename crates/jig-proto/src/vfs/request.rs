@@ -6,7 +6,9 @@ use serde::Deserialize;
 
 use crate::vfs::owned::{IntoOwned, owned};
 use crate::vfs::text::{self, or_default};
-use crate::vfs::{Method, Payload};
+use crate::vfs::{
+    Method, Payload, ProcessRead, ProcessRun, ProcessStart, ProcessStop, ProcessWrite,
+};
 
 mod codec;
 
@@ -34,6 +36,10 @@ pub enum Request<'a> {
     HttpGet(HttpGet<'a>),
     HttpPost(HttpPost<'a>),
     ProcessRun(ProcessRun<'a>),
+    ProcessStart(ProcessStart<'a>),
+    ProcessRead(ProcessRead),
+    ProcessWrite(ProcessWrite),
+    ProcessStop(ProcessStop),
 }
 
 /// The one path of `fs.exists`, `fs.metadata` and `fs.mkdir`.
@@ -214,20 +220,6 @@ pub struct Header<'a> {
     pub value: Cow<'a, str>,
 }
 
-/// `process.run`.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct ProcessRun<'a> {
-    /// The program.
-    #[serde(borrow)]
-    pub program: Cow<'a, str>,
-    /// Its arguments.
-    #[serde(borrow, default, deserialize_with = "text::list")]
-    pub args: Vec<Cow<'a, str>>,
-    /// The names of the host's variables that it should see.
-    #[serde(borrow, default, deserialize_with = "text::list")]
-    pub envs: Vec<Cow<'a, str>>,
-}
-
 impl<'a> Request<'a> {
     /// The method of the request.
     pub fn method(&self) -> Method {
@@ -246,6 +238,10 @@ impl<'a> Request<'a> {
             Self::HttpGet(_) => Method::HttpGet,
             Self::HttpPost(_) => Method::HttpPost,
             Self::ProcessRun(_) => Method::ProcessRun,
+            Self::ProcessStart(_) => Method::ProcessStart,
+            Self::ProcessRead(_) => Method::ProcessRead,
+            Self::ProcessWrite(_) => Method::ProcessWrite,
+            Self::ProcessStop(_) => Method::ProcessStop,
         }
     }
 
@@ -276,6 +272,10 @@ impl<'a> Request<'a> {
             Self::HttpGet(params) => Request::HttpGet(params.into_owned()),
             Self::HttpPost(params) => Request::HttpPost(params.into_owned()),
             Self::ProcessRun(params) => Request::ProcessRun(params.into_owned()),
+            Self::ProcessStart(params) => Request::ProcessStart(params.into_owned()),
+            Self::ProcessRead(params) => Request::ProcessRead(params),
+            Self::ProcessWrite(params) => Request::ProcessWrite(params),
+            Self::ProcessStop(params) => Request::ProcessStop(params),
         }
     }
 
@@ -449,8 +449,3 @@ owned!(FsGrep {
 owned!(HttpGet { url, headers });
 owned!(HttpPost { url, headers, body });
 owned!(Header { name, value });
-owned!(ProcessRun {
-    program,
-    args,
-    envs
-});

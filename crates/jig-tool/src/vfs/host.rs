@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::num::NonZeroU32;
+use std::time::Duration;
 
 use jig_proto::vfs::{
     Capabilities, ErrorKind, Init, Method, Ready, Reply, Request, SessionLimits, ToolInput,
@@ -11,7 +12,8 @@ use jig_proto::{Action, Content, Context, ProjectPath, Question, Response, ToolE
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::{Answer, ConnectError, HostError, Notification, RequestError, Transport};
+use super::link::Link;
+use super::{Answer, ConnectError, HostError, Notification, Transport};
 
 /// The host of a tool, and the call that the tool is to do.
 ///
@@ -20,11 +22,8 @@ use super::{Answer, ConnectError, HostError, Notification, RequestError, Transpo
 /// the host to refuse.
 pub struct Host {
     init: Init,
-    transport: Box<dyn Transport>,
+    pub(super) link: Link,
     capabilities: Capabilities,
-    /// Noticed by us; the transport may know before.
-    is_cancelled: bool,
-    is_cleaning_up: bool,
 }
 
 impl Host {
@@ -40,9 +39,7 @@ impl Host {
         let mut host = Self {
             capabilities: wanted(&transport).common(&init.capabilities),
             init,
-            transport: Box::new(transport),
-            is_cancelled: false,
-            is_cleaning_up: false,
+            link: Link::new(transport),
         };
         // A host that offers nothing is of the plain protocol, which does not have `ready`.
         if host.init.capabilities != Capabilities::PLAIN || protocol_version.is_some() {
@@ -101,6 +98,13 @@ impl Host {
         action == Some(Action::FormatArguments)
     }
 
+    /// Whether the caller drives the tool: it sends input to a running tool ([`Host::wait_apply`],
+    /// [`Host::try_apply`]) and looks at each [`Host::state`]. Otherwise the tool is called for its
+    /// result: nobody sees what it says in between, and nobody sends input but answers.
+    pub fn is_stateful(&self) -> bool {
+        self.init.stateful
+    }
+
     /// What the host holds the tool to; the documented limits if it does not say.
     pub fn limits(&self) -> SessionLimits {
         self.init.limits.unwrap_or_default()
@@ -119,17 +123,24 @@ impl Host {
     }
 
     /// Whether the host has cancelled the call, as far as the tool has heard: over pipes that is
-    /// noticed during requests. From then on every request fails, see [`Host::clean_up`].
+    /// noticed during requests. From then on every request fails, without being sent.
+    ///
+    /// What a tool still does then must not need the host: it can finish what it does by itself, and
+    /// tell its result or its error. The host waits for it for [`SessionLimits::cancel_grace`], and
+    /// ends the programs that the tool has started.
     pub fn is_cancelled(&self) -> bool {
-        self.is_cancelled || self.transport.is_cancelled()
+        self.link.is_cancelled()
     }
 
-    /// Does work for which requests are sent although the call was cancelled. It should be quick:
-    /// the host waits only for [`SessionLimits::cancel_grace`].
+    /// Sends the requests of `work` although the call was cancelled.
+    ///
+    /// It is not a way to clean up: jig answers every request of a cancelled call with
+    /// [`ErrorKind::Cancelled`], so work that needs the host must be done before. Only a host of
+    /// another make may still do it.
     pub fn clean_up<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
-        let before = std::mem::replace(&mut self.is_cleaning_up, true);
+        let before = self.link.set_asks_anyway(true);
         let done = work(self);
-        self.is_cleaning_up = before;
+        self.link.set_asks_anyway(before);
         done
     }
 
@@ -140,16 +151,12 @@ impl Host {
     ///
     /// If the host did not do it.
     pub fn request(&mut self, request: &Request<'_>) -> Result<Reply<'static>, HostError> {
-        self.check_cancelled()?;
-        let answer = self.transport.request(request);
-        answer.map_err(|error| self.notice(error))
+        self.link.ask(|transport| transport.request(request))
     }
 
     /// The same, for a request that may be answered with an open file.
     pub(super) fn request_file(&mut self, request: &Request<'_>) -> Result<Answer, HostError> {
-        self.check_cancelled()?;
-        let answer = self.transport.open(request);
-        answer.map_err(|error| self.notice(error))
+        self.link.ask(|transport| transport.open(request))
     }
 
     /// Sends many requests, several at once where both sides can, and hands on the answers as they
@@ -159,12 +166,11 @@ impl Host {
         requests: &mut dyn Iterator<Item = Request<'r>>,
         mut answer: impl FnMut(usize, Result<Answer, HostError>),
     ) -> Result<(), HostError> {
-        self.check_cancelled()?;
         let mut answer = |index, result: Result<_, jig_proto::vfs::ErrorReply>| {
             answer(index, result.map_err(HostError::from));
         };
-        let ended = self.transport.request_each(requests, &mut answer);
-        ended.map_err(|error| self.notice(error))
+        self.link
+            .ask(|transport| transport.request_each(requests, &mut answer))
     }
 
     /// Asks a question and blocks for the answer, unless it is known already.
@@ -224,9 +230,28 @@ impl Host {
     ///
     /// If the call is cancelled instead.
     pub fn wait_apply(&mut self) -> Result<Value, HostError> {
-        self.check_cancelled()?;
-        let input = self.transport.wait_apply();
-        input.map_err(|error| self.notice(error))
+        self.link.ask(|transport| transport.wait_apply())
+    }
+
+    /// Blocks as [`Host::wait_apply`] does, but no longer than `limit`; `None` if nothing came.
+    ///
+    /// # Errors
+    ///
+    /// If the call is cancelled instead. Over pipes outside of Unix, always.
+    pub fn wait_apply_for(&mut self, limit: Duration) -> Result<Option<Value>, HostError> {
+        self.link.ask(|transport| transport.wait_apply_for(limit))
+    }
+
+    /// The input that the host has sent, if there is some; asked again, the next. It does not block.
+    ///
+    /// A tool that waits for a program of [`Host::start_process`] finds its input here, since
+    /// [`Process::read`](super::Process::read) returns when there is some.
+    ///
+    /// # Errors
+    ///
+    /// If the call is cancelled.
+    pub fn try_apply(&mut self) -> Result<Option<Value>, HostError> {
+        self.wait_apply_for(Duration::ZERO)
     }
 
     /// Ends the call with its result.
@@ -252,20 +277,7 @@ impl Host {
     }
 
     fn notify(&mut self, notification: &Notification<'_>) -> Result<(), HostError> {
-        let sent = self.transport.notify(notification);
-        sent.map_err(|error| self.notice(error))
-    }
-
-    fn check_cancelled(&self) -> Result<(), HostError> {
-        if self.is_cancelled() && !self.is_cleaning_up {
-            return Err(HostError::cancelled());
-        }
-        Ok(())
-    }
-
-    fn notice(&mut self, error: RequestError) -> HostError {
-        self.is_cancelled |= matches!(error, RequestError::Cancelled);
-        error.into()
+        self.link.tell(|transport| transport.notify(notification))
     }
 
     /// The path as it is sent. `..` is folded, as resolution folds it, before any link is looked at.

@@ -1,8 +1,10 @@
 //! [`Pipes`]: the protocol over two streams of bytes.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::io::{self, Read, Write};
 use std::num::NonZeroU32;
+use std::time::{Duration, Instant};
 
 use jig_proto::json::Limits;
 use jig_proto::vfs::tool::{self, HostLine, RawReply};
@@ -40,7 +42,19 @@ pub struct Pipes<R, W> {
     applied: VecDeque<Value>,
     /// Where open files come from.
     descriptors: Option<Descriptors>,
+    readiness: Option<Readiness>,
     is_cancelled: bool,
+}
+
+/// Waits until there is something to read, for so long at most, and says whether there is.
+struct Readiness(Box<Wait>);
+
+type Wait = dyn FnMut(Duration) -> io::Result<bool> + Send;
+
+impl fmt::Debug for Readiness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Readiness")
+    }
 }
 
 /// A request that waits for its answer.
@@ -92,6 +106,7 @@ impl<R: Read, W: Write> Pipes<R, W> {
             with_blob: None,
             applied: VecDeque::new(),
             descriptors: None,
+            readiness: None,
             is_cancelled: false,
         };
         match pipes.next_event() {
@@ -121,6 +136,22 @@ impl<R: Read, W: Write> Pipes<R, W> {
         }
     }
 
+    /// Makes it possible to wait for input with a limit: `wait` blocks until there is something to
+    /// read from the host, or its end, for so long at most, and says whether there is.
+    ///
+    /// Without it, input that has not come during a request is not seen before
+    /// [`wait_apply`](Transport::wait_apply).
+    #[must_use]
+    pub fn with_readiness(
+        self,
+        wait: impl FnMut(Duration) -> io::Result<bool> + Send + 'static,
+    ) -> Self {
+        Self {
+            readiness: Some(Readiness(Box::new(wait))),
+            ..self
+        }
+    }
+
     fn receive(&mut self) -> Result<File, RequestError> {
         let Some(descriptors) = &mut self.descriptors else {
             return Err(misunderstood("an open file, for which there is no way"));
@@ -144,6 +175,15 @@ impl<R: Read, W: Write> Pipes<R, W> {
 
     fn next_event(&mut self) -> Result<Event, RequestError> {
         loop {
+            if let Some(event) = self.event_within(None)? {
+                return Ok(event);
+            }
+        }
+    }
+
+    /// The next event that comes before `until`; without that, whenever it comes.
+    fn event_within(&mut self, until: Option<Instant>) -> Result<Option<Event>, RequestError> {
+        loop {
             let mut input = &self.chunk[self.start..self.end];
             let before = input.len();
             let frame = self.lines.next(&mut input);
@@ -155,6 +195,7 @@ impl<R: Read, W: Write> Pipes<R, W> {
             };
             let step = match step {
                 Some(step) => step,
+                None if !self.is_readable(until)? => return Ok(None),
                 None if self.refill()? => continue,
                 None => self.last_step()?,
             };
@@ -165,7 +206,7 @@ impl<R: Read, W: Write> Pipes<R, W> {
                     {
                         answer.file = Some(self.receive()?);
                     }
-                    return Ok(event);
+                    return Ok(Some(event));
                 }
                 // They come in the order of the answers, so it must go before the next one.
                 Step::StrayFile if self.descriptors.is_some() => drop(self.receive()?),
@@ -187,6 +228,20 @@ impl<R: Read, W: Write> Pipes<R, W> {
         match self.lines.finish() {
             Some(frame) => understand(frame, &self.reading, &mut self.open, &mut self.with_blob),
             None => Err(disconnected(io::ErrorKind::UnexpectedEof.into())),
+        }
+    }
+
+    /// Whether reading does not block, or may block because nobody sets a limit.
+    fn is_readable(&mut self, until: Option<Instant>) -> Result<bool, RequestError> {
+        let Some(until) = until else { return Ok(true) };
+        let Some(Readiness(wait)) = &mut self.readiness else {
+            return Ok(false);
+        };
+        loop {
+            match wait(until.saturating_duration_since(Instant::now())) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                other => return other.map_err(disconnected),
+            }
         }
     }
 
@@ -329,6 +384,27 @@ impl<R: Read + Send, W: Write + Send> Transport for Pipes<R, W> {
                 Event::Apply(input) => return Ok(input),
                 Event::Cancel => return Err(self.cancel()),
                 Event::Answer(..) | Event::Init(_) => {}
+            }
+        }
+    }
+
+    fn wait_apply_for(&mut self, limit: Duration) -> Result<Option<Value>, RequestError> {
+        if self.readiness.is_none() && self.applied.is_empty() && !limit.is_zero() {
+            let why = "input can't be waited for with a limit on this system";
+            return Err(RequestError::Refused(ErrorReply::internal(why)));
+        }
+        // A limit beyond all times is none that anybody will see the end of.
+        let far = Duration::from_secs(u64::from(u32::MAX));
+        let until = Instant::now() + limit.min(far);
+        loop {
+            if let Some(input) = self.applied.pop_front() {
+                return Ok(Some(input));
+            }
+            match self.event_within(Some(until))? {
+                Some(Event::Apply(input)) => return Ok(Some(input)),
+                Some(Event::Cancel) => return Err(self.cancel()),
+                Some(Event::Answer(..) | Event::Init(_)) => {}
+                None => return Ok(None),
             }
         }
     }

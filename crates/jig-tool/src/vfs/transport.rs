@@ -1,6 +1,7 @@
 //! [`Transport`]: how a [`Host`](super::Host) is reached.
 
 use std::io;
+use std::time::Duration;
 
 use jig_proto::vfs::{ErrorReply, Ready, Reply, Request};
 use jig_proto::{Response, ToolError, ToolState};
@@ -111,6 +112,19 @@ pub trait Transport: Send {
     ///
     /// If the host cancels the call instead, or is gone.
     fn wait_apply(&mut self) -> Result<Value, RequestError>;
+
+    /// Blocks as [`Transport::wait_apply`] does, but no longer than `limit`; `None` if nothing came. No
+    /// time at all is a look at what is there.
+    ///
+    /// # Errors
+    ///
+    /// As [`Transport::wait_apply`], and on a transport that can't do it, which is the default.
+    fn wait_apply_for(&mut self, limit: Duration) -> Result<Option<Value>, RequestError> {
+        let _ = limit;
+        Err(RequestError::Refused(ErrorReply::internal(
+            "input can't be waited for with a limit here",
+        )))
+    }
 
     /// Whether the host has cancelled the call, as far as is known without waiting.
     fn is_cancelled(&self) -> bool;

@@ -101,6 +101,18 @@ class Ambiguous(InvalidParams):
     _kind = "ambiguous"
 
 
+class UnknownProcess(InvalidParams):
+    """The tool has started no program of this number, or has stopped it."""
+
+    _kind = "unknown_process"
+
+
+class ProcessEnded(InvalidParams):
+    """Input for a program that has ended."""
+
+    _kind = "process_ended"
+
+
 class InternalError(HostError):
     """The host failed."""
 
@@ -146,7 +158,11 @@ class Timeout(HostError, TimeoutError):
 
 
 class Cancelled(HostError):
-    """The request was given up, or the host told the tool to end."""
+    """The request was given up, or the host told the tool to end.
+
+    In that case every later request is answered with it, too: what a tool still does must not need
+    the host.
+    """
 
     _kind = "cancelled"
 
@@ -221,6 +237,8 @@ _CLASS_BY_KIND: Dict[str, Type[HostError]] = {
     "not_dir": NotDirectory,
     "no_match": NoMatch,
     "ambiguous": Ambiguous,
+    "unknown_process": UnknownProcess,
+    "process_ended": ProcessEnded,
     "internal": InternalError,
     "denied_by_rule": AccessDenied,
     "uncovered": AccessDenied,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Tuple
 
 from jig_tool._errors import ProtocolError
 
@@ -43,6 +43,15 @@ class Fields:
         if not isinstance(value, int) or isinstance(value, bool):
             raise self.unexpected(key, "an integer")
         return value
+
+    def optional_integer(self, key: str) -> Optional[int]:
+        return self.integer(key) if self.has(key) else None
+
+    def pair(self, key: str) -> Tuple[int, int]:
+        value = self._members.get(key)
+        if not isinstance(value, list) or [type(one) for one in value] != [int, int]:
+            raise self.unexpected(key, "two integers")
+        return value[0], value[1]
 
     def flag(self, key: str, default: Optional[bool] = None) -> bool:
         value = self._members.get(key)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import queue
 from typing import (
     IO,
     Any,
@@ -19,10 +20,11 @@ from typing import (
 
 from jig_tool import _files, _replies
 from jig_tool._content import Content, JsonObject, Question, content_to_json, to_base64
-from jig_tool._errors import Cancelled, ProtocolError, Stale, Unsupported
+from jig_tool._errors import Cancelled, ProtocolError, Stale, Timeout, Unsupported
 from jig_tool._init import Capabilities, Context, Init, Limits, ToolInput
 from jig_tool._parts import PartReader
 from jig_tool._paths import PathLike, wire_path
+from jig_tool._process import Process
 from jig_tool._replies import (
     Done,
     Edit,
@@ -59,6 +61,10 @@ class Host:
         """What is in use beyond the plain protocol."""
         self.methods: Optional[FrozenSet[str]] = init.methods
         """The methods that the policy leaves open, such as ``fs.read``, if the host says so."""
+        self.is_stateful: bool = init.stateful
+        """Whether the caller drives the tool: it sends input to a running tool, and looks at each
+        state. Otherwise the tool is called for its result: nobody sees what it says in between, and
+        nobody sends input but answers."""
         self.protocol_version: str = init.wanted_version or init.protocol_version
         """The version of the protocol that is spoken."""
 
@@ -262,6 +268,42 @@ class Host:
         params = {"program": program, "args": _list("args", args), "envs": _list("envs", envs)}
         return _replies.read_process(self._request("process.run", params).result)
 
+    def start_process(
+        self,
+        program: str,
+        args: Sequence[str] = (),
+        envs: Sequence[str] = (),
+        *,
+        cwd: Optional[PathLike] = None,
+        terminal: Union[bool, Tuple[int, int]] = False,
+    ) -> Process:
+        """Starts a program that stays, to be read from and written to while it runs.
+
+        The policy judges it as it judges :meth:`run`. It starts in ``cwd``, or in the root of the
+        workspace. With ``terminal`` it has one, of so many rows and columns: programs that talk with
+        people want one. Use ``with``, at the end of which it is stopped::
+
+            with host.start_process("python3", terminal=True) as python:
+                while (output := python.read(wait=30)).running:
+                    host.state("running", output.content)
+                    while (text := host.try_apply()) is not None:
+                        python.write(text)
+        """
+        params: JsonObject = {
+            "program": program,
+            "args": _list("args", args),
+            "envs": _list("envs", envs),
+        }
+        if cwd is not None:
+            params["cwd"] = self._path(cwd)
+        if terminal is True:
+            params["terminal"] = {}
+        elif terminal:
+            rows, cols = terminal
+            params["terminal"] = {"rows": rows, "cols": cols}
+        result = self._request("process.start", params).result
+        return Process(self._request, result.integer("process"))
+
     # The call.
 
     def ask(self, question: Question, content: Content = None) -> Any:
@@ -275,9 +317,29 @@ class Host:
             self.tool.answers[question.id] = self._session.ask(state)
         return self.tool.answers[question.id]
 
+    def wait_apply(self, timeout: Optional[float] = None) -> Any:
+        """The next input for a stateful tool; blocks until there is one.
+
+        ``Timeout``, which is also a ``TimeoutError``, if none comes within ``timeout`` seconds.
+        """
+        try:
+            return self._session.input(timeout)
+        except queue.Empty:
+            raise Timeout(f"no input came within {timeout} seconds", retryable=True) from None
+
+    def try_apply(self, default: Any = None) -> Any:
+        """The input that has come, if there is some, otherwise ``default``; asked again, the next.
+
+        It does not block. Input may be ``None``: whoever must know gives another default.
+        """
+        try:
+            return self._session.input(0)
+        except queue.Empty:
+            return default
+
     def receive(self) -> Any:
-        """The next input for a stateful tool; blocks until there is one."""
-        return self._session.input()
+        """The same as :meth:`wait_apply` without a limit."""
+        return self.wait_apply()
 
     def state(
         self,
@@ -293,7 +355,7 @@ class Host:
         """Says where a stateful tool stands.
 
         ``running`` shows ``content``; ``waiting`` also needs a ``question``, whose answer
-        :meth:`receive` returns; ``stopped`` ends the tool with a ``result`` or an ``error``.
+        :meth:`wait_apply` returns; ``stopped`` ends the tool with a ``result`` or an ``error``.
         """
         params = _state(state, content)
         if (state == "waiting") != (question is not None):
@@ -331,7 +393,12 @@ class Host:
 
     @property
     def is_cancelled(self) -> bool:
-        """Whether the host told the tool to end; known also while the tool computes."""
+        """Whether the host told the tool to end; known also while the tool computes.
+
+        From then on the host answers every request with ``Cancelled``. What a tool still does, as in
+        a ``finally``, must not need the host: it can finish what it does by itself. The host waits
+        for it for ``limits.cancel_grace``, and ends the programs that the tool has started.
+        """
         return self._session.is_cancelled
 
     def check_cancelled(self) -> None:
@@ -367,9 +434,14 @@ class Host:
     # Requests.
 
     def _request(
-        self, method: str, params: Mapping[str, Any], blob: Optional[bytes] = None
+        self,
+        method: str,
+        params: Mapping[str, Any],
+        blob: Optional[bytes] = None,
+        *,
+        patience: float = 0.0,
     ) -> Answer:
-        return self._session.request(method, params, blob)
+        return self._session.request(method, params, blob, patience)
 
     def _path(self, path: PathLike) -> str:
         return wire_path(path, None if self.context is None else self.context.root)

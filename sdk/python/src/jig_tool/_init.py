@@ -87,6 +87,7 @@ class Init:
     limits: Limits
     offered: Capabilities
     context: Optional[Context]
+    stateful: bool
 
 
 def read_init(params: object) -> Init:
@@ -110,6 +111,7 @@ def read_init(params: object) -> Init:
         limits=_read_limits(fields.optional_object("limits")),
         offered=_read_capabilities(fields.optional_object("capabilities")),
         context=_read_context(fields.optional_object("context")),
+        stateful=fields.flag("stateful", False),
     )
 
 

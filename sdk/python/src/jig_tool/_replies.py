@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any, List, Optional
+from typing import Any, List, Optional, Tuple
 
 from jig_tool._fields import Fields
 
@@ -155,6 +155,50 @@ class ProcessReply:
     """Whether it printed more than was sent."""
 
 
+@dataclass(frozen=True)
+class Cut:
+    """What is missing in the output that is shown."""
+
+    bytes: int
+    """How many bytes."""
+    hint: str
+    """How to get them, or that they are gone."""
+
+
+@dataclass(frozen=True)
+class Terminal:
+    """The screen of a program on a terminal."""
+
+    rows: int
+    """Its height."""
+    cols: int
+    """Its width."""
+    cursor: Tuple[int, int]
+    """The row and the column of the cursor, counted from 0 at the top left."""
+    alternate: bool
+    """Whether a program that uses the whole screen has it: an editor, a pager."""
+
+
+@dataclass(frozen=True)
+class ProcessOutput:
+    """What a program that stays has printed, and where it stands."""
+
+    running: bool
+    """Whether it still runs."""
+    content: str
+    """The output that was asked for. What is not UTF-8 has been replaced."""
+    seq: int
+    """How far the output was read: what is new next time comes after it."""
+    cut: Optional[Cut] = None
+    """What is missing in the content."""
+    terminal: Optional[Terminal] = None
+    """The screen, if it has a terminal."""
+    exit_code: Optional[int] = None
+    """The code that it exited with, if it did."""
+    signal: Optional[int] = None
+    """The number of the signal that ended it, if one did."""
+
+
 def read_content(result: Fields, blob: Optional[bytes]) -> FileContent:
     data = result.payload("content", blob)
     # The first examples of the protocol have no size.
@@ -195,6 +239,25 @@ def read_process(result: Fields) -> ProcessReply:
         result.integer("exit_code"),
         result.flag("truncated", False),
     )
+
+
+def read_output(result: Fields) -> ProcessOutput:
+    cut, terminal = result.optional_object("cut"), result.optional_object("terminal")
+    return ProcessOutput(
+        result.flag("running"),
+        result.text("content"),
+        result.integer("seq"),
+        None if cut is None else Cut(cut.integer("bytes"), cut.text("hint")),
+        None if terminal is None else _terminal(terminal),
+        result.optional_integer("exit_code"),
+        result.optional_integer("signal"),
+    )
+
+
+def _terminal(terminal: Fields) -> Terminal:
+    row, col = terminal.pair("cursor")
+    size = terminal.integer("rows"), terminal.integer("cols")
+    return Terminal(*size, (row, col), terminal.flag("alternate"))
 
 
 def _kind(fields: Fields) -> str:

@@ -42,11 +42,16 @@ class Session:
         return self._channel.cancelled.is_set()
 
     def request(
-        self, method: str, params: Mapping[str, Any], blob: Optional[bytes] = None
+        self,
+        method: str,
+        params: Mapping[str, Any],
+        blob: Optional[bytes] = None,
+        patience: float = 0.0,
     ) -> Answer:
-        """Sends a request and waits for its answer.
+        """Sends a request and waits for its answer, ``patience`` seconds longer than for others.
 
-        A ``cancel`` of the host ends one wait; the tool may then still ask, to clean up.
+        A ``cancel`` of the host ends one wait. Requests can still be sent then, but the host answers
+        them all with ``Cancelled``.
         """
         with self._turn:
             self._check()
@@ -62,7 +67,7 @@ class Session:
                 message["blob"] = len(blob)
             with self._asking():
                 self._channel.send(message, blob)
-                return self._wait_for_answer(method, self._last_id)
+                return self._wait_for_answer(method, self._last_id, patience)
 
     def notify(self, method: str, params: Mapping[str, Any]) -> None:
         """Sends a notification, which has no answer."""
@@ -88,14 +93,14 @@ class Session:
             with self._asking():
                 return self._wait_for_input()
 
-    def input(self) -> Any:
-        """The next input of a running tool."""
+    def input(self, timeout: Optional[float] = None) -> Any:
+        """The next input of a running tool; ``queue.Empty`` if there is none in time."""
         with self._turn:
             self._check()
             if self._inputs:
                 return self._inputs.popleft()
             with self._asking():
-                return self._wait_for_input()
+                return self._wait_for_input(timeout)
 
     def _check(self) -> None:
         if self.is_finished:
@@ -122,8 +127,8 @@ class Session:
             if message.method is not None:
                 self._note(message)
 
-    def _wait_for_answer(self, method: str, request_id: int) -> Answer:
-        deadline = self._deadline()
+    def _wait_for_answer(self, method: str, request_id: int, patience: float) -> Answer:
+        deadline = self._deadline(patience)
         given_up = False
         while True:
             try:
@@ -150,11 +155,13 @@ class Session:
                         raise _timeout(method) from error
                     raise
 
-    def _wait_for_input(self) -> Any:
+    def _wait_for_input(self, timeout: Optional[float] = None) -> Any:
+        deadline = None if timeout is None else time.monotonic() + timeout
         while True:
             if self.is_cancelled:
                 raise _cancelled()
-            message = self._channel.receive()
+            is_over = deadline is not None and deadline <= time.monotonic()
+            message = self._channel.receive(0 if is_over else _remaining(deadline))
             if message.method == "apply":
                 return message.params.get("input")
             if message.method is not None:
@@ -170,8 +177,8 @@ class Session:
             reason = message.params.get("reason")
             self.on_pending(reason if isinstance(reason, str) else "")
 
-    def _deadline(self) -> Optional[float]:
-        return None if self.timeout is None else time.monotonic() + self.timeout
+    def _deadline(self, patience: float = 0.0) -> Optional[float]:
+        return None if self.timeout is None else time.monotonic() + self.timeout + patience
 
 
 def _remaining(deadline: Optional[float]) -> Optional[float]:

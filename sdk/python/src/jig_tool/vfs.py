@@ -22,16 +22,20 @@ from jig_tool._errors import (
     NoMatch,
     NotDirectory,
     NotFound,
+    ProcessEnded,
     ProtocolError,
     Stale,
     Timeout,
     TooLarge,
+    UnknownProcess,
     Unsupported,
 )
 from jig_tool._host import Host
 from jig_tool._init import Capabilities, Context, Limits, ToolInput
 from jig_tool._main import ToolFailure, ToolFunction, main, tool
+from jig_tool._process import Process
 from jig_tool._replies import (
+    Cut,
     Done,
     Edit,
     Entry,
@@ -41,7 +45,9 @@ from jig_tool._replies import (
     HttpReply,
     MatchedLine,
     Metadata,
+    ProcessOutput,
     ProcessReply,
+    Terminal,
 )
 
 __all__ = [
@@ -51,6 +57,7 @@ __all__ = [
     "Cancelled",
     "Capabilities",
     "Context",
+    "Cut",
     "Disconnected",
     "Done",
     "Edit",
@@ -72,17 +79,22 @@ __all__ = [
     "NoMatch",
     "NotDirectory",
     "NotFound",
+    "Process",
+    "ProcessEnded",
+    "ProcessOutput",
     "ProcessReply",
     "ProtocolError",
     "Question",
     "Resource",
     "Stale",
+    "Terminal",
     "Text",
     "Timeout",
     "TooLarge",
     "ToolFailure",
     "ToolFunction",
     "ToolInput",
+    "UnknownProcess",
     "Unsupported",
     "connect",
     "main",

@@ -46,6 +46,10 @@ fn x07_bare_names_mean_the_canonical_ones() {
     check("http_post", Some(Method::HttpPost));
     check("run", Some(Method::ProcessRun));
     check("process_run", Some(Method::ProcessRun));
+    check("start", Some(Method::ProcessStart));
+    check("process_read", Some(Method::ProcessRead));
+    check("process/write", Some(Method::ProcessWrite));
+    check("stop", Some(Method::ProcessStop));
     check("fs_read", Some(Method::FsRead));
     check("fs/list_dir", Some(Method::FsListDir));
     check("fs.chmod", None);

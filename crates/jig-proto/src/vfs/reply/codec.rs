@@ -23,7 +23,8 @@ impl<'a> Reply<'a> {
             | Method::FsPatch
             | Method::FsMkdir
             | Method::FsDelete
-            | Method::FsRename => text::read_object(result).map(Self::Done),
+            | Method::FsRename
+            | Method::ProcessWrite => text::read_object(result).map(Self::Done),
             Method::FsExists => {
                 let Exists { exists } = text::read_object(result)?;
                 Ok(Self::Exists(exists))
@@ -33,6 +34,10 @@ impl<'a> Reply<'a> {
             Method::FsGrep => text::read_object(result).map(Self::Grep),
             Method::HttpGet | Method::HttpPost => read_http(result, blob),
             Method::ProcessRun => text::read_object(result).map(Self::Process),
+            Method::ProcessStart => text::read_object(result).map(Self::Started),
+            Method::ProcessRead | Method::ProcessStop => {
+                text::read_object(result).map(Self::Output)
+            }
         }
     }
 
@@ -89,6 +94,8 @@ impl<'a> Reply<'a> {
                 object.put("exit_code", &process.exit_code);
                 object.put_flag("truncated", process.truncated);
             }
+            Self::Started(started) => object.put("process", &started.process),
+            Self::Output(output) => output.write(&mut object),
         }
         object.close();
     }

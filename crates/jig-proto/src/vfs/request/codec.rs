@@ -30,6 +30,10 @@ impl<'a> Request<'a> {
             Method::FsGrep => text::read_object(params).map(Self::FsGrep),
             Method::HttpGet => text::read_object(params).map(Self::HttpGet),
             Method::ProcessRun => text::read_object(params).map(Self::ProcessRun),
+            Method::ProcessStart => text::read_object(params).map(Self::ProcessStart),
+            Method::ProcessRead => text::read_object(params).map(Self::ProcessRead),
+            Method::ProcessWrite => text::read_object(params).map(Self::ProcessWrite),
+            Method::ProcessStop => text::read_object(params).map(Self::ProcessStop),
             Method::FsWrite => FsWrite::read(params, blob).map(Self::FsWrite),
             Method::FsAppend => FsAppend::read(params, blob).map(Self::FsAppend),
             Method::HttpPost => HttpPost::read(params, blob).map(Self::HttpPost),
@@ -109,11 +113,11 @@ impl<'a> Request<'a> {
                 write_headers(&mut object, &post.headers);
                 content(&mut object, "body", &post.body);
             }
-            Self::ProcessRun(run) => {
-                object.put("program", &run.program);
-                object.put("args", &run.args);
-                object.put("envs", &run.envs);
-            }
+            Self::ProcessRun(run) => run.write(&mut object),
+            Self::ProcessStart(start) => start.write(&mut object),
+            Self::ProcessRead(read) => read.write(&mut object),
+            Self::ProcessWrite(write) => write.write(&mut object),
+            Self::ProcessStop(stop) => stop.write(&mut object),
         }
         object.close();
     }

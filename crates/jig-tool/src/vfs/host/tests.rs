@@ -505,7 +505,7 @@ fn x22_a_known_answer_is_not_asked_for() {
 }
 
 #[test]
-fn v111_a_cancelled_call_stays_cancelled_except_for_cleaning_up() {
+fn v111_a_cancelled_call_stays_cancelled_unless_one_asks_anyway() {
     let (mut host, sent) = host(init(), [Err(RequestError::Cancelled)], []);
     assert!(!host.is_cancelled());
     assert!(host.read("a").unwrap_err().is_cancelled());
@@ -526,6 +526,26 @@ fn a_request_that_was_cancelled_alone_does_not_end_the_call() {
     assert!(host.delete("a").unwrap_err().is_cancelled());
     assert!(!host.is_cancelled());
     host.delete("a").unwrap();
+}
+
+#[test]
+fn a_tool_knows_whether_it_is_driven() {
+    for stateful in [false, true] {
+        let init = Init { stateful, ..init() };
+        let (host, _) = host(init, [], []);
+        assert_eq!(host.is_stateful(), stateful);
+    }
+}
+
+/// A host that does not know better says so, and does not pretend that nothing came.
+#[test]
+fn a_transport_without_limits_says_so() {
+    let (mut host, _) = host(init(), [], []);
+    let error = host.try_apply().unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the host failed: input can't be waited for with a limit here"
+    );
 }
 
 #[test]

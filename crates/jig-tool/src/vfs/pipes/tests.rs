@@ -386,3 +386,90 @@ mod files {
         drop(host);
     }
 }
+
+#[cfg(unix)]
+mod limited {
+    use std::os::unix::net::UnixStream;
+    use std::time::{Duration, Instant};
+
+    use super::*;
+    use crate::vfs::readiness;
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    /// A tool on a socket, and the host's end of it.
+    fn on_a_socket() -> (Pipes<UnixStream, io::Sink>, UnixStream) {
+        let (mut host, tool) = UnixStream::pair().unwrap();
+        host.write_all(format!("{INIT}\n").as_bytes()).unwrap();
+        let polled = tool.try_clone().unwrap();
+        let (_, pipes) = Pipes::open(tool, io::sink()).unwrap();
+        let pipes = pipes.with_readiness(move |limit| readiness::of(&polled, limit));
+        (pipes, host)
+    }
+
+    fn apply(input: &str) -> Vec<u8> {
+        let line = format!(r#"{{"jsonrpc":"2.0","method":"apply","params":{{"input":{input}}}}}"#);
+        (line + "\n").into_bytes()
+    }
+
+    #[test]
+    fn input_is_looked_for_without_blocking() {
+        let (mut pipes, mut host) = on_a_socket();
+        assert_eq!(pipes.wait_apply_for(Duration::ZERO).unwrap(), None);
+        // Half a line is nothing yet.
+        let line = apply("\"y\"");
+        host.write_all(&line[..20]).unwrap();
+        assert_eq!(pipes.wait_apply_for(Duration::ZERO).unwrap(), None);
+        host.write_all(&line[20..]).unwrap();
+        host.write_all(&apply("null")).unwrap();
+        assert_eq!(
+            pipes.wait_apply_for(Duration::ZERO).unwrap(),
+            Some(json!("y"))
+        );
+        assert_eq!(
+            pipes.wait_apply_for(Duration::ZERO).unwrap(),
+            Some(json!(null))
+        );
+        assert_eq!(pipes.wait_apply_for(Duration::ZERO).unwrap(), None);
+        assert!(!pipes.is_cancelled());
+    }
+
+    #[test]
+    fn input_is_waited_for_no_longer_than_the_limit() {
+        let (mut pipes, mut host) = on_a_socket();
+        let limit = Duration::from_millis(50);
+        let start = Instant::now();
+        assert_eq!(pipes.wait_apply_for(limit).unwrap(), None);
+        assert!(start.elapsed() >= limit);
+
+        let sender = std::thread::spawn(move || {
+            host.write_all(&apply("1")).unwrap();
+            host
+        });
+        assert_eq!(pipes.wait_apply_for(LONG).unwrap(), Some(json!(1)));
+        let mut host = sender.join().unwrap();
+        assert!(start.elapsed() < LONG);
+
+        host.write_all(b"{\"jsonrpc\":\"2.0\",\"method\":\"cancel\"}\n")
+            .unwrap();
+        let cancelled = pipes.wait_apply_for(Duration::MAX);
+        assert!(matches!(cancelled, Err(RequestError::Cancelled)));
+        assert!(pipes.is_cancelled());
+
+        drop(host);
+        let lost = pipes.wait_apply_for(Duration::ZERO);
+        assert!(matches!(lost, Err(RequestError::Disconnected(_))));
+    }
+
+    /// Where nobody can wait with a limit, what came during a request is found all the same.
+    #[test]
+    fn without_readiness_nothing_blocks() {
+        let lines = String::from_utf8(apply("1")).unwrap() + &reply(1, "a");
+        let (mut pipes, _) = pipes(&lines);
+        pipes.request(&read("a")).unwrap();
+        assert_eq!(pipes.wait_apply_for(LONG).unwrap(), Some(json!(1)));
+        assert_eq!(pipes.wait_apply_for(Duration::ZERO).unwrap(), None);
+        let refused = pipes.wait_apply_for(LONG);
+        assert!(matches!(refused, Err(RequestError::Refused(_))));
+    }
+}
