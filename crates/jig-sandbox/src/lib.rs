@@ -48,8 +48,8 @@ pub use machine::{
 };
 pub use process::{
     ArgumentSizes, Bytes, Child, Containment, DOOR, Enforcement, Environment, Exit, Interest,
-    Launch, Limit, Limits, Pool, Program, Ready, SpawnError, SpawnRequest, Status, Stdio, Waker,
-    minimal_environment, poll, set_nonblocking, shim, spawn,
+    Launch, Limit, Limits, Pool, Program, Ready, SpawnError, SpawnRequest, Status, Stdio, Usage,
+    Waker, minimal_environment, poll, seal_descriptors, set_nonblocking, shim, spawn,
 };
 pub use profile::{
     Enforce, Layers, Network, PathRule, PrivateContent, PrivateDirectory, PrivateFile, Profile,

@@ -14,8 +14,10 @@ mod exit;
 mod pool;
 mod readiness;
 mod request;
+mod seal;
 mod shim;
 mod status;
+mod usage;
 
 pub use child::Child;
 pub(crate) use child::Started;
@@ -26,8 +28,10 @@ pub use pool::Pool;
 pub(crate) use readiness::Direction;
 pub use readiness::{Interest, Ready, Waker, poll, set_nonblocking};
 pub use request::{Bytes, Containment, Launch, Limit, Limits, Program, SpawnRequest, Stdio};
+pub use seal::seal_descriptors;
 pub use shim::{DOOR, shim};
 pub use status::{Enforcement, Status};
+pub use usage::Usage;
 
 /// Starts a program.
 ///
@@ -41,7 +45,7 @@ pub use status::{Enforcement, Status};
 /// carries it out before the program begins. Inside new user, process and mount namespaces, users and
 /// groups keep their numbers; an ordinary user's tool sees the files of others as owned by `nobody`, and
 /// programs that change the user, such as `sudo`, do not. The keeper gets a new session, the tool another:
-/// neither has a controlling terminal. The file mode creation mask is the host's.
+/// neither has a controlling terminal, but for the tool's own if the request names one. The file mode creation mask is the host's.
 pub fn spawn(request: SpawnRequest) -> Result<Child, SpawnError> {
     crate::sys::spawn(request).map(Child::new)
 }

@@ -28,6 +28,10 @@ pub const MARK: &str = "jig-secret-";
 /// The environment variable of the host that names its terminal, if it has one: `/dev/pts/3`.
 pub const TERMINAL: &str = "JIG_TEST_TERMINAL";
 
+/// The size in pixels of the host's terminal, which no other has: by it an attack knows whose terminal it has
+/// got hold of. Names and numbers would not do, since every file system of terminals has its own.
+pub const TERMINAL_PIXELS: [u16; 2] = [0x6a69, 0x6721];
+
 /// What an attack can find on a machine: listeners on every kind of socket, objects of System V and
 /// POSIX, files in shared memory, and a victim, a process of the same user that keeps secrets.
 ///

@@ -47,6 +47,6 @@ pub use attack::{Attack, Class, Confined, Judge, Twin};
 #[cfg(target_os = "linux")]
 pub use attacks::attacks;
 #[cfg(target_os = "linux")]
-pub use host::{Host, MARK, Stage, TERMINAL, hostile_program};
+pub use host::{Host, MARK, Stage, TERMINAL, TERMINAL_PIXELS, hostile_program};
 #[cfg(target_os = "linux")]
 pub use outcome::Outcome;

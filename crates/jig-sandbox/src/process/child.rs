@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::exit::Exit;
 use super::request::Limit;
 use super::status::Status;
+use super::usage::Usage;
 use crate::sys::{BorrowedDescriptor, Descriptor, Process};
 
 /// A running program and all that it starts.
@@ -115,6 +116,12 @@ impl Child {
     /// complete when the child has been waited for.
     pub fn reached(&self) -> Vec<Limit> {
         self.process.reached()
+    }
+
+    /// What the tree uses now, as far as that can be seen; nothing once it has ended. It reads a few small
+    /// files for each process, so that hundreds of children can be asked at once.
+    pub fn usage(&self) -> Usage {
+        self.process.usage()
     }
 
     /// A descriptor that [`super::poll`] finds readable when the tree has ended.

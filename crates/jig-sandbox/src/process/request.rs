@@ -33,6 +33,12 @@ pub struct SpawnRequest {
     pub stdout: Stdio,
     /// Where its standard error goes.
     pub stderr: Stdio,
+    /// The program's end of a pseudo-terminal. It becomes standard input, output and error, whatever those
+    /// say, and the controlling terminal of the program's session: keys such as ctrl-C act, shells have job
+    /// control, and `/dev/tty` can be opened. Without one there is no terminal at all.
+    ///
+    /// It must not be the controlling terminal of another session, least of all the user's own.
+    pub terminal: Option<Descriptor>,
     /// Further descriptors, each with the number under which the program finds it, from 3 up.
     pub descriptors: Vec<(i32, Descriptor)>,
     /// What each process of the tree may use.
@@ -46,7 +52,7 @@ pub struct SpawnRequest {
 }
 
 impl SpawnRequest {
-    /// A request with no arguments, an empty environment, no input, piped output and error, the
+    /// A request with no arguments, an empty environment, no input, piped output and error, no terminal, the
     /// default limits and the best containment there is.
     pub fn new(program: Program, cwd: impl Into<PathBuf>) -> Self {
         Self {
@@ -57,6 +63,7 @@ impl SpawnRequest {
             stdin: Stdio::Null,
             stdout: Stdio::Piped,
             stderr: Stdio::Piped,
+            terminal: None,
             descriptors: Vec::new(),
             limits: Limits::default(),
             containment: Containment::BestEffort,
@@ -126,7 +133,8 @@ pub enum Stdio {
 pub struct Limits {
     /// Processes and threads at once, in the whole tree.
     pub tasks: Option<u64>,
-    /// Memory of the whole tree, in bytes. A tree that uses more is ended.
+    /// Memory of the whole tree, in bytes. A tree that uses more is ended: within about a tenth of a second,
+    /// or within about one if it stood still before, because nobody looks often at what does nothing.
     pub memory: Option<u64>,
     /// The highest descriptor number plus one, in each process.
     pub descriptors: Option<u64>,

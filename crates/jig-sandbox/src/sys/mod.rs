@@ -9,12 +9,23 @@ mod linux;
     target_os = "linux",
     any(target_arch = "x86_64", target_arch = "aarch64")
 ))]
-pub(crate) use linux::{Process, Wake, Zygote, poll, probe, set_nonblocking, shim, spawn};
+pub(crate) use linux::{
+    Process, Wake, Zygote, poll, probe, seal_descriptors, set_nonblocking, shim, spawn,
+};
+
+#[cfg(any(
+    all(
+        target_os = "linux",
+        any(target_arch = "x86_64", target_arch = "aarch64")
+    ),
+    target_os = "macos"
+))]
+mod seal;
 
 #[cfg(any(target_os = "macos", all(test, unix)))]
 mod macos;
 #[cfg(target_os = "macos")]
-pub(crate) use macos::{Process, Wake, poll, set_nonblocking, spawn};
+pub(crate) use macos::{Process, Wake, poll, seal_descriptors, set_nonblocking, spawn};
 
 #[cfg(any(windows, test))]
 mod windows;
@@ -34,7 +45,7 @@ mod unsupported;
     ),
     target_os = "macos"
 )))]
-pub(crate) use unsupported::{Process, Wake, poll, set_nonblocking, spawn};
+pub(crate) use unsupported::{Process, Wake, poll, seal_descriptors, set_nonblocking, spawn};
 
 #[cfg(not(all(
     target_os = "linux",

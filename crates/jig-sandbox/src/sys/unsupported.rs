@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::io;
 use std::time::Duration;
 
-use crate::process::{Direction, Exit, Limit, SpawnError, SpawnRequest, Started};
+use crate::process::{Direction, Exit, Limit, SpawnError, SpawnRequest, Started, Usage};
 use crate::sys::BorrowedDescriptor;
 
 /// Refuses.
@@ -44,6 +44,10 @@ impl Process {
         match self.0 {}
     }
 
+    pub(crate) fn usage(&self) -> Usage {
+        match self.0 {}
+    }
+
     pub(crate) fn end_descriptor(&self) -> BorrowedDescriptor<'_> {
         match self.0 {}
     }
@@ -60,6 +64,11 @@ pub(crate) fn poll(
 /// Refuses.
 pub(crate) fn set_nonblocking(_: BorrowedDescriptor<'_>, _: bool) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Nothing is executed here.
+pub(crate) fn seal_descriptors() -> io::Result<()> {
+    Ok(())
 }
 
 /// A waker that does not exist.

@@ -148,6 +148,7 @@ pub(crate) const REFUSED: &[Attempt] = attempts![
     SYS_openat["unnamed set-uid"](BAD, 0, libc::O_TMPFILE | libc::O_RDWR, 0o4755) EPERM true;
     SYS_ioctl["typing into a terminal"](BAD, libc::TIOCSTI, 0) EPERM true;
     SYS_ioctl["pasting into a terminal"](BAD, libc::TIOCLINUX, 0) EPERM true;
+    SYS_ioctl["the console's output"](BAD, libc::TIOCCONS, 0) EPERM true;
     SYS_ioctl["another line discipline"](BAD, libc::TIOCSETD, 0) EPERM true;
     SYS_socket["packets"](libc::AF_PACKET, libc::SOCK_RAW, 0) EAFNOSUPPORT true;
     SYS_socket["the kernel's ciphers"](libc::AF_ALG, libc::SOCK_SEQPACKET, 0) EAFNOSUPPORT false;

@@ -16,7 +16,9 @@ mod failing;
 mod pool;
 mod refused;
 mod surroundings;
+mod terminal;
 mod tree;
+mod usage;
 
 use std::ffi::OsStr;
 use std::fs;

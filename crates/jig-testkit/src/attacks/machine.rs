@@ -32,6 +32,7 @@ const fn inherited(
 }
 
 const DEVICES: Twin = Twin::Machine("not every machine has the device");
+const STREAMS: Twin = Twin::Machine("the streams of a test are pipes");
 const TYPING: Twin = Twin::Machine("newer kernels forbid typing for the user");
 
 pub(super) const MACHINE: &[Attack] = &[
@@ -189,7 +190,7 @@ pub(super) const MACHINE: &[Attack] = &[
         |_| words(["/dev/uinput"]),
     )
     .twin(DEVICES),
-    file("console", "open-for-reading", "opens the console", |_| {
+    file("console", "open-console", "opens the console", |_| {
         words(["/dev/console"])
     })
     .twin(DEVICES),
@@ -307,7 +308,7 @@ pub(super) const TERMINAL: &[Attack] = &[
         "types by a stream that is a terminal",
         |_| words([]),
     )
-    .twin(Twin::Machine("the streams of a test are pipes")),
+    .twin(STREAMS),
     terminal(
         "tty-take",
         "terminal-take",
@@ -315,13 +316,44 @@ pub(super) const TERMINAL: &[Attack] = &[
         |a| words([&a.host().terminal()]),
     )
     .twin(Twin::Never("the tests would lose their terminal")),
+    terminal("pts-any", "terminal-any", "tries all by number", |_| {
+        words([])
+    }),
+    terminal(
+        "tty-through-anybody",
+        "terminal-through-processes",
+        "by what any process has open",
+        |_| words([]),
+    )
+    .twin(STREAMS),
+    terminal(
+        "tty-discipline-stdio",
+        "terminal-discipline-stdio",
+        "loads a line discipline by a stream that is a terminal",
+        |_| words([]),
+    )
+    .twin(STREAMS),
+    terminal(
+        "tty-console-stdio",
+        "terminal-console-stdio",
+        "gets what the machine's console should",
+        |_| words([]),
+    )
+    .twin(STREAMS),
+    terminal(
+        "tty-selection-stdio",
+        "terminal-selection-stdio",
+        "pastes by a stream that is a terminal",
+        |_| words([]),
+    )
+    .twin(STREAMS),
     terminal(
         "tty-through-keeper",
         "terminal-through-parent",
         "by what its keeper has open",
         |_| words([]),
     )
-    .twin(Twin::Machine("the streams of a test are pipes")),
+    .twin(STREAMS),
     terminal(
         "tty-discipline",
         "terminal-discipline",

@@ -4,13 +4,18 @@ use jig_sandbox::Layers;
 use jig_testkit::{Attack, Confined};
 
 use crate::has_namespaces;
-use crate::run::{Suite, Tried};
+use crate::run::{Manner, Suite, Tried};
 use crate::stage::{User, on_stage};
 
 /// Runs the named attacks under `layers`; each must escape, and be one that tier A holds.
 fn check(suite: &Suite, layers: Layers, names: &[&str]) {
+    check_as(suite, &Manner::new(layers), names);
+}
+
+fn check_as(suite: &Suite, manner: &Manner, names: &[&str]) {
+    let layers = manner.layers;
     let wanted = |attack: &Attack| names.contains(&attack.name);
-    let all = suite.run(wanted, |suite, attack| suite.confined(attack, layers));
+    let all = suite.run(wanted, |suite, attack| suite.confined_as(attack, manner));
     assert_eq!(all.len(), names.len(), "each name is in the table");
     for Tried {
         attack, outcome, ..
@@ -71,6 +76,28 @@ fn without_the_filter_something_escapes() {
     );
 }
 
+/// The filter alone keeps a tool from changing what its own terminal is.
+#[test]
+fn without_the_filter_a_terminal_is_open() {
+    on_stage(
+        "layers::without_the_filter_a_terminal_is_open",
+        User::Current,
+        |suite| {
+            let layers = Layers {
+                seccomp: false,
+                ..Layers::ALL
+            };
+            let manner = Manner {
+                on_terminal: true,
+                ..Manner::new(layers)
+            };
+            if has_namespaces() {
+                check_as(suite, &manner, &["tty-discipline-stdio"]);
+            }
+        },
+    );
+}
+
 /// What Landlock and the filter leave open: whatever lies inside what is allowed, and metadata.
 const WITHOUT_NAMESPACES: &[&str] = &[
     "denied-read",
@@ -82,7 +109,8 @@ const WITHOUT_NAMESPACES: &[&str] = &[
     "outside-chmod",
     "outside-utimes",
     "outside-readlink",
-    "fork-bomb",
+    // Living ones, as those of `fork-bomb`, would be ended for their memory.
+    "zombies",
 ];
 
 /// What mounts and the filter leave open: which change it is.

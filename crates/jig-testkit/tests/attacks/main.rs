@@ -26,7 +26,7 @@ use jig_sandbox::{Launch, Layers, Pool, Tier, assess, probe};
 use jig_testkit::{Attack, Class, Confined, Outcome, Twin};
 
 use report::Report;
-use run::{Suite, is_privileged};
+use run::{Manner, Suite, is_privileged};
 use stage::{User, on_stage};
 
 /// Every attack succeeds when nothing confines it, so far as the machine and the user allow.
@@ -95,9 +95,46 @@ fn tier_b(suite: &Suite) {
 /// How a program is started makes no difference to what it can reach. What takes long is left out.
 fn tier_a_from(suite: &Suite, name: &'static str, launch: &Launch) {
     let wanted = |attack: &Attack| !matches!(attack.class, Class::Limits | Class::Output);
-    let how = |suite: &Suite, attack: &Attack| suite.confined_from(attack, Layers::ALL, launch);
+    let manner = Manner {
+        launch: launch.clone(),
+        ..Manner::new(Layers::ALL)
+    };
+    let how = |suite: &Suite, attack: &Attack| suite.confined_as(attack, &manner);
     if has_namespaces() {
         confined(suite, name, wanted, how, |attack| attack.tier_a);
+    }
+}
+
+/// A terminal of its own opens no way to the user's, nor to other processes and devices, and ordinary work
+/// goes on working. What a terminal has nothing to do with is left out.
+fn with_terminal(suite: &Suite) {
+    let wanted = |attack: &Attack| {
+        matches!(
+            attack.class,
+            Class::Terminal
+                | Class::Machine
+                | Class::Inheritance
+                | Class::Processes
+                | Class::Privileges
+                | Class::Survival
+                | Class::Work
+        )
+    };
+    let on_terminal = |layers| Manner {
+        on_terminal: true,
+        ..Manner::new(layers)
+    };
+    let b = on_terminal(Layers::TIER_B);
+    let how = |suite: &Suite, attack: &Attack| suite.confined_as(attack, &b);
+    confined(suite, "tier B, terminal", wanted, how, |attack| {
+        attack.tier_b
+    });
+    if has_namespaces() {
+        let a = on_terminal(Layers::ALL);
+        let how = |suite: &Suite, attack: &Attack| suite.confined_as(attack, &a);
+        confined(suite, "tier A, terminal", wanted, how, |attack| {
+            attack.tier_a
+        });
     }
 }
 
@@ -132,6 +169,20 @@ fn tier_b_holds_what_it_claims_for_nobody() {
         "tier_b_holds_what_it_claims_for_nobody",
         User::Nobody,
         tier_b,
+    );
+}
+
+#[test]
+fn a_terminal_opens_nothing() {
+    on_stage("a_terminal_opens_nothing", User::Current, with_terminal);
+}
+
+#[test]
+fn a_terminal_opens_nothing_for_nobody() {
+    on_stage(
+        "a_terminal_opens_nothing_for_nobody",
+        User::Nobody,
+        with_terminal,
     );
 }
 

@@ -14,11 +14,31 @@ use jig_sandbox::{Exit, Launch, Layers, Program, SpawnRequest, minimal_environme
 use jig_testkit::{Arena, Attack, Class, Host, Judge, Outcome, attacks};
 
 use crate::profile::{HOME, LIMITS, profile};
+use crate::stage::Terminal;
 
 /// A host, and the ways to attack it.
 pub(crate) struct Suite {
     host: Arc<Host>,
     _orphans: Orphans,
+}
+
+/// How an attack is run.
+pub(crate) struct Manner {
+    pub(crate) layers: Layers,
+    pub(crate) launch: Launch,
+    /// Whether it has a terminal, instead of streams.
+    pub(crate) on_terminal: bool,
+}
+
+impl Manner {
+    /// With streams, started as it is best.
+    pub(crate) fn new(layers: Layers) -> Self {
+        Self {
+            layers,
+            launch: Launch::Auto,
+            on_terminal: false,
+        }
+    }
 }
 
 /// An attack that was run.
@@ -100,22 +120,17 @@ impl Suite {
 
     /// Runs an attack confined by these layers.
     pub(crate) fn confined(&self, attack: &Attack, layers: Layers) -> Outcome {
-        self.confined_from(attack, layers, &Launch::Auto)
+        self.confined_as(attack, &Manner::new(layers))
     }
 
-    /// The same, started in that way.
-    pub(crate) fn confined_from(
-        &self,
-        attack: &Attack,
-        layers: Layers,
-        launch: &Launch,
-    ) -> Outcome {
+    /// The same, in that manner.
+    pub(crate) fn confined_as(&self, attack: &Attack, manner: &Manner) -> Outcome {
         let arena = self.host.arena().expect("an arena");
         if let Some(before) = attack.before {
-            let _ = confined_call(&arena, &before(&arena), (layers, launch), None);
+            let _ = confined_call(&arena, &before(&arena), manner, None);
         }
         let words = command(attack, &arena);
-        let outcome = confined_call(&arena, &words, (layers, launch), Some(attack));
+        let outcome = confined_call(&arena, &words, manner, Some(attack));
         // A program that lies, or does not know, is found out by what it left behind.
         match arena.damage().first() {
             Some(damage) if attack.class != Class::Work => Outcome::Escaped(damage.clone()),
@@ -257,7 +272,7 @@ fn await_heart(arena: &Arena) {
 fn confined_call(
     arena: &Arena,
     words: &[String],
-    (layers, launch): (Layers, &Launch),
+    manner: &Manner,
     attack: Option<&Attack>,
 ) -> Outcome {
     let program = Program::parse(arena.host().hostile()).expect("an absolute path");
@@ -268,13 +283,22 @@ fn confined_call(
     request.stdin = jig_sandbox::Stdio::Given(given);
     request.stderr = jig_sandbox::Stdio::Null;
     request.limits = LIMITS;
-    request.launch = launch.clone();
-    request.profile = Some(Arc::new(profile(arena, layers)));
+    request.launch = manner.launch.clone();
+    request.profile = Some(Arc::new(profile(arena, manner.layers)));
+    let mut screen = None;
+    if manner.on_terminal {
+        let terminal = Terminal::open().expect("a terminal");
+        request.terminal = Some(terminal.slave);
+        screen = Some(fs::File::from(terminal.master));
+    }
     let mut child = match spawn(request) {
         Ok(child) => child,
         Err(error) => return Outcome::Silent(format!("it did not start: {}", chain(&error))),
     };
-    let output = child.stdout.take().map(Tail::of).unwrap_or_default();
+    let output = match screen {
+        Some(screen) => Tail::of(screen),
+        None => child.stdout.take().map(Tail::of).unwrap_or_default(),
+    };
     if let Some(attack) = attack {
         meanwhile(attack, arena);
     }
@@ -354,7 +378,7 @@ impl Tail {
     /// What there is now that the program has ended. What it left behind may keep the pipe open, so its
     /// end is waited for only a moment.
     fn text(&self) -> String {
-        let deadline = Instant::now() + Duration::from_millis(300);
+        let deadline = Instant::now() + Duration::from_secs(1);
         loop {
             let kept = self.0.lock().expect("nobody panics with it");
             if kept.1 || Instant::now() > deadline {

@@ -9,7 +9,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use jig_testkit::{MARK, Stage, TERMINAL};
+use jig_testkit::{MARK, Stage, TERMINAL, TERMINAL_PIXELS};
 
 use crate::run::Suite;
 
@@ -44,7 +44,7 @@ pub(crate) fn on_stage(test: &str, user: User, part: impl FnOnce(&Suite)) {
         return;
     }
     let stage = Stage::set(Path::new(env!("CARGO_BIN_EXE_hostile"))).expect("a stage");
-    let terminal = Terminal::open().expect("a terminal");
+    let terminal = Terminal::of_user().expect("a terminal");
     let mut command = Command::new("/proc/self/exe");
     command
         .args(["--exact", test, "--test-threads=1", "--nocapture"])
@@ -93,14 +93,35 @@ fn dress(terminal: c_int, leaked: c_int) -> io::Result<()> {
 }
 
 /// A pseudo-terminal of the host.
-struct Terminal {
+pub(crate) struct Terminal {
     path: String,
-    slave: OwnedFd,
-    _master: OwnedFd,
+    pub(crate) slave: OwnedFd,
+    pub(crate) master: OwnedFd,
 }
 
 impl Terminal {
-    fn open() -> io::Result<Self> {
+    /// One that attacks know for the user's.
+    fn of_user() -> io::Result<Self> {
+        let terminal = Self::open()?;
+        let [width, height] = TERMINAL_PIXELS;
+        let size = libc::winsize {
+            ws_row: 24,
+            ws_col: 80,
+            ws_xpixel: width,
+            ws_ypixel: height,
+        };
+        // SAFETY: the kernel reads the size from a live local.
+        check(unsafe {
+            libc::ioctl(
+                terminal.slave.as_raw_fd(),
+                libc::TIOCSWINSZ,
+                &raw const size,
+            )
+        })?;
+        Ok(terminal)
+    }
+
+    pub(crate) fn open() -> io::Result<Self> {
         let mut name = [0; 64];
         // SAFETY: each descriptor was made by the call before it and is owned by nobody else; the buffer is
         // a live local of the given length, and holds a C string after the call.
@@ -116,7 +137,7 @@ impl Terminal {
             Ok(Self {
                 path: path.to_string_lossy().into_owned(),
                 slave: OwnedFd::from_raw_fd(slave),
-                _master: owned,
+                master: owned,
             })
         }
     }

@@ -13,3 +13,12 @@ mod uapi;
 pub(crate) use probe::probe;
 pub(crate) use readiness::{Wake, poll, set_nonblocking};
 pub(crate) use spawn::{Process, Zygote, shim, spawn};
+
+/// Marks all descriptors but the standard streams to be closed by `exec`: at once since Linux 5.11, before
+/// one by one.
+pub(crate) fn seal_descriptors() -> std::io::Result<()> {
+    match stage::calls::close_on_exec(3, u32::MAX) {
+        Ok(()) => Ok(()),
+        Err(_) => super::seal::seal_each("/proc/self/fd"),
+    }
+}

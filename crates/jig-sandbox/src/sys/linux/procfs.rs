@@ -34,6 +34,20 @@ fn read_at_most(path: &str, most: usize) -> Option<String> {
     Some(String::from_utf8_lossy(&text).into_owned())
 }
 
+/// The names in a directory that are numbers.
+pub(super) fn numbers_in(path: &str) -> Vec<i32> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let Ok(directory) = rustix::fs::open(path, flags, Mode::empty()) else {
+        return Vec::new();
+    };
+    let Ok(entries) = rustix::fs::Dir::new(directory) else {
+        return Vec::new();
+    };
+    entries
+        .filter_map(|entry| entry.ok()?.file_name().to_str().ok()?.parse().ok())
+        .collect()
+}
+
 /// The number that a setting holds; `None` if this kernel does not have it.
 pub(super) fn setting(path: &str) -> Option<u64> {
     read(path)?.trim().parse().ok()

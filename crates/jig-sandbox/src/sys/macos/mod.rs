@@ -15,3 +15,9 @@ mod seatbelt;
 pub(crate) use process::{Process, spawn};
 #[cfg(target_os = "macos")]
 pub(crate) use readiness::{Wake, poll, set_nonblocking};
+
+/// Marks all descriptors but the standard streams to be closed by `exec`.
+#[cfg(target_os = "macos")]
+pub(crate) fn seal_descriptors() -> std::io::Result<()> {
+    crate::sys::seal::seal_each("/dev/fd")
+}

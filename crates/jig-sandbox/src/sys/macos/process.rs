@@ -1,7 +1,9 @@
 //! A program in a process group of its own, and the thread that waits for it.
 
+use std::ffi::OsString;
 use std::io::{self, PipeReader, PipeWriter};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
@@ -14,7 +16,7 @@ use rustix::process::{Pid, Resource, Rlimit, Signal, WaitId, WaitIdOptions, Wait
 use super::seatbelt::{self, seatbelt};
 use crate::finding::Tier;
 use crate::process::{
-    Containment, Enforcement, Exit, Limit, Limits, SpawnError, SpawnRequest, Status, Stdio,
+    Containment, Enforcement, Exit, Limit, Limits, SpawnError, SpawnRequest, Status, Stdio, Usage,
 };
 
 #[cfg(test)]
@@ -70,7 +72,7 @@ fn launch(mut request: SpawnRequest, sandbox: &Path) -> Result<Launched, SpawnEr
         };
     }
     let passed = Passed::new(&request).map_err(failed("making room for its descriptors"))?;
-    passed.prepare(&mut command, request.limits);
+    passed.prepare(&mut command, request.limits, request.terminal.is_some());
     let child = command
         .spawn()
         .map_err(|source| not_started(&program, &request, source))?;
@@ -99,10 +101,15 @@ fn command(request: &SpawnRequest, sandbox: &Path) -> Result<(Command, Status), 
     let (mut command, status) = match &request.profile {
         None => (Command::new(file), not_asked_for()),
         Some(profile) => {
-            let rules = seatbelt(profile).map_err(|unspeakable| SpawnError::Confinement {
+            let mut rules = seatbelt(profile).map_err(|unspeakable| SpawnError::Confinement {
                 program: name(),
                 reason: unspeakable.to_string(),
             })?;
+            if let Some(terminal) = &request.terminal {
+                let own = rustix::termios::ttyname(terminal, Vec::new()).ok();
+                let own = own.map(|own| PathBuf::from(OsString::from_vec(own.into_bytes())));
+                rules.push_str(&seatbelt::terminal(own.as_deref()));
+            }
             let mut command = Command::new(sandbox);
             command.arg("-p").arg(rules).arg(file);
             (command, seatbelt::status(profile, &request.limits))
@@ -112,8 +119,10 @@ fn command(request: &SpawnRequest, sandbox: &Path) -> Result<(Command, Status), 
         .args(&request.args)
         .env_clear()
         .envs(&request.env)
-        .current_dir(&request.cwd)
-        .process_group(0);
+        .current_dir(&request.cwd);
+    if request.terminal.is_none() {
+        command.process_group(0);
+    }
     Ok((command, status))
 }
 
@@ -161,6 +170,9 @@ fn stream(
     request: &mut SpawnRequest,
     number: usize,
 ) -> io::Result<(std::process::Stdio, Option<OwnedFd>)> {
+    if let Some(terminal) = &request.terminal {
+        return Ok((terminal.try_clone()?.into(), None));
+    }
     let wanted = match number {
         0 => &mut request.stdin,
         1 => &mut request.stdout,
@@ -211,13 +223,18 @@ impl Passed {
     }
 
     /// Has the program's process put descriptors and limits in place before it becomes the program.
-    fn prepare(&self, command: &mut Command, limits: Limits) {
+    /// With a terminal, its standard input becomes what controls a new session.
+    fn prepare(&self, command: &mut Command, limits: Limits, has_terminal: bool) {
         let moves: Vec<(RawFd, RawFd)> = self
             .copies
             .iter()
             .map(|(copy, number)| (copy.as_raw_fd(), *number))
             .collect();
         let work = move || {
+            if has_terminal {
+                rustix::process::setsid()?;
+                rustix::process::ioctl_tiocsctty(standard_input())?;
+            }
             for (resource, limit) in [
                 (Resource::Nofile, limits.descriptors),
                 (Resource::Fsize, limits.file_size),
@@ -237,6 +254,16 @@ impl Passed {
         unsafe {
             command.pre_exec(work);
         }
+    }
+}
+
+/// The standard input of this process, which has one.
+fn standard_input() -> BorrowedFd<'static> {
+    const STANDARD_INPUT: RawFd = 0;
+    #[expect(unsafe_code, reason = "a forked process takes on its terminal")]
+    // SAFETY: the library has just put it there, and nothing closes it before the program runs.
+    unsafe {
+        BorrowedFd::borrow_raw(STANDARD_INPUT)
     }
 }
 
@@ -367,6 +394,11 @@ impl Process {
     /// Nobody watches limits here.
     pub(crate) fn reached(&self) -> Vec<Limit> {
         Vec::new()
+    }
+
+    /// Nobody counts here yet.
+    pub(crate) fn usage(&self) -> Usage {
+        Usage::default()
     }
 
     pub(crate) fn end_descriptor(&self) -> BorrowedFd<'_> {

@@ -56,6 +56,22 @@ pub(crate) fn seatbelt(profile: &Profile) -> Result<String, Unspeakable> {
     Ok(text)
 }
 
+/// What a profile gets besides for a tool with a terminal of its own, by its name if it has one.
+/// `/dev/tty` is whatever controls the session of the process that opens it.
+pub(crate) fn terminal(own: Option<&Path>) -> String {
+    let mut text = String::new();
+    for path in [Some(Path::new("/dev/tty")), own].into_iter().flatten() {
+        // One that cannot be named can be used all the same, by its descriptors.
+        if let Ok(path) = quoted(path) {
+            push(
+                &mut text,
+                format_args!("(allow file-read* file-write* file-ioctl (literal {path}))"),
+            );
+        }
+    }
+    text
+}
+
 /// What macOS enforces of a profile.
 pub(crate) fn status(profile: &Profile, limits: &Limits) -> Status {
     let mut files = vec!["names, sizes and times of all files can be asked for".to_owned()];

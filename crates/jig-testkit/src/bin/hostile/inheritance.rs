@@ -1,6 +1,7 @@
 //! What a program has from its host without being given it.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 
 use crate::capabilities::effective_capabilities;
 use crate::reading::has_secret;
@@ -40,6 +41,7 @@ pub(crate) const PROGRAMS: &[Program] = &[
         let (_, fields) = stat.rsplit_once(") ").unwrap_or_default();
         match fields.split(' ').nth(4) {
             Some("0") => held("it has none"),
+            Some(number) if *number == number_of_input()? => held("it is the one it was given"),
             Some(number) => Ok(format!("terminal {number}")),
             None => untried("/proc is unreadable"),
         }
@@ -67,6 +69,14 @@ pub(crate) const PROGRAMS: &[Program] = &[
         Ok(format!("it is {}", here.display()))
     }),
 ];
+
+/// The number of the terminal that is the standard input, as `/proc` tells it.
+fn number_of_input() -> Result<String, Stopped> {
+    let input = fs::metadata("/proc/self/fd/0")?.rdev();
+    let (major, minor) = (libc::major(input), libc::minor(input));
+    let number = minor & 0xff | major << 8 | (minor & !0xff) << 12;
+    Ok(number.to_string())
+}
 
 fn status(name: &str) -> Result<String, Stopped> {
     let text = fs::read_to_string("/proc/self/status")?;

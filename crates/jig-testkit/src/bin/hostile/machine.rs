@@ -1,6 +1,7 @@
 //! Files and devices of the machine. What is dangerous to write is opened for writing and closed again.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::process;
 
 use libc::AT_FDCWD;
@@ -13,6 +14,16 @@ pub(crate) const PROGRAMS: &[Program] = &[
     ("open-for-reading", |args| {
         sys::open_file(&args.path(0)?, libc::O_RDONLY | libc::O_NONBLOCK)?;
         Ok("opened it".to_owned())
+    }),
+    ("open-console", |args| {
+        // What a program with a terminal finds under this name.
+        const PSEUDO_TERMINALS: std::ops::RangeInclusive<u32> = 136..=143;
+        let flags = libc::O_RDONLY | libc::O_NONBLOCK | libc::O_NOCTTY;
+        let file = fs::File::from(sys::open_file(&args.path(0)?, flags)?);
+        match libc::major(file.metadata()?.rdev()) {
+            kind if PSEUDO_TERMINALS.contains(&kind) => held("it is a terminal, and no console"),
+            _ => Ok("opened it".to_owned()),
+        }
     }),
     ("open-for-writing", |args| {
         sys::open_file(&args.path(0)?, libc::O_WRONLY | libc::O_NONBLOCK)?;

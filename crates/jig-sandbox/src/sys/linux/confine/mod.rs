@@ -19,6 +19,7 @@ mod outline;
 mod refused;
 mod skeleton;
 mod status;
+mod terminal;
 
 use self::filter::Surroundings;
 use self::host::{Disk, Lookup};
@@ -26,6 +27,7 @@ use self::outline::Outline;
 use self::refused::Gaps;
 pub(crate) use self::refused::Refused;
 pub(crate) use self::status::status;
+pub(crate) use self::terminal::Terminal;
 use super::order::{Confinement, Step};
 use crate::finding::Tier;
 use crate::process::Limits;
@@ -39,12 +41,21 @@ mod tests;
 pub(crate) fn compile(
     profile: &Profile,
     limits: &Limits,
+    terminal: Option<&Terminal>,
     tier: Tier,
     landlock_abi: u32,
 ) -> Result<Confinement, Refused> {
     let host = &mut Disk::default();
     let before = |_: &mut dyn Lookup, abi| skeleton::before_on_disk(abi);
-    compile_on(host, before, profile, limits, tier, landlock_abi)
+    let mut confinement = compile_on(host, before, profile, limits, tier, landlock_abi)?;
+    if let Some(terminal) = terminal {
+        let abi = landlock_abi.min(profile.layers.landlock.into());
+        let namespaces = confinement.namespaces;
+        // Not in the base: keepers that were made ahead of time serve tools with and without one.
+        let steps = terminal.steps(host, namespaces, abi);
+        confinement.steps.extend(steps);
+    }
+    Ok(confinement)
 }
 
 fn compile_on(

@@ -261,7 +261,7 @@ const FOR_ALL: &[&str] = &["key-users", "keys"];
 /// The same that only root may read, which owns them, with or without privileges.
 const FOR_ROOT: &[&str] = &["kallsyms", "timer_list"];
 
-/// No `tty`: it would be the terminal of the user.
+/// No `tty`: without a terminal of its own a tool has no use for it.
 const DEVICES: [&str; 5] = ["full", "null", "random", "urandom", "zero"];
 
 const LINKS_IN_DEV: [(&std::ffi::CStr, &std::ffi::CStr); 5] = [

@@ -6,6 +6,7 @@ mod landlock;
 mod mounts;
 mod order_text;
 mod statuses;
+mod terminal;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

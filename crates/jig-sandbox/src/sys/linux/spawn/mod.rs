@@ -15,6 +15,7 @@ mod maps;
 mod pack;
 mod plan;
 mod process;
+mod usage;
 mod zygote;
 
 use std::io::{self, PipeReader, PipeWriter};
@@ -32,6 +33,7 @@ use self::plan::{Hold, Plan};
 use self::process::Handle;
 pub(crate) use self::process::Process;
 pub(crate) use self::zygote::Zygote;
+use super::confine::Terminal;
 use super::order::{Accepted, Confinement};
 use super::stage::record::{Record, Refusal, Report, Step};
 use super::{confine, procfs, uapi};
@@ -49,9 +51,10 @@ mod tests;
 pub(crate) fn spawn(mut request: SpawnRequest) -> Result<Started, SpawnError> {
     graveyard::visit();
     let mut plan = Plan::new(&request)?;
+    let terminal = request.terminal.as_ref().map(Terminal::of);
     let streams = Streams::open(&mut request)?;
-    for (number, source) in streams.tool_ends.iter().enumerate() {
-        plan.pass(source, number as i32);
+    for number in 0..3 {
+        plan.pass(streams.tool_end(number), number as i32);
     }
     for (number, source) in &request.descriptors {
         if !plan.pass(source, *number) {
@@ -65,7 +68,7 @@ pub(crate) fn spawn(mut request: SpawnRequest) -> Result<Started, SpawnError> {
             });
         }
     }
-    let started = start(&request, &mut plan);
+    let started = start(&request, terminal.as_ref(), &mut plan);
     if let Launch::Pool(Pool(zygote)) = &request.launch {
         zygote.refill_if_empty();
     }
@@ -91,7 +94,11 @@ struct Running {
 }
 
 /// Starts a keeper: in namespaces if that is wanted and can be had, else without.
-fn start(request: &SpawnRequest, plan: &mut Plan) -> Result<(Running, Status), SpawnError> {
+fn start(
+    request: &SpawnRequest,
+    terminal: Option<&Terminal>,
+    plan: &mut Plan,
+) -> Result<(Running, Status), SpawnError> {
     let layers = request.profile.as_ref().map(|profile| profile.layers);
     let unwanted = request.containment == Containment::WithoutNamespaces
         || layers.is_some_and(|layers| !layers.namespaces);
@@ -99,7 +106,7 @@ fn start(request: &SpawnRequest, plan: &mut Plan) -> Result<(Running, Status), S
         "no namespaces were asked for".to_owned()
     } else {
         plan.hold = Hold::Namespaces(Maps::widest());
-        plan.confinement = compile(request, Tier::A)?;
+        plan.confinement = compile(request, terminal, Tier::A)?;
         match launch(request, plan)? {
             Ok(running) => {
                 let status = match (&request.profile, &plan.confinement) {
@@ -125,7 +132,7 @@ fn start(request: &SpawnRequest, plan: &mut Plan) -> Result<(Running, Status), S
         });
     }
     plan.hold = Hold::Adoption;
-    plan.confinement = compile(request, Tier::B)?;
+    plan.confinement = compile(request, terminal, Tier::B)?;
     if starts_in_private(request) {
         // There is none here, and what the host has under that name is not meant.
         plan.directory = c"/".to_owned();
@@ -162,13 +169,17 @@ fn starts_in_private(request: &SpawnRequest) -> bool {
 }
 
 /// The confinement that the request's profile means in a tier; `None` without a profile.
-fn compile(request: &SpawnRequest, tier: Tier) -> Result<Option<Confinement>, SpawnError> {
+fn compile(
+    request: &SpawnRequest,
+    terminal: Option<&Terminal>,
+    tier: Tier,
+) -> Result<Option<Confinement>, SpawnError> {
     static ABI: OnceLock<u32> = OnceLock::new();
     let Some(profile) = &request.profile else {
         return Ok(None);
     };
     let abi = *ABI.get_or_init(|| uapi::landlock_abi().map_or(0, i32::cast_unsigned));
-    match confine::compile(profile, &request.limits, tier, abi) {
+    match confine::compile(profile, &request.limits, terminal, tier, abi) {
         Ok(confinement) => Ok(Some(confinement)),
         Err(refused) => Err(SpawnError::Confinement {
             program: failure::name(request),
@@ -318,9 +329,10 @@ fn unconfined(tree: Enforcement, processes: Enforcement) -> Status {
     }
 }
 
-/// The standard streams: the tool's ends, by number, and the host's ends of those that are piped.
+/// The standard streams: the tool's ends, and the host's ends of those that are piped.
 struct Streams {
-    tool_ends: [OwnedFd; 3],
+    /// By number. A terminal is all three.
+    tool_ends: Vec<OwnedFd>,
     stdin: Option<PipeWriter>,
     stdout: Option<PipeReader>,
     stderr: Option<PipeReader>,
@@ -329,6 +341,14 @@ struct Streams {
 impl Streams {
     /// Takes given descriptors out of the request.
     fn open(request: &mut SpawnRequest) -> Result<Self, SpawnError> {
+        if let Some(terminal) = request.terminal.take() {
+            return Ok(Self {
+                tool_ends: vec![terminal],
+                stdin: None,
+                stdout: None,
+                stderr: None,
+            });
+        }
         let mut open = |stream: fn(&mut SpawnRequest) -> &mut Stdio, tool_reads: bool| {
             match std::mem::replace(stream(request), Stdio::Null) {
                 Stdio::Given(fd) => Ok((fd, None)),
@@ -350,11 +370,15 @@ impl Streams {
         let (output, stdout) = open(|request| &mut request.stdout, false)?;
         let (error, stderr) = open(|request| &mut request.stderr, false)?;
         Ok(Self {
-            tool_ends: [input, output, error],
+            tool_ends: vec![input, output, error],
             stdin: stdin.map(PipeWriter::from),
             stdout: stdout.map(PipeReader::from),
             stderr: stderr.map(PipeReader::from),
         })
+    }
+
+    fn tool_end(&self, number: usize) -> &OwnedFd {
+        self.tool_ends.get(number).unwrap_or(&self.tool_ends[0])
     }
 }
 

@@ -155,6 +155,9 @@ impl Packer {
     }
 
     fn put_call(&mut self, plan: &Plan) {
+        if plan.has_terminal {
+            self.header.flags |= order::TERMINAL;
+        }
         if let Some(confinement) = &plan.confinement {
             self.put_confinement(confinement);
         }

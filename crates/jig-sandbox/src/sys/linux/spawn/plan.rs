@@ -26,6 +26,8 @@ pub(super) struct Plan {
     pub(super) moves: Vec<Move>,
     /// The numbers in the tool, in rising order.
     pub(super) targets: Vec<RawFd>,
+    /// Whether standard input is a terminal that the tool takes on.
+    pub(super) has_terminal: bool,
     pub(super) limits: Limits,
     /// How the tree is held.
     pub(super) hold: Hold,
@@ -87,6 +89,7 @@ impl Plan {
             directory,
             moves: Vec::new(),
             targets: Vec::new(),
+            has_terminal: request.terminal.is_some(),
             limits: request.limits,
             hold: Hold::Adoption,
             confinement: None,

@@ -12,8 +12,9 @@ use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlag
 use rustix::process::{Pid, PidfdFlags, Signal};
 
 use super::graveyard;
+use super::usage;
 use super::zygote::Zygote;
-use crate::process::{Exit, Limit};
+use crate::process::{Exit, Limit, Usage};
 use crate::sys::linux::stage::record::{self, Record};
 use crate::sys::linux::{readiness, uapi};
 
@@ -79,6 +80,15 @@ impl Process {
             .filter(|(bit, _)| reached & bit != 0)
             .map(|(_, limit)| limit)
             .collect()
+    }
+
+    pub(crate) fn usage(&self) -> Usage {
+        let usage = usage::below(self.keeper.pid);
+        // While the keeper runs, its number is its own. One that has ended may have left it to another.
+        if self.keeper.has_ended() {
+            return Usage::default();
+        }
+        usage
     }
 
     /// The line tells the end first, until there is nothing more to hear on it.
@@ -216,6 +226,11 @@ impl Handle {
                 Err(_) => None,
             };
         }
+    }
+
+    fn has_ended(&self) -> bool {
+        let mut fds = [PollFd::new(&*self.pidfd, PollFlags::IN)];
+        !matches!(readiness::wait(&mut fds, Some(Duration::ZERO)), Ok(false))
     }
 
     /// Sends a command; says whether it could be sent.

@@ -202,6 +202,13 @@ pub(crate) fn close_range(first: u32, last: u32) -> Result<(), Errno> {
     unsafe { call!(CLOSE_RANGE, first, last, 0) }.map(drop)
 }
 
+/// Has `exec` close the descriptors from `first` to `last`, both included. Linux 5.11.
+pub(crate) fn close_on_exec(first: u32, last: u32) -> Result<(), Errno> {
+    const ONLY_MARK: i32 = 4;
+    // SAFETY: the call takes no addresses.
+    unsafe { call!(CLOSE_RANGE, first, last, ONLY_MARK) }.map(drop)
+}
+
 /// Copies a descriptor to a free number from `floor` up. The copy is closed by `exec`.
 pub(crate) fn copy_above(fd: i32, floor: i32) -> Result<i32, Errno> {
     const DUPLICATE: i32 = 1030;
@@ -252,6 +259,30 @@ pub(crate) fn wait_readable<const N: usize>(fds: [i32; N], milliseconds: i64) ->
 /// Waits for a short while.
 pub(crate) fn pause(milliseconds: i64) {
     wait_readable([], milliseconds);
+}
+
+/// Milliseconds since some moment in the past.
+pub(crate) fn now() -> i64 {
+    const MONOTONIC: i32 = 1;
+    clock(MONOTONIC).map_or(0, |[seconds, nanoseconds]| {
+        seconds * 1000 + nanoseconds / 1_000_000
+    })
+}
+
+/// The processor time in nanoseconds that a process has used with all its threads. Of one that runs just now,
+/// what it has used since the last tick may be missing.
+pub(crate) fn processor_time(pid: i32) -> Result<i64, Errno> {
+    const SCHEDULED: i32 = 2;
+    // A process's clock is a number below zero, made from the process's own.
+    let [seconds, nanoseconds] = clock(!pid << 3 | SCHEDULED)?;
+    Ok(seconds * 1_000_000_000 + nanoseconds)
+}
+
+fn clock(clock: i32) -> Result<[i64; 2], Errno> {
+    let mut time = [0_i64; 2];
+    // SAFETY: the time is a live local of the two words that the kernel fills.
+    unsafe { call!(CLOCK_GETTIME, clock, time.as_mut_ptr()) }?;
+    Ok(time)
 }
 
 /// Waits while a word that another process may change has this value. It may also return without a reason.
@@ -382,6 +413,15 @@ pub(crate) fn reap(pid: i32) -> Result<i32, Errno> {
 pub(crate) fn leave_session() -> Result<(), Errno> {
     // SAFETY: the call takes no addresses.
     unsafe { call!(SETSID) }.map(drop)
+}
+
+/// Makes a terminal the one that controls this session, which has none yet and is led by this process. It is
+/// refused if the terminal controls another session, also to root: that would be taken from its user.
+pub(crate) fn take_terminal(fd: i32) -> Result<(), Errno> {
+    const SET_CONTROLLING_TERMINAL: i32 = 0x540e;
+    const NOT_FROM_OTHERS: i32 = 0;
+    // SAFETY: this command takes a number, and no address.
+    unsafe { call!(IOCTL, fd, SET_CONTROLLING_TERMINAL, NOT_FROM_OTHERS) }.map(drop)
 }
 
 /// Makes orphaned descendants children of this process.

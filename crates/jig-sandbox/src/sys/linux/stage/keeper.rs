@@ -140,15 +140,7 @@ impl Prepared {
         let header = &order.header;
         order.relocate().map_err(Refusal::at(Step::Order))?;
         self.take(order, header.steps, header.taken, line)?;
-        let mut watch = Watch {
-            tasks: header.tasks,
-            memory: header.memory,
-            descriptors: header.descriptors,
-            page: header.page.into(),
-            proc: -1,
-            private: [-1; MOST_PRIVATE],
-            reached: 0,
-        };
+        let mut watch = Watch::new(header);
         let needs_proc = watch.is_needed() || header.highest_id != 0;
         if let Some(root) = &mut self.root {
             if needs_proc && root.proc < 0 {
@@ -309,10 +301,10 @@ impl Keeper {
 
     /// Until the tool has ended, the host has, the host wants the end, or the tree must end.
     fn watch(&mut self) {
-        let mut looks = 0;
+        self.watch.begin();
         loop {
             let fds = [self.signals, self.line, self.host];
-            let [ended, line, host] = calls::wait_readable(fds, self.watch.pause(looks));
+            let [ended, line, host] = calls::wait_readable(fds, self.watch.pause());
             // The tool's own end comes first, so that a kill at the same moment does not hide it.
             if ended && self.tool_has_ended() || host {
                 return;
@@ -327,11 +319,9 @@ impl Keeper {
                     }
                 }
             }
-            if !ended && !line {
-                looks = 1;
-                if self.watch.look() {
-                    return;
-                }
+            // Whatever else happened: a tree that keeps its keeper busy is looked at all the same.
+            if self.watch.look_if_due() {
+                return;
             }
         }
     }

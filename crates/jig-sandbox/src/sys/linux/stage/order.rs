@@ -310,6 +310,9 @@ pub(crate) const AHEAD: u32 = 32;
 /// The tool's process was made ahead too, and has its filter from the base.
 pub(crate) const FILTERED_AHEAD: u32 = 64;
 
+/// Standard input is a terminal, which becomes the one that controls the tool's session.
+pub(crate) const TERMINAL: u32 = 128;
+
 /// Flags of an act.
 pub(crate) const OPTIONAL: u32 = 1;
 pub(crate) const READ_ONLY: u32 = 2;

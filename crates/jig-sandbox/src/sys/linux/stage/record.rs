@@ -85,7 +85,7 @@ impl Refusal {
     }
 }
 
-/// The steps between the fork and the program, in order.
+/// The steps between the fork and the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub(crate) enum Step {
@@ -110,6 +110,7 @@ pub(crate) enum Step {
     Limit,
     Filter,
     Execute,
+    Terminal,
 }
 
 impl Step {
@@ -137,6 +138,7 @@ impl Step {
             Step::Limit => "setting a limit",
             Step::Filter => "filtering its system calls",
             Step::Execute => "executing it",
+            Step::Terminal => "taking on its terminal",
         }
     }
 
@@ -145,7 +147,7 @@ impl Step {
         Self::ALL.get(place).copied()
     }
 
-    pub(crate) const ALL: [Self; 21] = [
+    pub(crate) const ALL: [Self; 22] = [
         Step::Fork,
         Step::Launch,
         Step::Order,
@@ -167,6 +169,7 @@ impl Step {
         Step::Limit,
         Step::Filter,
         Step::Execute,
+        Step::Terminal,
     ];
 }
 

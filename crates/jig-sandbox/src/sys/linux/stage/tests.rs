@@ -15,6 +15,7 @@ fn numbers_are_the_kernels() {
         (CAPGET, libc::SYS_capget),
         (CAPSET, libc::SYS_capset),
         (CHDIR, libc::SYS_chdir),
+        (CLOCK_GETTIME, libc::SYS_clock_gettime),
         (CLONE, libc::SYS_clone),
         (CLOSE, libc::SYS_close),
         (CLOSE_RANGE, libc::SYS_close_range),

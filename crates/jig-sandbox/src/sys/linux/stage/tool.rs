@@ -86,6 +86,9 @@ fn settle(task: &Task) -> Result<(), Refusal> {
         calls::restrict_self(task.ruleset).map_err(Refusal::at(Step::Landlock))?;
     }
     take_descriptors(order)?;
+    if order.has(order::TERMINAL) {
+        calls::take_terminal(STANDARD_INPUT).map_err(Refusal::at(Step::Terminal))?;
+    }
     for number in 0..order.header.limits.count {
         order
             .item(order.header.limits, number)
@@ -197,6 +200,8 @@ fn execute(order: &Order) -> Refusal {
     }
     refusal
 }
+
+const STANDARD_INPUT: i32 = 0;
 
 /// Milliseconds between attempts at a program that is being written.
 const FIRST_WAIT: i64 = 1;

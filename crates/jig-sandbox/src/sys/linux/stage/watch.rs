@@ -3,52 +3,113 @@
 //! The kernel counts memory by process, or by control group where there is one. Here the keeper adds up
 //! what it sees in `/proc`. That is too slow for a tree that takes all memory within a moment, and of
 //! memory that no process has mapped only private directories and System V objects are seen.
+//!
+//! A tree that works is looked at every [`REST`] milliseconds. One that stands still, which is to say that
+//! none of its processes has run between two looks, cannot have changed: all that the keeper does then is to
+//! read their clocks, and less and less often. So what a tree does that has stood still for some seconds is
+//! noticed after [`LONGEST`] milliseconds at the latest, and from then on every [`REST`] again. That is the
+//! price for thousands of trees that wait for input; the limits of each process, which the kernel holds,
+//! know no such delay.
+
+use core::ffi::CStr;
 
 use super::calls::{self, O_RDONLY, WORKING_DIRECTORY};
 use super::namespaces;
+use super::order::Header;
 use super::raw::{Errno, O_DIRECTORY};
 use super::record;
-use super::root::{MOST_PRIVATE, Name};
+use super::root::MOST_PRIVATE;
 
 /// What to look at, and what was seen.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Watch {
     /// The most processes and threads, bytes of memory and descriptors in a process; 0 for no limit.
-    pub(crate) tasks: u64,
-    pub(crate) memory: u64,
-    pub(crate) descriptors: u64,
-    pub(crate) page: u64,
+    tasks: u64,
+    memory: u64,
+    descriptors: u64,
+    page: u64,
     /// A `/proc` of the tree's process namespace; -1 to go from process to process, from this one down.
     pub(crate) proc: i32,
     /// File systems in memory that are the tree's own; -1 for none.
     pub(crate) private: [i32; MOST_PRIVATE],
     /// Limits that the tree came up against: bits of [`record::REACHED_TASKS`] and so on.
     pub(crate) reached: u32,
+    /// When to look next, and how long after that, in milliseconds.
+    due: i64,
+    rest: i64,
+    /// The processes at the last look.
+    seen: Seen,
+    /// Whether those were the same as at the look before, and none of them had run in between.
+    is_still: bool,
 }
 
 impl Watch {
+    /// For the limits of an order.
+    pub(crate) fn new(header: &Header) -> Self {
+        Self {
+            tasks: header.tasks,
+            memory: header.memory,
+            descriptors: header.descriptors,
+            page: header.page.into(),
+            proc: -1,
+            private: [-1; MOST_PRIVATE],
+            reached: 0,
+            due: 0,
+            rest: REST,
+            seen: Seen::new(),
+            is_still: false,
+        }
+    }
+
     /// Whether there is a limit to watch.
     pub(crate) fn is_needed(&self) -> bool {
         (self.tasks, self.memory, self.descriptors) != (0, 0, 0)
     }
 
+    /// The tool runs from now on.
+    pub(crate) fn begin(&mut self) {
+        self.due = calls::now() + FIRST;
+    }
+
     /// How long to wait for other things before the next look, in milliseconds; negative for ever.
-    pub(crate) fn pause(&self, looks: u32) -> i64 {
-        match looks {
-            _ if !self.is_needed() => -1,
-            0 => FIRST,
-            _ => REST,
+    pub(crate) fn pause(&self) -> i64 {
+        match self.is_needed() {
+            true => (self.due - calls::now()).max(0),
+            false => -1,
         }
     }
 
-    /// Looks at the tree; says whether it uses more memory than it may.
-    pub(crate) fn look(&mut self) -> bool {
-        let mut sum = Sum::default();
-        if self.proc >= 0 {
-            let _ = self.look_at_namespace(&mut sum);
-        } else {
-            self.look_below(calls::id(), DEEPEST, &mut sum);
+    /// Looks at the tree if it is time to; says whether it uses more memory than it may.
+    pub(crate) fn look_if_due(&mut self) -> bool {
+        if !self.is_needed() || calls::now() < self.due {
+            return false;
         }
+        let stands_still = self.is_still && self.seen.stands_still();
+        let too_much = !stands_still && self.look();
+        self.rest = match stands_still {
+            true => (self.rest * 2).min(LONGEST),
+            false => REST,
+        };
+        self.due = calls::now() + self.rest;
+        too_much
+    }
+
+    fn look(&mut self) -> bool {
+        let mut sum = Sum::new();
+        if self.proc >= 0 {
+            // All processes of the namespace but the first, which is the keeper.
+            each_number(self.proc, c".", &mut |pid| {
+                if pid != 1 {
+                    sum.add(self.proc, b"", pid);
+                }
+            });
+        } else {
+            sum.add_below(calls::id(), DEEPEST);
+        }
+        // One look would not do: a process that is made while the others are read can be missed. At the
+        // second it is either seen, or whoever made it has run.
+        self.is_still = sum.seen.is_same(&self.seen);
+        self.seen = sum.seen;
         if self.tasks != 0 && sum.tasks >= self.tasks {
             self.reached |= record::REACHED_TASKS;
         }
@@ -70,50 +131,50 @@ impl Watch {
         }
         too_much
     }
+}
 
-    /// All processes of the namespace but the first, which is the keeper.
-    fn look_at_namespace(&self, sum: &mut Sum) -> Result<(), Errno> {
-        let directory = calls::open_at(self.proc, c".", O_RDONLY | O_DIRECTORY)?;
-        let mut bytes = [0; 4096];
-        while let Ok(length @ 1..) = calls::list(directory, &mut bytes) {
-            let mut rest = bytes.get(..length).unwrap_or_default();
-            // Each entry: 8 bytes of inode, 8 of offset, 2 of its length, 1 of kind, then the name.
-            while let Some(size) = rest.get(16..18) {
-                let size = usize::from(u16::from_ne_bytes([size[0], size[1]]));
-                let Some((entry, after)) = rest.split_at_checked(size.max(19)) else {
-                    break;
-                };
-                let name = entry[19..].split(|byte| *byte == 0).next();
-                match name.and_then(number) {
-                    Some(pid) if pid != 1 => sum.add(self.proc, pid),
-                    _ => {}
-                }
-                rest = after;
-            }
+/// Processes, each with the processor time that it had used.
+#[derive(Debug, Clone, Copy)]
+struct Seen {
+    processes: [(i32, i64); MOST_SEEN],
+    /// How many there were, those beyond the room included.
+    count: usize,
+}
+
+impl Seen {
+    fn new() -> Self {
+        Self {
+            processes: [(0, 0); MOST_SEEN],
+            count: 0,
         }
-        calls::close(directory);
-        Ok(())
     }
 
-    /// The children of a process, and theirs.
-    fn look_below(&self, pid: i32, depth: u32, sum: &mut Sum) {
-        let mut path = Path::new();
-        let mut list = [0; 512];
-        let children = path.set(b"/proc/", pid, b"/task/", pid, b"/children");
-        let length = match children {
-            Ok(path) => calls::read_file(WORKING_DIRECTORY, path, &mut list).unwrap_or(0),
-            Err(_) => return,
-        };
-        for child in whole_numbers(&list[..length.min(list.len())]) {
-            sum.add_absolute(child);
-            if depth > 0 {
-                self.look_below(child, depth - 1, sum);
-            }
+    fn add(&mut self, pid: i32) {
+        if let Some(slot) = self.processes.get_mut(self.count) {
+            // One that has ended by now is not the same at the next look, whatever is noted.
+            *slot = (pid, calls::processor_time(pid).unwrap_or(-1));
         }
+        self.count += 1;
+    }
+
+    /// Of more processes than there is room for, nothing is known.
+    fn known(&self) -> Option<&[(i32, i64)]> {
+        self.processes.get(..self.count)
+    }
+
+    fn is_same(&self, other: &Self) -> bool {
+        self.known().is_some() && self.known() == other.known()
+    }
+
+    /// Whether none of them has run since. Others can only have been made by one that has.
+    fn stands_still(&self) -> bool {
+        self.known().is_some_and(|processes| {
+            let mut processes = processes.iter();
+            processes.all(|(pid, time)| calls::processor_time(*pid) == Ok(*time))
+        })
     }
 }
 
-#[derive(Default)]
 struct Sum {
     pages: u64,
     /// Bytes of page tables, which resident pages do not include.
@@ -121,19 +182,43 @@ struct Sum {
     tasks: u64,
     /// The most in one process.
     descriptors: u64,
+    seen: Seen,
 }
 
 impl Sum {
-    fn add(&mut self, proc: i32, pid: i32) {
-        self.add_at(proc, b"", pid);
+    fn new() -> Self {
+        Self {
+            pages: 0,
+            tables: 0,
+            tasks: 0,
+            descriptors: 0,
+            seen: Seen::new(),
+        }
     }
 
-    fn add_absolute(&mut self, pid: i32) {
-        self.add_at(WORKING_DIRECTORY, b"/proc/", pid);
+    /// The children of a process, and theirs. Each thread has its own.
+    fn add_below(&mut self, pid: i32, depth: u32) {
+        let mut path = Path::new();
+        let Ok(tasks) = path.set(b"/proc/", pid, b"/task", -1, b"") else {
+            return;
+        };
+        each_number(WORKING_DIRECTORY, tasks, &mut |task| {
+            let mut path = Path::new();
+            if let Ok(children) = path.set(b"/proc/", pid, b"/task/", task, b"/children") {
+                each_child(children, &mut |child| {
+                    self.add(WORKING_DIRECTORY, b"/proc/", child);
+                    if depth > 0 {
+                        self.add_below(child, depth - 1);
+                    }
+                });
+            }
+        });
     }
 
     /// A process that is gone by now counts for nothing.
-    fn add_at(&mut self, directory: i32, before: &[u8], pid: i32) {
+    fn add(&mut self, directory: i32, before: &[u8], pid: i32) {
+        // First of all: what it does from now on is for the next look.
+        self.seen.add(pid);
         let mut path = Path::new();
         let mut text = [0; 128];
         if let Ok(path) = path.set(before, pid, b"/statm", -1, b"")
@@ -171,11 +256,11 @@ impl Sum {
 }
 
 /// The path of a file about a process.
-pub(crate) struct Path(Name);
+pub(crate) struct Path([u8; LONGEST_PATH]);
 
 impl Path {
     pub(crate) fn new() -> Self {
-        Self(Name::new())
+        Self([0; LONGEST_PATH])
     }
 
     /// Texts with numbers in between, of which negative ones are left out.
@@ -186,21 +271,25 @@ impl Path {
         between: &[u8],
         other: i32,
         after: &[u8],
-    ) -> Result<&core::ffi::CStr, Errno> {
-        let mut bytes = [0; 64];
-        let mut length = 0;
-        let mut push = |part: &[u8]| {
-            if let Some(room) = bytes.get_mut(length..length + part.len()) {
-                room.copy_from_slice(part);
-                length += part.len();
-            }
-        };
-        push(before);
-        push(digits(one, &mut [0; 10]));
-        push(between);
-        push(digits(other, &mut [0; 10]));
-        push(after);
-        self.0.set(bytes.get(..length).unwrap_or_default())
+    ) -> Result<&CStr, Errno> {
+        let (mut first, mut second) = ([0; 10], [0; 10]);
+        let parts = [
+            before,
+            digits(one, &mut first),
+            between,
+            digits(other, &mut second),
+            after,
+            b"\0",
+        ];
+        let mut rest = &mut self.0[..];
+        for part in parts {
+            let (room, after) = rest
+                .split_at_mut_checked(part.len())
+                .ok_or(Errno::NAMETOOLONG)?;
+            room.copy_from_slice(part);
+            rest = after;
+        }
+        CStr::from_bytes_until_nul(&self.0).map_err(|_| Errno::NAMETOOLONG)
     }
 }
 
@@ -239,9 +328,62 @@ fn large_number(text: &[u8]) -> Option<u64> {
     (!text.is_empty()).then_some(sum)
 }
 
+/// Calls `act` with every name in a directory that is a number.
+fn each_number(directory: i32, path: &CStr, act: &mut dyn FnMut(i32)) {
+    let Ok(directory) = calls::open_at(directory, path, O_RDONLY | O_DIRECTORY) else {
+        return;
+    };
+    let mut bytes = [0; 1024];
+    while let Ok(length @ 1..) = calls::list(directory, &mut bytes) {
+        let mut rest = bytes.get(..length).unwrap_or_default();
+        // Each entry: 8 bytes of inode, 8 of offset, 2 of its length, 1 of kind, then the name.
+        while let Some(size) = rest.get(16..18) {
+            let size = usize::from(u16::from_ne_bytes([size[0], size[1]]));
+            let Some((entry, after)) = rest.split_at_checked(size.max(19)) else {
+                break;
+            };
+            let name = entry[19..].split(|byte| *byte == 0).next();
+            if let Some(number) = name.and_then(number) {
+                act(number);
+            }
+            rest = after;
+        }
+    }
+    calls::close(directory);
+}
+
+/// Calls `act` with every number of a list, however long, each of which ends in a blank.
+fn each_child(path: &CStr, act: &mut dyn FnMut(i32)) {
+    let Ok(list) = calls::open_at(WORKING_DIRECTORY, path, O_RDONLY) else {
+        return;
+    };
+    let mut bytes = [0; 256];
+    let mut child = 0_i32;
+    while let Ok(length @ 1..) = calls::read(list, &mut bytes) {
+        for byte in bytes.iter().take(length) {
+            match byte {
+                // Process ids are at most 2^22.
+                b'0'..=b'9' => child = child.wrapping_mul(10).wrapping_add((byte - b'0').into()),
+                _ => act(core::mem::take(&mut child)),
+            }
+        }
+    }
+    calls::close(list);
+}
+
 /// Milliseconds before the first look, so that a short call is never looked at, and between later ones.
 const FIRST: i64 = 50;
 const REST: i64 = 100;
+
+/// The same for a tree that stands still, at most.
+const LONGEST: i64 = 1000;
+
+/// The most processes of a tree that can be found to stand still. It is room on a small stack; larger trees
+/// are looked at as if they worked.
+const MOST_SEEN: usize = 64;
+
+/// `/proc/4194304/task/4194304/children`, with room to spare.
+const LONGEST_PATH: usize = 64;
 
 /// How many generations down to look without a namespace, on a stack that is not endless.
 const DEEPEST: u32 = 24;

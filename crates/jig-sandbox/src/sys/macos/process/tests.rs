@@ -93,6 +93,7 @@ fn it_can_be_waited_for_and_ended() {
     process.kill();
     assert_eq!(process.wait(None).unwrap(), killed);
     assert!(process.reached().is_empty());
+    assert_eq!(process.usage(), Usage::default());
     drop(launched.streams[1].take());
     let launched = start(shell("exec sleep 1000"));
     launched.process.terminate();

@@ -162,7 +162,7 @@ fn socket_pair(around: Surroundings) -> Vec<Clause> {
 }
 
 fn ioctl() -> Vec<Clause> {
-    let mut clauses: Vec<Clause> = [TIOCSTI, TIOCLINUX, TIOCSETD]
+    let mut clauses: Vec<Clause> = [TIOCSTI, TIOCLINUX, TIOCCONS, TIOCSETD]
         .into_iter()
         .map(|command| when([is(1, command)], EPERM))
         .collect();
@@ -238,4 +238,5 @@ const IPPROTO_ICMPV6: u32 = 58;
 
 const TIOCSTI: u32 = 0x5412;
 const TIOCLINUX: u32 = 0x541c;
+const TIOCCONS: u32 = 0x541d;
 const TIOCSETD: u32 = 0x5423;

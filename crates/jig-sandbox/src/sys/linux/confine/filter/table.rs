@@ -192,7 +192,7 @@ pub(super) const GROUPS: &[Group] = &[
         ],
     },
     Group {
-        why: "commands to devices, but for typing into a terminal and changing what it is",
+        why: "commands to devices, but for typing into a terminal, and changing what it is or shows",
         rule: Rule::Ioctl,
         calls: &["ioctl"],
     },

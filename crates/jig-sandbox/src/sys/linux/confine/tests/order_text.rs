@@ -20,8 +20,9 @@ fn line(step: &Step) -> String {
             target,
             flags,
         } => {
-            assert_eq!(path(source), format!("/{}", path(target)));
-            format!("bind {} {}", path(target), words(*flags))
+            let elsewhere = path(source) != format!("/{}", path(target));
+            let source = if elsewhere { path(source) } else { "" };
+            format!("bind {} {source} {}", path(target), words(*flags)).replace("  ", " ")
         }
         Act::Again { target, flags } => format!("again {} {}", path(target), words(*flags)),
         Act::Mask { target } => format!("mask {}", path(target)),

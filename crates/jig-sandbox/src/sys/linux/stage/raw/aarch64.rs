@@ -12,6 +12,7 @@ pub(crate) mod number {
     pub(crate) const CAPGET: usize = 90;
     pub(crate) const CAPSET: usize = 91;
     pub(crate) const CHDIR: usize = 49;
+    pub(crate) const CLOCK_GETTIME: usize = 113;
     pub(crate) const CLONE: usize = 220;
     pub(crate) const CLOSE: usize = 57;
     pub(crate) const CLOSE_RANGE: usize = 436;

@@ -12,6 +12,7 @@ pub(crate) mod number {
     pub(crate) const CAPGET: usize = 125;
     pub(crate) const CAPSET: usize = 126;
     pub(crate) const CHDIR: usize = 80;
+    pub(crate) const CLOCK_GETTIME: usize = 228;
     pub(crate) const CLONE: usize = 56;
     pub(crate) const CLOSE: usize = 3;
     pub(crate) const CLOSE_RANGE: usize = 436;
