@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use jiff::Timestamp;
 use jig_files::ProjectFiles;
@@ -18,9 +19,9 @@ use crate::http::HttpSettings;
 use crate::inquiry::Inquiry;
 use crate::judge::Judge;
 use crate::limits::Limits;
-use crate::process::ProcessSettings;
+use crate::process::{ProcessSettings, Processes};
 use crate::scrub::Secrets;
-use crate::work::{Job, Judged, Work};
+use crate::work::{Job, Judged, Record, Work};
 use crate::{fs, http, process};
 
 /// All that a broker is made of.
@@ -87,35 +88,72 @@ impl BrokerParts {
 #[derive(Debug, Clone)]
 pub struct Broker {
     pub(crate) inner: Arc<Inner>,
+    /// Held for its end.
+    _tenure: Arc<Tenure>,
+}
+
+/// Ends the programs that stay when the last clone of a broker goes. Their threads know the inside of the
+/// broker, and must not keep it in office.
+#[derive(Debug)]
+struct Tenure(Arc<Inner>);
+
+impl Drop for Tenure {
+    fn drop(&mut self) {
+        self.0.processes.end(self.0.limits.process_grace);
+    }
 }
 
 impl Broker {
     /// A broker for one call.
     pub fn new(parts: BrokerParts) -> Self {
+        let inner = Arc::new(Inner {
+            tool: parts.tool,
+            call: parts.call,
+            handle: parts.handle,
+            files: parts.files,
+            policy: parts.policy,
+            env: parts.env,
+            limits: parts.limits,
+            http: parts.http,
+            process: parts.process,
+            processes: Processes::default(),
+            sink: parts.audit,
+            on_audit_failure: parts.on_audit_failure,
+            audit_failed: AtomicBool::new(false),
+            audit_failure: Mutex::new(None),
+            approvals: parts.approvals,
+            secrets: parts.secrets,
+        });
         Self {
-            inner: Arc::new(Inner {
-                tool: parts.tool,
-                call: parts.call,
-                handle: parts.handle,
-                files: parts.files,
-                policy: parts.policy,
-                env: parts.env,
-                limits: parts.limits,
-                http: parts.http,
-                process: parts.process,
-                sink: parts.audit,
-                on_audit_failure: parts.on_audit_failure,
-                audit_failed: AtomicBool::new(false),
-                audit_failure: Mutex::new(None),
-                approvals: parts.approvals,
-                secrets: parts.secrets,
-            }),
+            _tenure: Arc::new(Tenure(Arc::clone(&inner))),
+            inner,
         }
     }
 
     /// Judges a request. Nothing is read, changed, sent or run by that; only names are looked up.
     pub fn judge(&self, request: &Request<'_>) -> Judged {
         self.judge_with(request, &[])
+    }
+
+    /// Says that there is input for the tool. A `process.read` that waits returns at once, or, if none does,
+    /// the next one that would: a tool can wait for a program and for input at the same time.
+    pub fn input_has_come(&self) {
+        self.inner.processes.input_has_come();
+    }
+
+    /// Ends the programs that the tool has started and that stay: they are asked, and killed if they have not
+    /// ended after [`Limits::process_grace`]. Returns when they are gone; none is started any more.
+    ///
+    /// Dropping the last clone of a broker does the same. A call of
+    /// [`kill_processes`](Self::kill_processes) meanwhile shortens it.
+    pub fn end_processes(&self) {
+        self.inner.processes.end(self.inner.limits.process_grace);
+    }
+
+    /// Kills the programs that stay, without asking them first, as
+    /// [`end_processes`](Self::end_processes) does it with asking.
+    pub fn kill_processes(&self) {
+        self.inner.processes.end(Duration::ZERO);
     }
 
     /// The values that do not reach the tool, for whoever sends it something past this door.
@@ -155,18 +193,34 @@ impl Broker {
             Request::ProcessRun(run) => {
                 process::judge_run(&mut judge, run).map(|job| job.map(Job::Process))
             }
+            Request::ProcessStart(start) => {
+                process::judge_start(&mut judge, start).map(|job| job.map(Job::Stay))
+            }
+            Request::ProcessRead(read) => {
+                process::judge_read(inner, read).map(|job| Some(Job::Stay(job)))
+            }
+            Request::ProcessWrite(write) => {
+                process::judge_write(inner, write).map(|job| Some(Job::Stay(job)))
+            }
+            Request::ProcessStop(stop) => {
+                process::judge_stop(inner, *stop).map(|job| Some(Job::Stay(job)))
+            }
             fs => fs::judge(&mut judge, fs).map(|job| job.map(Job::Fs)),
         };
         match job {
             Ok(Some(job)) if !judge.must_ask() => {
-                let record = judge.record(AuditDecision::Allow, time);
+                let record = match &job {
+                    // What is done with a program that was allowed decides nothing.
+                    Job::Stay(job) if !job.is_decided() => Record::silent(inner),
+                    _ => judge.record(AuditDecision::Allow, time),
+                };
                 Judged::Ready(Work::new(inner, method, job, record))
             }
             Ok(_) => {
                 judge.record(AuditDecision::Uncovered, time).write();
                 let asks = judge.take_asks();
                 let request = request.clone().into_owned();
-                Judged::Uncovered(Inquiry::new(inner, request, asks, once.to_vec()))
+                Judged::Uncovered(Inquiry::new(self, request, asks, once.to_vec()))
             }
             Err(error) => {
                 if error.kind().is_denial() {
@@ -196,6 +250,7 @@ pub(crate) struct Inner {
     pub(crate) limits: Limits,
     pub(crate) http: HttpSettings,
     pub(crate) process: ProcessSettings,
+    pub(crate) processes: Processes,
     sink: Arc<dyn AuditSink>,
     on_audit_failure: OnAuditFailure,
     audit_failed: AtomicBool,

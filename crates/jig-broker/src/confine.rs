@@ -56,7 +56,7 @@ use jig_sandbox::{
     Containment, Enforce, Environment, Launch, Layers, Limits, Profile, Program, SpawnRequest,
 };
 
-use crate::broker::Broker;
+use crate::broker::{Broker, Inner};
 
 pub use intruder::{Intruder, Pending, Suspect};
 pub use preset::Preset;
@@ -214,10 +214,21 @@ impl Broker {
         root: &Utf8Path,
         reach: Reach,
     ) -> Result<Confined, ConfineError> {
-        let settings = self.inner.process.confine.as_ref();
+        self.inner.confine(command, root, reach)
+    }
+}
+
+impl Inner {
+    pub(crate) fn confine(
+        &self,
+        command: &Commanded,
+        root: &Utf8Path,
+        reach: Reach,
+    ) -> Result<Confined, ConfineError> {
+        let settings = self.process.confine.as_ref();
         let settings = settings.ok_or(ConfineError::NoSettings)?;
         #[cfg(unix)]
-        return build::confined(&self.inner, settings, command, root.as_std_path(), reach);
+        return build::confined(self, settings, command, root.as_std_path(), reach);
         #[cfg(not(unix))]
         {
             let _ = (settings, command, root, reach);

@@ -12,6 +12,8 @@ mod path;
 mod search;
 mod shape;
 
+#[cfg(unix)]
+use jig_files::Kind;
 use jig_files::{ContentHash, Edit, FilesError, WriteOptions};
 use jig_policy::{Capability, FileTarget, Resolved};
 use jig_proto::ProjectPath;
@@ -45,7 +47,13 @@ pub(crate) fn judge(judge: &mut Judge<'_>, request: &Request<'_>) -> Judgement<F
         Request::FsDelete(delete) => judge_delete(judge, delete),
         Request::FsRename(rename) => judge_rename(judge, rename),
         Request::FsGrep(grep) => search::judge_grep(judge, grep),
-        Request::HttpGet(_) | Request::HttpPost(_) | Request::ProcessRun(_) => {
+        Request::HttpGet(_)
+        | Request::HttpPost(_)
+        | Request::ProcessRun(_)
+        | Request::ProcessStart(_)
+        | Request::ProcessRead(_)
+        | Request::ProcessWrite(_)
+        | Request::ProcessStop(_) => {
             Err(ErrorReply::internal("a request went to the wrong place"))
         }
     }
@@ -218,6 +226,24 @@ fn judge_rename(judge: &mut Judge<'_>, rename: &FsRename<'_>) -> Judgement<FsJob
             overwrite: rename.overwrite,
         })
     }))
+}
+
+/// Judges a directory in which a program is to start: it needs `read`, as a listing does.
+#[cfg(unix)]
+pub(crate) fn judge_directory(
+    judge: &mut Judge<'_>,
+    text: &str,
+    method: Method,
+) -> Judgement<Resolved> {
+    let at = granted(judge, text, method, &[Capability::Read], Last::Follow)?;
+    let Some(at) = at else {
+        return Ok(None);
+    };
+    match at.place().kind() {
+        Kind::Directory => Ok(Some(at.place().resolved().clone())),
+        Kind::Missing => Err(ErrorReply::not_found(text)),
+        _ => Err(ErrorReply::not_dir(text)),
+    }
 }
 
 /// Whether a link at the end of a path is followed.

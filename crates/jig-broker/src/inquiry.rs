@@ -1,14 +1,12 @@
 //! [`Inquiry`]: a request that no rule covers, put to whoever can answer.
 
-use std::sync::Arc;
-
 use jiff::Timestamp;
 use jig_proto::Question;
 use jig_proto::vfs::{ErrorKind, ErrorReply, Request};
 
 use crate::approvals::ApprovalKey;
 use crate::audit::AuditDecision;
-use crate::broker::{Broker, Inner};
+use crate::broker::Broker;
 use crate::denial::MAX_TARGET;
 use crate::judge::Note;
 use crate::visible::visible;
@@ -21,7 +19,7 @@ use crate::work::{Judged, Record};
 #[derive(Debug)]
 #[must_use]
 pub struct Inquiry {
-    inner: Arc<Inner>,
+    broker: Broker,
     request: Request<'static>,
     asks: Vec<Ask>,
     /// What was approved before for this same request.
@@ -83,18 +81,18 @@ pub enum Unapproved {
 
 impl Inquiry {
     pub(crate) fn new(
-        inner: &Arc<Inner>,
+        broker: &Broker,
         request: Request<'static>,
         asks: Vec<Ask>,
         once: Vec<ApprovalKey>,
     ) -> Self {
-        let clean = |text: String| visible(&inner.secrets.scrub_text(text), MAX_TARGET);
+        let clean = |text: String| visible(&broker.inner.secrets.scrub_text(text), MAX_TARGET);
         let asks = asks.into_iter().map(|ask| Ask {
             target: clean(ask.target),
             ..ask
         });
         Self {
-            inner: Arc::clone(inner),
+            broker: broker.clone(),
             request,
             asks: asks.collect(),
             once,
@@ -103,7 +101,7 @@ impl Inquiry {
 
     /// The tool that asks.
     pub fn tool(&self) -> &str {
-        &self.inner.tool
+        &self.broker.inner.tool
     }
 
     /// What has to be approved; at least one thing, and all of it or nothing.
@@ -118,7 +116,7 @@ impl Inquiry {
             .iter()
             .map(|ask| format!("{} `{}`", verb(ask.operation), ask.target))
             .collect();
-        let tool = visible(&self.inner.tool, MAX_TARGET);
+        let tool = visible(&self.broker.inner.tool, MAX_TARGET);
         format!("Allow `{tool}` to {}?", wants.join(" and to "))
     }
 
@@ -140,7 +138,7 @@ impl Inquiry {
             text.push_str(&rules.join("\n"));
         }
         // Names are in the rules, too, and the secrets that a server may have put into a URL.
-        let text = self.inner.secrets.scrub_text(text);
+        let text = self.broker.inner.secrets.scrub_text(text);
         let lines: Vec<String> = text
             .lines()
             .map(|line| visible(line, MAX_CONTEXT))
@@ -171,7 +169,7 @@ impl Inquiry {
     /// a path may be something else by now. It is [`Judged::Ready`] unless that is so.
     pub fn approve(self, scope: Scope) -> Judged {
         let Self {
-            inner,
+            broker,
             request,
             asks,
             mut once,
@@ -179,10 +177,10 @@ impl Inquiry {
         for ask in asks {
             match scope {
                 Scope::Once => once.push(ask.key),
-                Scope::Turn => inner.approvals.remember(ask.key),
+                Scope::Turn => broker.inner.approvals.remember(ask.key),
             }
         }
-        Broker { inner }.judge_with(&request, &once)
+        broker.judge_with(&request, &once)
     }
 
     /// It was not approved; this is the answer to the tool.
@@ -207,7 +205,7 @@ impl Inquiry {
         };
         let method = self.request.method();
         Record::new(
-            &self.inner,
+            &self.broker.inner,
             method,
             AuditDecision::Deny,
             Timestamp::now(),
@@ -220,7 +218,7 @@ impl Inquiry {
             retryable: reply.data.retryable,
             ..ask.reply.data
         };
-        self.inner.scrub_error(reply)
+        self.broker.inner.scrub_error(reply)
     }
 }
 

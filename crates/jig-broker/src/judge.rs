@@ -47,6 +47,11 @@ impl<'b> Judge<'b> {
         }
     }
 
+    /// What is asked for.
+    pub(crate) fn method(&self) -> Method {
+        self.method
+    }
+
     /// What was approved for this one request.
     pub(crate) fn once(&self) -> &'b [ApprovalKey] {
         self.once

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use jig_proto::Fetch;
+
 /// How much one request may take. Without them, a tool or a server that it names could fill the
 /// memory of the host or hold its threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +31,15 @@ pub struct Limits {
     pub process_time: Duration,
     /// How long a program that is asked to end may take before it is killed. Default: 2 s.
     pub process_grace: Duration,
+    /// How many programs that stay a tool may have at the same time. Default: 16.
+    pub processes: usize,
+    /// The most output of a program that stays which is kept until it is read, and which is given in one
+    /// answer, in bytes. Default: 256 KiB. The oldest is given up first.
+    pub process_kept_bytes: usize,
+    /// How many lines that have left the screen are kept, of a program on a terminal. Default: 2,000.
+    pub process_scrollback: usize,
+    /// How long one request may wait for the output of a program. Default: 10 minutes.
+    pub process_wait: Duration,
 }
 
 impl Default for Limits {
@@ -44,6 +55,10 @@ impl Default for Limits {
             process_flood_bytes: 256_000_000,
             process_time: Duration::from_secs(120),
             process_grace: Duration::from_secs(2),
+            processes: 16,
+            process_kept_bytes: 256 * 1024,
+            process_scrollback: 2_000,
+            process_wait: Fetch::LONGEST_WAIT,
         }
     }
 }

@@ -8,6 +8,11 @@
 mod given;
 mod output;
 mod run;
+#[cfg(unix)]
+mod stay;
+#[cfg(not(unix))]
+#[path = "process/no_stay.rs"]
+mod stay;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -15,7 +20,7 @@ use std::path::Path;
 use camino::Utf8Path;
 use jig_files::FilesError;
 use jig_policy::{Capability, CommandTarget, Permit, Program, Resolved, Rule, Target as _};
-use jig_proto::vfs::{ErrorReply, Method, ProcessRun};
+use jig_proto::vfs::{ErrorReply, ProcessRun};
 use jig_sandbox::{Containment, Environment, minimal_environment};
 
 use crate::confine::ConfineSettings;
@@ -25,6 +30,7 @@ use crate::judge::Judge;
 #[cfg(target_os = "linux")]
 pub(crate) use given::{Given, Started};
 pub(crate) use run::ProcessJob;
+pub(crate) use stay::{Processes, StayJob, judge_read, judge_start, judge_stop, judge_write};
 
 /// How programs are run.
 #[derive(Debug, Clone)]
@@ -63,12 +69,12 @@ impl ProcessSettings {
     }
 }
 
-/// Judges `process.run`.
+/// Judges `process.run`, and the program of a `process.start`.
 pub(crate) fn judge_run(
     judge: &mut Judge<'_>,
     run: &ProcessRun<'_>,
 ) -> Result<Option<ProcessJob>, ErrorReply> {
-    let method = Method::ProcessRun;
+    let method = judge.method();
     let args: Vec<String> = run
         .args
         .iter()
@@ -92,13 +98,18 @@ pub(crate) fn judge_run(
         judge.inner.secrets.remember(value);
     }
     let once = judge.once().to_vec();
-    Ok(Some(ProcessJob::new(permit, forwarded, once)))
+    Ok(Some(ProcessJob {
+        method,
+        permit,
+        forwarded,
+        once,
+    }))
 }
 
 /// The program of a request: a name, or a file of the workspace.
 fn program(judge: &mut Judge<'_>, text: &str) -> Result<Program, ErrorReply> {
     if text.contains('/') {
-        let path = fs::wire_path(Method::ProcessRun, text)?;
+        let path = fs::wire_path(judge.method(), text)?;
         return match judge.inner.files.locate(&path) {
             Ok(place) => Ok(Program::File(place.resolved().clone())),
             Err(error) => Err(fs::unlocated(
@@ -113,7 +124,7 @@ fn program(judge: &mut Judge<'_>, text: &str) -> Result<Program, ErrorReply> {
     // As the policy reads names in rules.
     if text.is_empty() || text.contains('\0') || matches!(text, "." | "..") {
         let why = "`program` is not the name of a program";
-        return Err(ErrorReply::invalid_params(Method::ProcessRun, why));
+        return Err(ErrorReply::invalid_params(judge.method(), why));
     }
     Ok(Program::Name(text.to_owned()))
 }

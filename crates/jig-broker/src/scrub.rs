@@ -61,6 +61,14 @@ impl Secrets {
             None => text,
         }
     }
+
+    /// A scrubber for bytes that arrive in pieces. It also knows the values that are remembered later.
+    pub fn stream(&self) -> ScrubStream {
+        ScrubStream {
+            secrets: self.clone(),
+            held: Vec::new(),
+        }
+    }
 }
 
 impl fmt::Debug for Secrets {
@@ -76,6 +84,8 @@ pub struct Scrubber {
     /// `None` if there is more to look for than an automaton can number, which takes gigabytes of
     /// environment. Nothing passes then.
     automaton: Option<AhoCorasick>,
+    /// All that is looked for, in order.
+    patterns: Arc<[String]>,
     longest: usize,
 }
 
@@ -92,6 +102,7 @@ impl Scrubber {
         Self {
             longest: automaton.as_ref().map_or(usize::MAX, |_| longest),
             automaton,
+            patterns: patterns.into(),
         }
     }
 
@@ -112,6 +123,45 @@ impl Scrubber {
             // Whole UTF-8 texts were cut out of UTF-8 text, so what is left is UTF-8.
             Cow::Owned(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
         }
+    }
+
+    /// The text of a screen without secrets, also those that the end of a row breaks in two.
+    ///
+    /// Rows stay rows: what stands for such a secret is followed by the line ends that were in it.
+    pub fn lines(&self, text: String) -> String {
+        let text = self.text(text);
+        let mut joined = Vec::with_capacity(text.len());
+        // Where in the joined rows each line end was.
+        let mut ends = Vec::new();
+        for byte in text.bytes() {
+            match byte {
+                b'\n' => ends.push(joined.len()),
+                other => joined.push(other),
+            }
+        }
+        if ends.is_empty() || self.find(&joined).next().is_none() {
+            return text;
+        }
+        let mut clean = Vec::with_capacity(text.len());
+        let mut ends = ends.into_iter().peekable();
+        let mut done = 0;
+        for found in self.find(&joined).chain([joined.len()..joined.len()]) {
+            while let Some(end) = ends.next_if(|end| *end <= found.start) {
+                clean.extend_from_slice(&joined[done..end]);
+                clean.push(b'\n');
+                done = end;
+            }
+            clean.extend_from_slice(&joined[done..found.start]);
+            done = found.end;
+            if !found.is_empty() {
+                clean.extend_from_slice(REDACTED.as_bytes());
+                while ends.next_if(|end| *end < found.end).is_some() {
+                    clean.push(b'\n');
+                }
+            }
+        }
+        // Whole UTF-8 texts were cut out of UTF-8 text, so what is left is UTF-8.
+        String::from_utf8_lossy(&clean).into_owned()
     }
 
     /// The bytes of `window` that lie in `inner`, without secrets and without the parts of secrets
@@ -145,12 +195,23 @@ impl Scrubber {
         self.longest.saturating_sub(1)
     }
 
-    /// A scrubber for bytes that arrive in pieces.
-    pub fn stream(self) -> ScrubStream {
-        ScrubStream {
-            scrubber: self,
-            held: Vec::new(),
-        }
+    /// Where the longest end of `bytes`, from `start` on, begins that more bytes could make a secret of; the
+    /// length of `bytes` if there is none.
+    fn unfinished(&self, bytes: &[u8], start: usize) -> usize {
+        let first = bytes.len().saturating_sub(self.margin()).max(start);
+        let mut starts = first..bytes.len();
+        starts
+            .find(|at| self.begins_secret(&bytes[*at..]))
+            .unwrap_or(bytes.len())
+    }
+
+    /// Whether some spelling of a secret begins with this text and goes on.
+    fn begins_secret(&self, text: &[u8]) -> bool {
+        let place = self
+            .patterns
+            .partition_point(|pattern| pattern.as_bytes() <= text);
+        let next = self.patterns.get(place);
+        next.is_some_and(|pattern| pattern.as_bytes().starts_with(text))
     }
 
     fn find<'h>(&self, bytes: &'h [u8]) -> impl Iterator<Item = Range<usize>> + use<'_, 'h> {
@@ -168,38 +229,54 @@ impl fmt::Debug for Scrubber {
     }
 }
 
-/// Scrubs bytes that arrive in pieces. It holds back what may be the beginning of a secret.
+/// Scrubs bytes that arrive in pieces, as [`Secrets::stream`] gives it.
+///
+/// It holds back an end that may be the beginning of a secret, and nothing else: a prompt passes at once.
+/// What is held back comes with the next piece, or at the end; never because time has passed, since a
+/// program that prints a secret letter by letter could wait as well.
 #[derive(Debug)]
 pub struct ScrubStream {
-    scrubber: Scrubber,
+    secrets: Secrets,
     held: Vec<u8>,
 }
 
 impl ScrubStream {
     /// Takes a piece and appends to `out` what is certain by now.
     pub fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) {
+        let Some(scrubber) = self.secrets.scrubber() else {
+            out.extend_from_slice(piece);
+            return;
+        };
         self.held.extend_from_slice(piece);
-        // A match that starts before this point is wholly there, whichever pattern it is.
-        let certain = self.held.len().saturating_sub(self.scrubber.margin());
+        if scrubber.automaton.is_none() {
+            // Nothing passes, and the end says so once.
+            self.held.truncate(1);
+            return;
+        }
+        let mut certain = scrubber.unfinished(&self.held, 0);
         let mut done = 0;
-        for found in self.scrubber.find(&self.held) {
+        for found in scrubber.find(&self.held) {
+            // What begins there may yet become a longer one.
             if found.start >= certain {
                 break;
             }
             out.extend_from_slice(&self.held[done..found.start]);
             out.extend_from_slice(REDACTED.as_bytes());
             done = found.end;
+            if done > certain {
+                certain = scrubber.unfinished(&self.held, done);
+            }
         }
-        if done < certain {
-            out.extend_from_slice(&self.held[done..certain]);
-            done = certain;
-        }
-        self.held.drain(..done);
+        out.extend_from_slice(&self.held[done..certain]);
+        self.held.drain(..certain);
     }
 
     /// Appends the rest to `out`.
     pub fn finish(self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.scrubber.bytes(self.held));
+        match self.secrets.scrubber() {
+            Some(scrubber) => out.extend_from_slice(&scrubber.bytes(self.held)),
+            None => out.extend_from_slice(&self.held),
+        }
     }
 }
 

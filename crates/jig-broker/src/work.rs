@@ -19,7 +19,7 @@ use crate::fs::FsJob;
 use crate::http::HttpJob;
 use crate::inquiry::Inquiry;
 use crate::judge::Note;
-use crate::process::ProcessJob;
+use crate::process::{ProcessJob, StayJob};
 #[cfg(target_os = "linux")]
 use crate::process::{Given, Started};
 
@@ -59,6 +59,7 @@ pub(crate) enum Job {
     Fs(FsJob),
     Http(HttpJob),
     Process(ProcessJob),
+    Stay(StayJob),
 }
 
 impl Work {
@@ -82,6 +83,7 @@ impl Work {
         match &self.0.job {
             Job::Fs(job) => job.is_quick(),
             Job::Http(_) | Job::Process(_) => false,
+            Job::Stay(job) => job.is_quick(),
         }
     }
 
@@ -132,6 +134,7 @@ impl Work {
                 Job::Fs(job) => job.run(&inner, &cancel),
                 Job::Http(job) => job.run(&inner, &cancel),
                 Job::Process(job) => job.run(&inner, &cancel, &mut record),
+                Job::Stay(job) => job.run(&inner, &cancel, &mut record),
             }
         };
         // Whatever failed because it was given up failed for that reason.
@@ -161,7 +164,7 @@ impl Work {
         } = *self.0;
         match job {
             Job::Process(job) => job.start(&inner, root, given, record),
-            Job::Fs(_) | Job::Http(_) => Err(ErrorReply::internal("this is no program to start")),
+            Job::Fs(_) | Job::Http(_) | Job::Stay(_) => Err(ErrorReply::internal("this is no program to start")),
         }
     }
 }
@@ -206,6 +209,25 @@ impl Record {
                 duration_us: None,
             }),
             started: Instant::now(),
+        }
+    }
+
+    /// The record of a request that decides nothing: it leaves no line.
+    pub(crate) fn silent(inner: &Arc<Inner>) -> Self {
+        Self {
+            inner: Arc::clone(inner),
+            entry: None,
+            started: Instant::now(),
+        }
+    }
+
+    /// A second record, of the end of what was begun.
+    #[cfg(unix)]
+    pub(crate) fn of_the_end(&self) -> Self {
+        Self {
+            inner: Arc::clone(&self.inner),
+            entry: self.entry.clone(),
+            started: self.started,
         }
     }
 

@@ -1,17 +1,19 @@
 //! The builtin runtime: code of jig's own, on the SDK that every tool uses.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, TryRecvError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use jig_broker::{Judged, Unapproved};
 use jig_proto::vfs::{ErrorReply, Init, Reply, Request};
-use jig_proto::{Content, ToolError, ToolState};
+use jig_proto::{Content, Question, ToolError, ToolState};
 use jig_tool::vfs::{Host, Notification, RequestError, Transport};
 use serde_json::Value;
 
-use crate::session::{AskedBy, Board, Order, Orders};
+use crate::session::{Applied, AskedBy, Board, Given, Order, Orders, Setup};
 use crate::{Plan, Runtime, Session, StartError};
 
 /// The code of the tools that are part of jig: does the call of the host with the tool of this name;
@@ -41,7 +43,8 @@ impl Runtime for BuiltinRuntime {
             return Err(StartError::UnknownBuiltin(name));
         }
         let tool = self.run;
-        let board = Board::new(None);
+        let board = Board::new(Setup::of(&plan, None));
+        board.set_broker(plan.broker.clone());
         let (orders, received) = Orders::new(None);
         let posts = Arc::clone(&board);
         thread::Builder::new()
@@ -55,14 +58,19 @@ fn run(tool: Builtin, name: &str, plan: Plan, board: &Arc<Board>, orders: Receiv
     let init = Init {
         context: Some(plan.context.clone()),
         capabilities: plan.offer,
+        stateful: plan.stateful,
         ..Init::new(plan.input.clone())
     };
+    let broker = plan.broker.clone();
     let door = InProcess {
         plan,
         board: Arc::clone(board),
         orders,
         cancelled: false,
         questions: 0,
+        question: None,
+        early: VecDeque::new(),
+        inputs: VecDeque::new(),
     };
     // A mistake in our own code must end this call and nothing else.
     let result = catch_unwind(AssertUnwindSafe(|| match Host::over(init, door) {
@@ -71,8 +79,13 @@ fn run(tool: Builtin, name: &str, plan: Plan, board: &Arc<Board>, orders: Receiv
         Err(error) => Err(ToolError::new(error.to_string())),
     }));
     let result = result.unwrap_or_else(|_| Err(ToolError::new("the tool failed by a bug in jig")));
+    // With the tool ends what it had started.
+    broker.end_processes();
     board.stopped(result);
 }
+
+/// What somebody said to a question.
+type Answered = Result<Value, Unapproved>;
 
 /// The way of a tool inside jig to its broker.
 struct InProcess {
@@ -82,6 +95,12 @@ struct InProcess {
     cancelled: bool,
     /// How many questions the policy had: each has an id of its own.
     questions: u64,
+    /// The tool's own question.
+    question: Option<(Content, Question)>,
+    /// Answers that came while the tool did something else.
+    early: VecDeque<Order>,
+    /// What the tool was given and has not taken yet.
+    inputs: VecDeque<Value>,
 }
 
 impl InProcess {
@@ -93,26 +112,99 @@ impl InProcess {
                     self.cancelled = true;
                     return;
                 }
+                Ok(Order::Apply(applied)) if applied.given == Given::Input => self.keep(applied),
+                // The answer to a question of the tool, which it has not asked for yet.
+                Ok(answer) if self.question.is_some() => self.early.push_back(answer),
                 // Nothing is asked: there is nothing to answer.
-                Ok(Order::Apply(..) | Order::Decline(..)) => {}
+                Ok(_) => {}
                 Err(TryRecvError::Empty) => return,
             }
         }
     }
 
-    /// Blocks until the question that is shown has been answered.
-    fn answer(&mut self) -> Result<Result<Value, Unapproved>, RequestError> {
-        loop {
-            match self.orders.recv() {
-                Ok(Order::Apply(seen, input)) if self.board.shows(seen) => return Ok(Ok(input)),
-                Ok(Order::Decline(seen, why)) if self.board.shows(seen) => return Ok(Err(why)),
-                // An answer to an earlier question.
-                Ok(Order::Apply(..) | Order::Decline(..)) => {}
-                Ok(Order::Cancel | Order::Abort) | Err(_) => {
-                    self.cancelled = true;
-                    return Err(RequestError::Cancelled);
-                }
+    /// Keeps input until the tool takes it. A tool that asks would take it for the answer.
+    fn keep(&mut self, applied: Applied) {
+        if self.question.is_none() && self.inputs.len() < MAX_INPUTS {
+            self.inputs.push_back(applied.input);
+        }
+    }
+
+    /// The next order, if it comes before the deadline.
+    fn order(&mut self, deadline: Option<Instant>) -> Result<Option<Order>, RequestError> {
+        if let Some(order) = self.early.pop_front() {
+            return Ok(Some(order));
+        }
+        let order = match deadline {
+            None => self.orders.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            Some(deadline) => {
+                let left = deadline.saturating_duration_since(Instant::now());
+                self.orders.recv_timeout(left)
             }
+        };
+        match order {
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Ok(Order::Cancel | Order::Abort) | Err(RecvTimeoutError::Disconnected) => {
+                self.cancelled = true;
+                Err(RequestError::Cancelled)
+            }
+            Ok(order) => Ok(Some(order)),
+        }
+    }
+
+    /// Blocks until the question that is shown has been answered.
+    fn answer(&mut self, deadline: Option<Instant>) -> Result<Option<Answered>, RequestError> {
+        while let Some(order) = self.order(deadline)? {
+            match order {
+                Order::Apply(applied) => match applied.given {
+                    Given::Answer(number) if self.board.asks(number) => {
+                        return Ok(Some(Ok(applied.input)));
+                    }
+                    // An answer to an earlier question.
+                    Given::Answer(_) => {}
+                    Given::Input => self.keep(applied),
+                },
+                Order::Decline(number, why) if self.board.asks(number) => return Ok(Some(Err(why))),
+                _ => {}
+            }
+        }
+        Ok(None)
+    }
+
+    /// Blocks until there is input.
+    fn input(&mut self, deadline: Option<Instant>) -> Result<Option<Value>, RequestError> {
+        loop {
+            if let Some(input) = self.inputs.pop_front() {
+                return Ok(Some(input));
+            }
+            match self.order(deadline)? {
+                Some(Order::Apply(applied)) if applied.given == Given::Input => self.keep(applied),
+                // Nothing is asked: there is nothing to answer.
+                Some(_) => {}
+                None => return Ok(None),
+            }
+        }
+    }
+
+    /// Blocks until the tool is given what it waits for: the answer to its question, or input.
+    fn given(&mut self, deadline: Option<Instant>) -> Result<Option<Value>, RequestError> {
+        if self.cancelled {
+            return Err(RequestError::Cancelled);
+        }
+        if self.question.is_none() {
+            return self.input(deadline);
+        }
+        let Some(answer) = self.answer(deadline)? else {
+            return Ok(None);
+        };
+        self.question = None;
+        match answer {
+            Ok(input) => {
+                self.board.running(Content::EMPTY);
+                Ok(Some(input))
+            }
+            Err(_) => Err(RequestError::Refused(ErrorReply::approval_unavailable(
+                "nobody answers the question",
+            ))),
         }
     }
 
@@ -138,8 +230,12 @@ impl InProcess {
             let question = inquiry.question(format!("access-{}", self.questions));
             self.board
                 .waiting(Content::EMPTY, question, AskedBy::Policy);
-            let answer = self.answer()?;
-            self.board.running(Content::EMPTY);
+            let answer = self.answer(None)?.ok_or(RequestError::Cancelled)?;
+            // The tool's own question, if it has put one, was only put off.
+            match self.question.clone() {
+                Some((content, question)) => self.board.waiting(content, question, AskedBy::Tool),
+                None => self.board.running(Content::EMPTY),
+            }
             judged = match answer {
                 Ok(input) => inquiry.answer(input.as_str().unwrap_or_default()),
                 Err(why) => Judged::Refused(inquiry.deny(why)),
@@ -162,8 +258,14 @@ impl Transport for InProcess {
     fn notify(&mut self, notification: &Notification<'_>) -> Result<(), RequestError> {
         if let Notification::State(state) = notification {
             match state {
-                ToolState::Running { content } => self.board.running(content.clone()),
+                ToolState::Running { content } => {
+                    self.question = None;
+                    self.board.tell(content);
+                    self.board.running(content.clone());
+                }
                 ToolState::Waiting { content, question } => {
+                    self.question = Some((content.clone(), question.clone()));
+                    self.board.tell(content);
                     self.board
                         .waiting(content.clone(), question.clone(), AskedBy::Tool);
                 }
@@ -175,18 +277,20 @@ impl Transport for InProcess {
     }
 
     fn wait_apply(&mut self) -> Result<Value, RequestError> {
-        match self.answer()? {
-            Ok(input) => {
-                self.board.running(Content::EMPTY);
-                Ok(input)
-            }
-            Err(_) => Err(RequestError::Refused(ErrorReply::approval_unavailable(
-                "nobody answers the question",
-            ))),
-        }
+        // Without a limit it comes, or the call ends.
+        self.given(None)?.ok_or(RequestError::Cancelled)
+    }
+
+    fn wait_apply_for(&mut self, limit: Duration) -> Result<Option<Value>, RequestError> {
+        // A limit that no clock can show is none.
+        self.given(Instant::now().checked_add(limit))
     }
 
     fn is_cancelled(&self) -> bool {
         self.cancelled
     }
 }
+
+/// How many inputs wait for a tool at most. One that never takes them could otherwise be fed until memory is
+/// full.
+const MAX_INPUTS: usize = 1024;

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use jig_broker::{Commanded, ConfineError, Confined, Door, Intruder, Reach};
 use jig_proto::vfs::ToolInput;
+use jig_pty::Pty;
 use jig_sandbox::{
     Child, Enforce, Enforcement, Environment, Limits, PathRule, PrivateContent, PrivateFile,
     Profile, Program, Rights, RuleSource, SpawnRequest, Status, Tier, assess, minimal_environment,
@@ -21,6 +22,8 @@ use crate::{Delivery, Plan, StartError};
 pub(crate) struct Launched {
     pub(crate) child: Child,
     pub(crate) held: Held,
+    /// The host's end of its terminal, if it has one.
+    pub(crate) terminal: Option<Pty>,
 }
 
 /// What outlives the program.
@@ -57,7 +60,7 @@ pub(crate) fn launch(
     prepare: impl FnOnce(&mut SpawnRequest),
 ) -> Result<Launched, StartError> {
     let command = plan.command.as_ref().ok_or(StartError::NoCommand)?;
-    let values = Values::new(input, &plan.context, None);
+    let values = Values::new(input, &plan.context, plan.stateful, None);
     let program = command.program(&values)?;
     let commanded = Commanded {
         program: program.clone().into(),
@@ -106,7 +109,7 @@ pub(crate) fn launch(
         }
     };
     let name = path.as_ref().map(|path| path.to_string_lossy());
-    let values = Values::new(input, &plan.context, name.as_deref());
+    let values = Values::new(input, &plan.context, plan.stateful, name.as_deref());
     let args = command.arguments(&values)?;
     request.args = args.into_iter().map(Into::into).collect();
     if let Some(path) = &path {
@@ -137,6 +140,7 @@ pub(crate) fn launch(
             door,
             file,
         },
+        terminal: None,
     })
 }
 

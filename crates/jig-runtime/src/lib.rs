@@ -15,6 +15,7 @@ mod limits;
 mod pipes;
 mod plain;
 mod plan;
+mod registry;
 mod session;
 mod shell;
 mod stdio;
@@ -25,7 +26,11 @@ pub use builtin::{Builtin, BuiltinRuntime};
 pub use command::{CommandLine, Word};
 pub use limits::{Reached, RunLimits};
 pub use plan::{Delivery, Plan, Timing, Tracer};
-pub use session::{AskedBy, NotRunning, Session, Update};
+pub use registry::{
+    Await, Counts, HandleError, HandleInfo, HandleLimits, HandleOptions, Handles, Leftover, Notices, Pending,
+    Reserved, UnknownHandles, leftovers,
+};
+pub use session::{ApplyError, AskedBy, Look, Output, Painted, Session, Update};
 pub use stdio::StdioRuntime;
 pub use template::TemplateError;
 pub use vfs::VfsRuntime;
@@ -60,6 +65,12 @@ pub enum StartError {
          `input = \"file\"` for the tool, and have it read the call there"
     )]
     TooLarge(ArgumentSizes),
+    /// The call should be read from a terminal, which takes no long lines.
+    #[error(
+        "a tool on a terminal cannot read its call from standard input\nhint: set `input = \"argv\"` or \
+         `input = \"file\"` for the tool"
+    )]
+    CallOnTerminal,
     /// The program could not be started.
     #[error("the program of the tool could not be started")]
     Spawn(#[source] SpawnError),

@@ -2,6 +2,7 @@
 
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::AsFd;
+use std::sync::{Mutex, PoisonError};
 
 use jig_sandbox::{Child, set_nonblocking};
 
@@ -131,6 +132,21 @@ impl Pipes {
     }
 }
 
+/// Lends a buffer for reading. There are only as many as are in use at one moment: thousands of sessions
+/// wait, and few of them read.
+pub(crate) fn with_buffer<R>(read: impl FnOnce(&mut [u8]) -> R) -> R {
+    static FREE: Mutex<Vec<Box<[u8]>>> = Mutex::new(Vec::new());
+    let free = || FREE.lock().unwrap_or_else(PoisonError::into_inner);
+    let kept = free().pop();
+    let mut buffer = kept.unwrap_or_else(|| vec![0; BUFFER_BYTES].into_boxed_slice());
+    let result = read(&mut buffer);
+    let mut free = free();
+    if free.len() < KEPT_BUFFERS {
+        free.push(buffer);
+    }
+    result
+}
+
 fn read_some(pipe: &mut Option<PipeReader>, buffer: &mut [u8]) -> Option<usize> {
     loop {
         match pipe.as_mut()?.read(buffer) {
@@ -142,6 +158,12 @@ fn read_some(pipe: &mut Option<PipeReader>, buffer: &mut [u8]) -> Option<usize> 
         }
     }
 }
+
+/// How much is read at once: as much as a pipe holds.
+const BUFFER_BYTES: usize = 64 * 1024;
+
+/// How many buffers are kept for the next who reads.
+const KEPT_BUFFERS: usize = 4;
 
 /// How much memory is kept between lines: a session that sent one large answer gives it back.
 const KEPT_BYTES: usize = 64 * 1024;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use jig_broker::Broker;
 use jig_proto::Context;
 use jig_proto::vfs::{Capabilities, Method, ToolInput};
+use jig_pty::Size;
 
 use crate::{CommandLine, RunLimits};
 
@@ -38,8 +39,12 @@ pub struct Plan {
     pub message_limit: usize,
     /// About how many bytes of a result are passed on, so that no more is prepared.
     pub max_result: usize,
-    /// Whether the tool takes input while it runs.
+    /// Whether this call is a spawn: the tool takes input while it runs, and what it says is kept to be
+    /// looked at. Such a tool usually runs for long: limits of time and output are set only where somebody
+    /// declared them.
     pub stateful: bool,
+    /// The size of the terminal on which a tool of the stdio runtime runs, if it has one.
+    pub terminal: Option<Size>,
     /// What the caller should know before the tool does anything.
     pub warnings: Vec<String>,
     /// Who is shown every line of the exchange.
@@ -65,6 +70,7 @@ impl Plan {
             message_limit: MESSAGE_BYTES,
             max_result: MAX_RESULT,
             stateful: false,
+            terminal: None,
             warnings: Vec::new(),
             tracer: None,
         }

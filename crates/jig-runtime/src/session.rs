@@ -1,19 +1,29 @@
 //! [`Session`]: how callers watch and steer a running tool.
 //!
-//! One thread owns each running tool and is the truth about it; it publishes states on a [`Board`].
-//! A [`Session`] reads them and sends [`Order`]s back. A question, the tool's or the policy's, is
-//! always the state `waiting`; nothing calls upward to ask.
+//! One thread owns each running tool and is the truth about it; it publishes states and output on a
+//! [`Board`]. A [`Session`] reads them and sends [`Order`]s back. A question, the tool's or the
+//! policy's, is always the state `waiting`; nothing calls upward to ask.
 
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+mod board;
+mod output;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use jig_broker::{CancelToken, Unapproved};
-use jig_proto::{Content, Question, Status, ToolError, ToolState};
-use jig_sandbox::Status as Confinement;
+use jig_broker::Unapproved;
+use jig_proto::{Status, ToolState};
+use jig_pty::{InputError, SendError, Settle};
+use jig_sandbox::{Status as Confinement, Usage};
 use serde_json::Value;
 
 use crate::Reached;
+
+#[cfg(test)]
+pub(crate) use board::Takes;
+pub(crate) use board::{Applied, Board, Given, Order, Orders, Setup};
+pub use output::{Look, Output, Painted};
 
 /// A running tool.
 ///
@@ -31,47 +41,62 @@ impl Session {
 
     /// Where the tool stands.
     pub fn state(&self) -> Update {
-        self.board.lock().update()
+        self.board.update()
     }
 
     /// Waits until the tool stands elsewhere than after the update number `seen`, at most for
-    /// `limit`. Returns the newest update either way.
+    /// `limit`. Returns the newest update either way. Output alone does not end the wait.
     pub fn wait(&self, seen: u64, limit: Option<Duration>) -> Update {
         let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
-        let mut post = self.board.lock();
-        loop {
-            if post.number > seen || post.state.status() == Status::Stopped {
-                return post.update();
-            }
-            post = match deadline {
-                None => {
-                    let waited = self.board.changed.wait(post);
-                    waited.unwrap_or_else(PoisonError::into_inner)
-                }
-                Some(deadline) => {
-                    let left = deadline.saturating_duration_since(Instant::now());
-                    if left.is_zero() {
-                        return post.update();
-                    }
-                    let waited = self.board.changed.wait_timeout(post, left);
-                    waited.unwrap_or_else(PoisonError::into_inner).0
-                }
-            };
-        }
+        self.board.wait(deadline, |post| post.number() > seen)
+    }
+
+    /// How far the output has come. It grows with all that a [`Look`] could show.
+    pub fn seq(&self) -> u64 {
+        self.board.seq()
+    }
+
+    /// What the tool has said so far, as far as it is kept and the look asks for it.
+    ///
+    /// Secrets of the call are left out, and for a tool without a terminal so are control sequences. A
+    /// session that is not stateful and has no terminal keeps no output: what its state tells is shown.
+    pub fn output(&self, look: &Look) -> Output {
+        self.board.output(look)
+    }
+
+    /// Waits until there is output after `seq`, a question later than the update number `seen`, or the
+    /// end; at most for `limit`. Returns the newest update either way.
+    pub fn wait_news(&self, seen: u64, seq: u64, limit: Option<Duration>) -> Update {
+        let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
+        self.board.wait_news(seen, seq, deadline)
+    }
+
+    /// Waits until what the tool says after `seq` has come to rest, as `settle` has it; or until a
+    /// question later than the update number `seen`, or the end. Returns the newest update.
+    pub fn settle(&self, seen: u64, seq: u64, settle: &Settle) -> Update {
+        self.board.settle(seen, seq, settle)
     }
 
     /// Answers the question of the update with the number `seen`, or gives input to a tool that ran
-    /// then.
+    /// then. When this returns, the input is on its way: output after it comes after it.
     ///
-    /// An answer to a question that is not shown any more is dropped: it was given to another
+    /// An answer to a question that is not shown any more is refused: it was given to another
     /// question than the one that is open now, and a tool can change what it asks while a person
     /// reads.
-    pub fn apply(&self, seen: u64, input: Value) -> Result<(), NotRunning> {
-        self.order(Order::Apply(seen, input))
+    ///
+    /// # Errors
+    ///
+    /// If the tool has stopped, has other questions by now, or takes no such input.
+    pub fn apply(&self, seen: u64, input: Value) -> Result<(), ApplyError> {
+        self.orders.apply(&self.board, seen, input)
     }
 
     /// Says that nobody answers the question of the update with the number `seen`.
-    pub fn decline(&self, seen: u64, why: Unapproved) -> Result<(), NotRunning> {
+    ///
+    /// # Errors
+    ///
+    /// If the tool has stopped.
+    pub fn decline(&self, seen: u64, why: Unapproved) -> Result<(), ApplyError> {
         self.order(Order::Decline(seen, why))
     }
 
@@ -86,26 +111,60 @@ impl Session {
     pub fn abort(&self) {
         let _ = self.order(Order::Abort);
         self.board.give_up();
+        self.board.kill_processes();
+    }
+
+    /// The code that the program of a stopped tool exited with; `None` while it runs, for one that was
+    /// ended by a signal, and for tools that tell their result themselves.
+    pub fn exit_code(&self) -> Option<i32> {
+        self.board.exit_code()
+    }
+
+    /// What the processes of the tool use now; `None` if there are none.
+    pub fn usage(&self) -> Option<Usage> {
+        Some(self.board.child()?.usage())
+    }
+
+    /// The process id of the root of the tool's processes, as the host sees it; `None` if there are none.
+    pub fn pid(&self) -> Option<u32> {
+        Some(self.board.child()?.id())
+    }
+
+    /// Whether the tool runs on a terminal.
+    pub fn is_terminal(&self) -> bool {
+        self.board.is_terminal()
+    }
+
+    /// The screen of a tool on a terminal, for a person's own terminal.
+    pub fn painted(&self) -> Option<Painted> {
+        self.board.painted()
+    }
+
+    /// Has `hook` called after every change of the state, with where the tool stands then; output alone is
+    /// no change. It is called by the thread that owns the tool, which waits for it. Changes before this are
+    /// not told; a second hook takes the place of the first.
+    pub fn on_status(&self, hook: impl Fn(Status) + Send + Sync + 'static) {
+        self.board.set_hook(Arc::new(hook));
     }
 
     /// What is enforced on the tool by the operating system; `None` for code inside jig.
     pub fn confinement(&self) -> Option<Confinement> {
-        self.board.lock().confinement.clone()
+        self.board.confinement()
     }
 
     /// The limits that the tool came up against, so far as that is known by now.
     pub fn reached(&self) -> Vec<Reached> {
-        self.board.lock().reached.clone()
+        self.board.all_reached()
     }
 
     /// What its caller should know about how the tool is confined, each in one sentence.
     pub fn warnings(&self) -> Vec<String> {
-        self.board.lock().warnings.clone()
+        self.board.warnings()
     }
 
-    fn order(&self, order: Order) -> Result<(), NotRunning> {
-        if self.board.lock().state.status() == Status::Stopped {
-            return Err(NotRunning);
+    fn order(&self, order: Order) -> Result<(), ApplyError> {
+        if self.state().state.status() == Status::Stopped {
+            return Err(ApplyError::NotRunning);
         }
         self.orders.send(order)
     }
@@ -138,160 +197,23 @@ pub enum AskedBy {
     Policy,
 }
 
-/// The tool has stopped: there is nothing to answer or to steer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the tool is not running any more")]
-pub struct NotRunning;
-
-/// What a session is told to do.
-#[derive(Debug)]
-pub(crate) enum Order {
-    Apply(u64, Value),
-    Decline(u64, Unapproved),
-    Cancel,
-    Abort,
-}
-
-/// The way of orders to the thread that owns the tool.
-#[derive(Debug, Clone)]
-pub(crate) struct Orders {
-    sender: Sender<Order>,
-    waker: Option<jig_sandbox::Waker>,
-}
-
-impl Orders {
-    /// A way that also ends the wait of a thread that polls.
-    pub(crate) fn new(waker: Option<jig_sandbox::Waker>) -> (Self, Receiver<Order>) {
-        let (sender, receiver) = channel();
-        (Self { sender, waker }, receiver)
-    }
-
-    fn send(&self, order: Order) -> Result<(), NotRunning> {
-        self.sender.send(order).map_err(|_| NotRunning)?;
-        if let Some(waker) = &self.waker {
-            waker.wake();
-        }
-        Ok(())
-    }
-}
-
-/// Where the owner of a tool publishes its state.
-#[derive(Debug)]
-pub(crate) struct Board {
-    post: Mutex<Post>,
-    changed: Condvar,
-}
-
-#[derive(Debug)]
-pub(crate) struct Post {
-    number: u64,
-    state: ToolState,
-    asker: Option<AskedBy>,
-    confinement: Option<Confinement>,
-    warnings: Vec<String>,
-    reached: Vec<Reached>,
-    /// What gives up the request that a tool inside jig is in the middle of.
-    current: Option<CancelToken>,
-    /// Whether the call was given up.
-    given_up: bool,
-}
-
-impl Post {
-    fn update(&self) -> Update {
-        Update {
-            number: self.number,
-            state: self.state.clone(),
-            asker: self.asker,
-        }
-    }
-}
-
-impl Board {
-    pub(crate) fn new(confinement: Option<Confinement>) -> Arc<Self> {
-        Arc::new(Self {
-            post: Mutex::new(Post {
-                number: 1,
-                state: ToolState::running(Content::EMPTY),
-                asker: None,
-                confinement,
-                warnings: Vec::new(),
-                reached: Vec::new(),
-                current: None,
-                given_up: false,
-            }),
-            changed: Condvar::new(),
-        })
-    }
-
-    /// Notes what is to be said about the confinement of the tool. Each thing is said once.
-    pub(crate) fn warn(&self, warnings: impl IntoIterator<Item = String>) {
-        let mut post = self.lock();
-        for warning in warnings {
-            if !post.warnings.contains(&warning) {
-                post.warnings.push(warning);
-            }
-        }
-    }
-
-    /// Notes limits that the tool came up against.
-    pub(crate) fn reached(&self, reached: &[Reached]) {
-        self.lock().reached.extend_from_slice(reached);
-    }
-
-    pub(crate) fn running(&self, content: Content) {
-        self.publish(ToolState::running(content), None);
-    }
-
-    pub(crate) fn waiting(&self, content: Content, question: Question, asker: AskedBy) {
-        self.publish(ToolState::Waiting { content, question }, Some(asker));
-    }
-
-    pub(crate) fn stopped(&self, result: Result<Content, ToolError>) {
-        let content = Content::EMPTY;
-        self.publish(ToolState::Stopped { content, result }, None);
-    }
-
-    /// Whether an answer to the update of this number answers what is shown now.
-    pub(crate) fn shows(&self, number: u64) -> bool {
-        let post = self.lock();
-        post.asker.is_none() || post.number == number
-    }
-
-    /// Notes which request a tool inside jig is in the middle of; gives it up if the call already is.
-    pub(crate) fn set_current(&self, token: Option<CancelToken>) {
-        let mut post = self.lock();
-        if let Some(token) = token.as_ref().filter(|_| post.given_up) {
-            token.cancel();
-        }
-        post.current = token;
-    }
-
-    fn give_up(&self) {
-        let mut post = self.lock();
-        post.given_up = true;
-        let token = post.current.take();
-        drop(post);
-        if let Some(token) = token {
-            token.cancel();
-        }
-    }
-
-    fn publish(&self, state: ToolState, asker: Option<AskedBy>) {
-        let mut post = self.lock();
-        // The same question again is not news: it would be asked twice.
-        if asker.is_some() && post.asker == asker && post.state == state {
-            return;
-        }
-        // Stopped is final: what comes late is not news.
-        if post.state.status() != Status::Stopped {
-            post.number += 1;
-            post.state = state;
-            post.asker = asker;
-            self.changed.notify_all();
-        }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Post> {
-        self.post.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+/// Why a tool was not given an answer or input.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ApplyError {
+    /// The tool has stopped: there is nothing to answer or to steer.
+    #[error("the tool is not running any more")]
+    NotRunning,
+    /// The tool asks something else by now, or asks although it ran before.
+    #[error("the tool asks something else by now")]
+    Changed,
+    /// The tool runs, and was not started to take input.
+    #[error("the tool takes no input while it runs")]
+    NotTaken,
+    /// The input is of no form that there is.
+    #[error(transparent)]
+    Input(#[from] InputError),
+    /// The tool cannot be given this input, or not now.
+    #[error(transparent)]
+    Send(#[from] SendError),
 }

@@ -6,16 +6,20 @@
 
 mod clean;
 mod driver;
+mod live;
 mod outcome;
 mod printed;
+mod run;
+mod speech;
 mod watch;
+mod whole;
 
 use std::thread;
 
 use jig_sandbox::Waker;
 
-use crate::session::{Board, Orders};
-use crate::{Plan, Runtime, Session, StartError};
+use crate::session::{Board, Orders, Setup};
+use crate::{Delivery, Plan, Runtime, Session, StartError};
 
 /// Runs programs that print their result.
 #[derive(Debug, Clone, Copy, Default)]
@@ -23,10 +27,13 @@ pub struct StdioRuntime;
 
 impl Runtime for StdioRuntime {
     fn start(&self, plan: Plan) -> Result<Session, StartError> {
+        if plan.terminal.is_some() && plan.delivery == Delivery::Stdin {
+            return Err(StartError::CallOnTerminal);
+        }
         let run = driver::launch(&plan, &plan.input)?;
         let waker = Waker::new()?;
         let (orders, received) = Orders::new(Some(waker.clone()));
-        let board = Board::new(Some(run.child.status.clone()));
+        let board = Board::new(Setup::of_console(&plan, Some(run.child.status.clone())));
         let driver = driver::Driver {
             input: plan.input.clone(),
             plan,

@@ -17,15 +17,26 @@ mod tests;
 pub(crate) struct Values(Value);
 
 impl Values {
-    /// The values of a call. `file` is where the tool finds the call as a file, if it does.
-    pub(crate) fn new(input: &ToolInput, context: &Context, file: Option<&str>) -> Self {
+    /// The values of a call. `file` is where the tool finds the call as a file, if it does. A tool that is
+    /// spawned finds `spawn` as its action; otherwise it has none.
+    pub(crate) fn new(
+        input: &ToolInput,
+        context: &Context,
+        is_spawned: bool,
+        file: Option<&str>,
+    ) -> Self {
+        let tool = context! {
+            name => input.name,
+            arguments => Value::from_serialize(&input.arguments),
+            answers => Value::from_serialize(&input.answers),
+            options => Value::from_serialize(&input.options),
+        };
+        let tool = match is_spawned {
+            true => context! { action => "spawn", ..tool },
+            false => tool,
+        };
         Self(context! {
-            tool => context! {
-                name => input.name,
-                arguments => Value::from_serialize(&input.arguments),
-                answers => Value::from_serialize(&input.answers),
-                options => Value::from_serialize(&input.options),
-            },
+            tool => tool,
             context => Value::from_serialize(context),
             input => context! { file => file },
         })

@@ -16,7 +16,7 @@ use jig_sandbox::{Stdio, Waker};
 
 use self::descriptors::Descriptors;
 use crate::launch::launch;
-use crate::session::{Board, Orders};
+use crate::session::{Board, Orders, Setup};
 use crate::{Plan, Runtime, Session, StartError};
 
 /// Runs programs that speak the VFS tool protocol.
@@ -43,7 +43,8 @@ impl Runtime for VfsRuntime {
 
         let waker = Waker::new()?;
         let (orders, received) = Orders::new(Some(waker.clone()));
-        let board = Board::new(Some(run.child.status.clone()));
+        let board = Board::new(Setup::of(&plan, Some(run.child.status.clone())));
+        board.set_broker(plan.broker.clone());
         board.warn(run.held.warnings.iter().cloned());
         let mut first = Vec::new();
         host::write_init(&mut first, &init(&plan));
@@ -74,6 +75,7 @@ fn init(plan: &Plan) -> Init {
         limits: Some(limits),
         capabilities: plan.offer,
         context: Some(plan.context.clone()),
+        stateful: plan.stateful,
         ..Init::new(plan.input.clone())
     }
 }

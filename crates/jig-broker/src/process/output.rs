@@ -1,11 +1,11 @@
 //! What a program prints: scrubbed as it comes, and cut where it is too much.
 
-use crate::scrub::{ScrubStream, Scrubber};
+use crate::scrub::{ScrubStream, Secrets};
 
 /// One output of a program.
 #[derive(Debug)]
 pub(super) struct Output {
-    /// `None` if there is nothing to look for.
+    /// `None` once it has come to its end.
     scrub: Option<ScrubStream>,
     kept: Vec<u8>,
     limit: usize,
@@ -16,9 +16,9 @@ pub(super) struct Output {
 }
 
 impl Output {
-    pub(super) fn new(scrubber: Option<Scrubber>, limit: usize) -> Self {
+    pub(super) fn new(secrets: &Secrets, limit: usize) -> Self {
         Self {
-            scrub: scrubber.map(Scrubber::stream),
+            scrub: Some(secrets.stream()),
             kept: Vec::new(),
             limit,
             total: 0,
@@ -84,11 +84,11 @@ mod tests {
     fn check(limit: usize, pieces: &[&str], expected: &str, truncated: bool) {
         let secrets = Secrets::new();
         secrets.remember("hunter22");
-        for scrubber in [None, secrets.scrubber()] {
-            if scrubber.is_none() && pieces.concat().contains("hunter") {
+        for secrets in [Secrets::new(), secrets] {
+            if secrets.scrubber().is_none() && pieces.concat().contains("hunter") {
                 continue;
             }
-            let mut output = Output::new(scrubber, limit);
+            let mut output = Output::new(&secrets, limit);
             pieces
                 .iter()
                 .for_each(|piece| output.push(piece.as_bytes()));

@@ -15,7 +15,7 @@ use jig_sandbox::{
 use super::output::Output;
 use super::{plain_environment, relocate};
 use crate::approvals::ApprovalKey;
-use crate::broker::{Broker, Inner};
+use crate::broker::Inner;
 use crate::cancel::CancelToken;
 use crate::confine::{Commanded, ConfineError, Confined, Intruder, Reach};
 use crate::denial::MAX_TARGET;
@@ -27,25 +27,15 @@ use crate::work::Record;
 /// A permitted run of a program.
 #[derive(Debug)]
 pub(crate) struct ProcessJob {
-    permit: Permit<CommandTarget>,
+    /// What was asked for: a run, or a start.
+    pub(super) method: Method,
+    pub(super) permit: Permit<CommandTarget>,
     /// The host's variables that it gets.
-    forwarded: Vec<(String, String)>,
-    once: Vec<ApprovalKey>,
+    pub(super) forwarded: Vec<(String, String)>,
+    pub(super) once: Vec<ApprovalKey>,
 }
 
 impl ProcessJob {
-    pub(super) fn new(
-        permit: Permit<CommandTarget>,
-        forwarded: Vec<(String, String)>,
-        once: Vec<ApprovalKey>,
-    ) -> Self {
-        Self {
-            permit,
-            forwarded,
-            once,
-        }
-    }
-
     pub(crate) fn run(
         self,
         inner: &Arc<Inner>,
@@ -87,7 +77,7 @@ impl ProcessJob {
     }
 
     /// The program that may be run.
-    #[cfg(target_os = "linux")]
+    #[cfg(unix)]
     pub(super) fn program(&self) -> &Program {
         &self.permit.target().program
     }
@@ -112,7 +102,7 @@ impl ProcessJob {
                         program: Program::File(now.clone()),
                         args: args.clone(),
                     };
-                    let mut judge = Judge::new(inner, Method::ProcessRun, &self.once);
+                    let mut judge = Judge::new(inner, self.method, &self.once);
                     if judge.permit(target, Some(&shown))?.is_none() {
                         return Err(ErrorReply::stale(&shown));
                     }
@@ -122,7 +112,7 @@ impl ProcessJob {
         };
         let executable = Executable::parse(program.as_str()).map_err(|_| {
             let why = "`program` is not the name of a program";
-            ErrorReply::invalid_params(Method::ProcessRun, why)
+            ErrorReply::invalid_params(self.method, why)
         })?;
         let mut request = SpawnRequest::new(executable, root.as_std_path());
         let confined = match &inner.process.confine {
@@ -131,10 +121,7 @@ impl ProcessJob {
                     program: program.into(),
                     literals: Vec::new(),
                 };
-                let broker = Broker {
-                    inner: Arc::clone(inner),
-                };
-                let confined = broker.confine(&command, root, Reach::Workspace);
+                let confined = inner.confine(&command, root, Reach::Workspace);
                 let confined = confined.map_err(|error| not_confined(&error, shown))?;
                 confined.apply(&mut request);
                 Some(confined)
@@ -230,7 +217,7 @@ fn watch(
     let wake = waker.clone();
     let _hook = cancel.on_cancel(move || wake.wake());
     let deadline = Instant::now() + inner.limits.process_time;
-    let new_output = || Output::new(inner.secrets.scrubber(), inner.limits.process_output_bytes);
+    let new_output = || Output::new(&inner.secrets, inner.limits.process_output_bytes);
     let mut streams = [
         (child.stdout.take(), new_output()),
         (child.stderr.take(), new_output()),

@@ -79,6 +79,61 @@ fn a_part_leaves_out_what_crosses_its_borders() {
 }
 
 #[test]
+fn v085_a_stream_holds_back_only_what_may_become_a_secret() {
+    let check = |pieces: &[&str], expected: &[&str]| {
+        let secrets = secrets(&["hunter22", "hunter", "ter2x"]);
+        let mut stream = secrets.stream();
+        let mut shown = Vec::new();
+        for piece in pieces {
+            let mut out = Vec::new();
+            stream.push(piece.as_bytes(), &mut out);
+            shown.push(String::from_utf8(out).unwrap());
+        }
+        let mut out = Vec::new();
+        stream.finish(&mut out);
+        shown.push(String::from_utf8(out).unwrap());
+        assert_eq!(shown, expected, "{pieces:?}");
+    };
+    check(&["Stage this hunk? "], &["Stage this hunk? ", ""]);
+    check(&["a hunt", "ed"], &["a ", "hunted", ""]);
+    check(&["a hunt"], &["a ", "hunt"]);
+    // It may become the longer one.
+    check(&["a hunter", "22 b"], &["a ", "[REDACTED] b", ""]);
+    check(&["a hunter", "s"], &["a ", "[REDACTED]s", ""]);
+    check(&["hunter2", "x"], &["", "[REDACTED]2x", ""]);
+    check(&["h", "u", "n", "t", "e", "r", " "], &["", "", "", "", "", "", "[REDACTED] ", ""]);
+}
+
+#[test]
+fn v085_a_stream_knows_what_is_remembered_later() {
+    let secrets = Secrets::new();
+    let mut stream = secrets.stream();
+    let mut out = Vec::new();
+    stream.push(b"hunter22 ", &mut out);
+    secrets.remember("hunter22");
+    stream.push(b"hunter22 hunt", &mut out);
+    stream.finish(&mut out);
+    assert_eq!(out, b"hunter22 [REDACTED] hunt");
+}
+
+#[test]
+fn rows_of_a_screen_do_not_hide_a_secret() {
+    let check = |text: &str, expected: &str| {
+        let secrets = secrets(&["hunter22"]);
+        let scrubber = secrets.scrubber().unwrap();
+        assert_eq!(scrubber.lines(text.to_owned()), expected, "{text:?}");
+    };
+    check("", "");
+    check("a\nb\n", "a\nb\n");
+    check("a hunter22 b\nc", "a [REDACTED] b\nc");
+    check("a hunt\ner22 b\nc", "a [REDACTED]\n b\nc");
+    check("h\nunter2\n2\n\nend\n", "[REDACTED]\n\n\n\nend\n");
+    check("hunter2\n\n2", "[REDACTED]\n\n");
+    check("ä hunter2\n2ö", "ä [REDACTED]\nö");
+    check("hunter22\nhunt\ner22", "[REDACTED]\n[REDACTED]\n");
+}
+
+#[test]
 fn neither_debug_shows_values() {
     let secrets = secrets(&["hunter22"]);
     let shown = format!("{secrets:?} {:?}", secrets.scrubber());
@@ -98,10 +153,16 @@ proptest! {
         let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut % (whole.len() + 1)).collect();
         cuts.extend([0, whole.len()]);
         cuts.sort_unstable();
-        let mut stream = scrubber.clone().stream();
+        let mut stream = secrets.stream();
         let mut out = Vec::new();
         for pair in cuts.windows(2) {
             stream.push(&whole[pair[0]..pair[1]], &mut out);
+            let held = String::from_utf8_lossy(&stream.held);
+            let mut begun = ["abcd", "abcdabce", "bcdX"].into_iter();
+            prop_assert!(
+                begun.any(|value| value.starts_with(&*held) && value != held),
+                "{held:?} is held back"
+            );
         }
         stream.finish(&mut out);
         prop_assert_eq!(&out, &*scrubber.bytes(whole));

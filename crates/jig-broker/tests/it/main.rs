@@ -18,5 +18,9 @@ mod files;
 mod http;
 mod process;
 mod server;
+mod stay;
+#[cfg(target_os = "linux")]
+mod stay_attacks;
+mod stay_git;
 mod tls;
 mod world;

@@ -22,7 +22,7 @@ fn line(program: &str, args: &[&str], shell: bool) -> (tempfile::TempDir, Comman
 fn values(x: &str) -> Values {
     let mut input = ToolInput::default();
     input.arguments.insert("x".to_owned(), json!(x));
-    Values::new(&input, &Context::new("/ws", Action::Run), None)
+    Values::new(&input, &Context::new("/ws", Action::Run), false, None)
 }
 
 fn words(program: &str, args: &[&str], shell: bool, x: &str) -> Vec<String> {

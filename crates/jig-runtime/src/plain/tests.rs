@@ -1,4 +1,4 @@
-use super::{plain, plain_bytes};
+use super::{PlainStream, plain, plain_bytes};
 
 #[test]
 fn only_text_is_left() {
@@ -57,4 +57,36 @@ fn no_control_character_survives_any_mixture() {
         assert!(clean.chars().all(is_fine), "{text:?} becomes {clean:?}");
         assert_eq!(plain(&clean), clean, "{text:?}");
     }
+}
+
+#[test]
+fn pieces_make_the_same_text_as_the_whole() {
+    let whole = "grüße \u{1b}[31mred\u{1b}[0m 10%\r20%\r\nnext \u{1b}]0;title\u{7}漢字\u{9b}1m \
+                 \u{1b}]8;;x\u{1b}\\link\u{1b}(B never \u{1b}]closed\nend\r"
+        .as_bytes();
+    let mut broken = whole.to_vec();
+    broken.extend_from_slice(b"\xff \xe6\xbc and \xc3");
+    for bytes in [whole, broken.as_slice()] {
+        let expected = plain_bytes(bytes);
+        for size in 1..bytes.len() {
+            let mut stream = PlainStream::default();
+            let mut out = String::new();
+            for piece in bytes.chunks(size) {
+                stream.push(piece, &mut out);
+            }
+            stream.finish(&mut out);
+            assert_eq!(out, expected, "in pieces of {size}");
+        }
+    }
+}
+
+/// A prompt without an end of line is there at once.
+#[test]
+fn nothing_is_held_back_but_the_beginning_of_a_character() {
+    let mut stream = PlainStream::default();
+    let mut out = String::new();
+    stream.push(b"Continue? [y/n] \xc3", &mut out);
+    assert_eq!(out, "Continue? [y/n] ");
+    stream.push(b"\xbc", &mut out);
+    assert_eq!(out, "Continue? [y/n] ü");
 }

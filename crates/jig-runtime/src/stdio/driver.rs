@@ -1,28 +1,44 @@
 //! [`Driver`]: the one thread that owns a program, run after run, and is the truth about it.
 
 use std::error::Error;
+use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
 use jig_broker::{Reach, Unapproved};
 use jig_proto::vfs::ToolInput;
 use jig_proto::{Content, Question, ToolError, ToolState};
+use jig_pty::Pty;
 use jig_sandbox::{Stdio, Waker};
-use serde_json::Value;
 
 use super::clean::Cleaner;
+use super::live::Live;
 use super::watch::Watch;
 use crate::launch::{self, Launched};
-use crate::session::{AskedBy, Board, Order};
-use crate::{Delivery, Plan, StartError};
+use crate::session::{Applied, AskedBy, Board, Given, Order};
+use crate::{ApplyError, Delivery, Plan, StartError};
 
 /// Starts the program for a call.
 pub(super) fn launch(plan: &Plan, input: &ToolInput) -> Result<Launched, StartError> {
-    launch::launch(plan, input, Reach::Workspace, |request| {
-        if plan.delivery == Delivery::Stdin {
+    let pty = plan.terminal.map(Pty::open).transpose()?;
+    let (pty, theirs) = pty.unzip();
+    let mut launched = launch::launch(plan, input, Reach::Workspace, |request| {
+        if plan.delivery == Delivery::Stdin || plan.stateful {
             request.stdin = Stdio::Piped;
         }
-    })
+        if theirs.is_some() && !names_terminal(plan) {
+            request.env.insert("TERM".into(), TERMINAL.into());
+        }
+        request.terminal = theirs;
+    })?;
+    launched.terminal = pty;
+    Ok(launched)
+}
+
+/// Whether a rule hands on what the host says about its terminal.
+fn names_terminal(plan: &Plan) -> bool {
+    let mut rules = plan.context.access.iter().flat_map(|access| &access.env);
+    rules.any(|rule| rule.read && rule.name == "TERM")
 }
 
 pub(super) struct Driver {
@@ -47,9 +63,22 @@ impl Driver {
     /// Runs the program, and runs it again after each answer, until it has a result.
     fn drive(&mut self, first: Launched) -> Result<Content, ToolError> {
         let mut run = first;
+        let mut answered = None;
         for _ in 0..MAX_RUNS {
             self.board.warn(run.held.warnings.iter().cloned());
-            let state = Watch::new(self, run).run();
+            let unwatched = |error: io::Error| {
+                let name = &self.plan.name;
+                ToolError::new(format!("`{name}` cannot be watched: {error}"))
+            };
+            let state = if self.plan.stateful || run.terminal.is_some() {
+                let live = Live::new(&self, run).map_err(unwatched)?;
+                self.has_started(answered.take());
+                live.run()
+            } else {
+                let watch = Watch::new(&self, run).map_err(unwatched)?;
+                self.has_started(answered.take());
+                watch.run()
+            };
             let state = Cleaner(self.plan.broker.secrets().scrubber()).state(state);
             let (content, question) = match state {
                 ToolState::Waiting { content, question } => (content, question),
@@ -58,8 +87,10 @@ impl Driver {
             };
             self.board.waiting(content, question.clone(), AskedBy::Tool);
             let answer = self.answer(&question)?;
-            self.input.answers.insert(question.id, answer);
-            self.board.running(Content::EMPTY);
+            self.input
+                .answers
+                .insert(question.id, answer.input.clone());
+            answered = Some(answer);
             run = launch(&self.plan, &self.input).map_err(|error| self.not_started(&error))?;
         }
         let name = &self.plan.name;
@@ -67,12 +98,28 @@ impl Driver {
         Err(ToolError::new(asked))
     }
 
+    /// Tells that the program runs; again, if there was an answer.
+    fn has_started(&self, answered: Option<Applied>) {
+        if self.plan.stateful {
+            // It may run for days: what was decided for its start is written down now.
+            self.plan.broker.flush_audit();
+        }
+        if let Some(answered) = answered {
+            self.board.running(Content::EMPTY);
+            answered.reply(Ok(()));
+        }
+    }
+
     /// Blocks until the question that is shown has been answered. No program runs meanwhile.
-    fn answer(&self, question: &Question) -> Result<Value, ToolError> {
+    fn answer(&self, question: &Question) -> Result<Applied, ToolError> {
         loop {
             match self.orders.recv() {
-                Ok(Order::Apply(seen, input)) if self.board.shows(seen) => return Ok(input),
-                Ok(Order::Decline(seen, why)) if self.board.shows(seen) => {
+                Ok(Order::Apply(applied)) => match applied.given {
+                    Given::Answer(number) if self.board.asks(number) => return Ok(applied),
+                    // An answer to an earlier question, or input of a run that is over.
+                    _ => applied.reply(Err(ApplyError::Changed)),
+                },
+                Ok(Order::Decline(number, why)) if self.board.asks(number) => {
                     let reason = match why {
                         Unapproved::Denied => "the question was not answered",
                         Unapproved::Unavailable => "nobody can answer",
@@ -81,8 +128,7 @@ impl Driver {
                     let text = format!("the tool asks `{}`, and {reason}", question.text);
                     return Err(ToolError::new(text));
                 }
-                // An answer to an earlier question.
-                Ok(Order::Apply(..) | Order::Decline(..)) => {}
+                Ok(Order::Decline(..)) => {}
                 Ok(Order::Cancel) => return Err(ToolError::new(CANCELLED)),
                 Ok(Order::Abort) | Err(_) => return Err(ToolError::new(ABORTED)),
             }
@@ -106,6 +152,9 @@ pub(super) const CANCELLED: &str = "the call was cancelled";
 
 /// The words for a call that was ended at once.
 pub(super) const ABORTED: &str = "the call was aborted";
+
+/// What a program is told about its terminal: what the screen understands.
+const TERMINAL: &str = "xterm-256color";
 
 /// How often a program is run for one call. One that asks the same again and again, and whose answers
 /// come from a program too, would otherwise run for ever.

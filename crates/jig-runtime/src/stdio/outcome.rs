@@ -26,27 +26,11 @@ pub(super) fn outcome(
     remark: impl FnOnce(String),
 ) -> ToolState {
     if let Some(whole) = printed.whole_output() {
-        match read_printed(whole, &Limits::MESSAGE) {
-            Ok(read) => {
-                if !read.warnings.is_empty() {
-                    let skipped: Vec<String> =
-                        read.warnings.iter().map(ToString::to_string).collect();
-                    remark(format!(
-                        "it printed content that cannot be read, and is left out: {}",
-                        skipped.join("; ")
-                    ));
-                }
-                return said(name, read.value);
-            }
-            // It is text, also if it looks like more: that belongs to the assistant as it is.
-            Err(error) => {
-                if let NotAState::Malformed(why) = &error {
-                    remark(format!("it printed a state that is taken as text: {why}"));
-                }
-                if let Some(error) = unread_call(whole) {
-                    return ToolState::failed(error);
-                }
-            }
+        if let Some(state) = printed_state(name, whole, remark) {
+            return state;
+        }
+        if let Some(error) = unread_call(whole) {
+            return ToolState::failed(error);
         }
     }
     match exit {
@@ -64,6 +48,32 @@ pub(super) fn outcome(
         }
         Exit::Exited { .. } => ToolState::failed(failed(name, printed, exit, most)),
         Exit::Killed { .. } => ToolState::failed(ended(format!("`{name}` {exit}"), printed)),
+    }
+}
+
+/// The state or outcome that a program printed, if all of its output is one.
+pub(super) fn printed_state(
+    name: &str,
+    whole: &[u8],
+    remark: impl FnOnce(String),
+) -> Option<ToolState> {
+    match read_printed(whole, &Limits::MESSAGE) {
+        Ok(read) => {
+            if !read.warnings.is_empty() {
+                let skipped: Vec<String> = read.warnings.iter().map(ToString::to_string).collect();
+                remark(format!(
+                    "it printed content that cannot be read, and is left out: {}",
+                    skipped.join("; ")
+                ));
+            }
+            Some(said(name, read.value))
+        }
+        // It is text, also if it looks like more: that belongs to the assistant as it is.
+        Err(NotAState::Malformed(why)) => {
+            remark(format!("it printed a state that is taken as text: {why}"));
+            None
+        }
+        Err(_) => None,
     }
 }
 

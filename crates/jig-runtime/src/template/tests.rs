@@ -15,7 +15,7 @@ fn values() -> Values {
         arguments,
         ..ToolInput::default()
     };
-    Values::new(&input, &Context::new("/ws", Action::Run), Some("/in"))
+    Values::new(&input, &Context::new("/ws", Action::Run), false, Some("/in"))
 }
 
 fn check(word: &str, expected: &str) {

@@ -19,19 +19,20 @@ use jig_proto::vfs::{
     Capabilities, ErrorReply, Frame, Id, LineBuffer, Method, Reading, Reply, Request,
 };
 use jig_proto::{Content, Question, Response, ToolError, ToolState};
+use jig_pty::SendError;
 use jig_sandbox::{Child, Exit, Interest, Waker, poll};
 use serde_json::Value;
 
 use super::descriptors::Descriptors;
 use super::open::{AnswerForm, Doing, Ledger};
 use crate::launch::{Held, Launched};
-use crate::pipes::Pipes;
-use crate::session::{AskedBy, Board, Order};
-use crate::{Plan, Reached};
+use crate::pipes::{Pipes, with_buffer};
+use crate::session::{AskedBy, Board, Given, Order};
+use crate::{ApplyError, Plan, Reached};
 
 pub(super) struct Driver {
     plan: Plan,
-    child: Child,
+    child: Arc<Child>,
     /// What its program needs for as long as it runs.
     held: Option<Held>,
     board: Arc<Board>,
@@ -116,10 +117,14 @@ impl Driver {
         first: Vec<u8>,
         descriptors: Option<Descriptors>,
     ) -> io::Result<Self> {
-        let Launched { mut child, held } = run;
+        let Launched {
+            mut child, held, ..
+        } = run;
         let mut pipes = Pipes::take_from(&mut child)?;
         trace_sent(&plan, &first);
         *pipes.out() = first;
+        let child = Arc::new(child);
+        board.set_child(&child);
         let (finish, finished) = channel();
         Ok(Self {
             reading: Reading::PLAIN.with_limits(Limits::for_bytes(plan.message_limit)),
@@ -155,7 +160,6 @@ impl Driver {
     /// Drives the tool until it has stopped.
     pub(super) fn run(mut self) {
         let mut lines = LineBuffer::new(self.plan.message_limit);
-        let mut buffer = vec![0; BUFFER_BYTES];
         loop {
             self.pipes.flush();
             self.release();
@@ -184,7 +188,7 @@ impl Driver {
                 match self.child.try_wait() {
                     Ok(Some(exit)) => {
                         self.has_exited = true;
-                        self.drain(&mut lines, &mut buffer);
+                        with_buffer(|buffer| self.drain(&mut lines, buffer));
                         let result = match self.result.take() {
                             Some(result) => result,
                             None => Err(self.no_result(exit)),
@@ -200,10 +204,10 @@ impl Driver {
                 }
             }
             if event.errors {
-                self.pipes.read_errors(&mut buffer);
+                with_buffer(|buffer| self.pipes.read_errors(buffer));
             }
             if event.output && self.reads() {
-                self.read(&mut lines, &mut buffer);
+                with_buffer(|buffer| self.read(&mut lines, buffer));
             }
         }
     }
@@ -391,14 +395,12 @@ fn trace_sent(plan: &Plan, line: &[u8]) {
     }
 }
 
-/// How much is read at once: as much as a pipe holds.
-const BUFFER_BYTES: usize = 64 * 1024;
-
 /// How much may wait for a tool that does not read before its own output is not read any more.
 const MAX_UNWRITTEN: usize = 16 * 1024 * 1024;
 
-/// How much may wait before lines that are no requests go unanswered. A tool that prints its log where
-/// the protocol should be reads no answers; it would otherwise be stopped by them and count as hung.
+/// How much may wait before lines that are no requests go unanswered, and no more input is taken. A tool
+/// that prints its log where the protocol should be reads no answers; it would otherwise be stopped by them
+/// and count as hung.
 const MAX_COMPLAINTS: usize = 1024 * 1024;
 
 /// How long decisions may wait before they are written to the log, while nothing else is to be done.

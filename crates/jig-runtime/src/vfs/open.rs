@@ -159,7 +159,13 @@ fn content_bytes(request: &Request<'_>) -> usize {
 fn touches_files(method: Method) -> bool {
     !matches!(
         method,
-        Method::HttpGet | Method::HttpPost | Method::ProcessRun
+        Method::HttpGet
+            | Method::HttpPost
+            | Method::ProcessRun
+            | Method::ProcessStart
+            | Method::ProcessRead
+            | Method::ProcessWrite
+            | Method::ProcessStop
     )
 }
 

@@ -10,6 +10,7 @@ impl Driver {
         }
         match state {
             ToolState::Running { content } => {
+                self.board.tell(&content);
                 self.question = None;
                 self.is_idle = true;
                 match self.ledger.asking() {
@@ -19,10 +20,14 @@ impl Driver {
                 }
             }
             ToolState::Waiting { content, question } => {
+                self.board.tell(&content);
                 self.question = Some((content, question));
                 self.publish();
             }
-            ToolState::Stopped { result, .. } => self.finish(result),
+            ToolState::Stopped { content, result } => {
+                self.board.tell(&content);
+                self.finish(result);
+            }
         }
     }
 
@@ -90,6 +95,7 @@ impl Driver {
             held.finish();
         }
         // And so is what was done for it: after the end nothing more happens.
+        self.plan.broker.end_processes();
         let until = Instant::now() + self.plan.timing.kill_grace;
         while self.working > 0 {
             let left = until.saturating_duration_since(Instant::now());
@@ -105,10 +111,13 @@ impl Driver {
     pub(super) fn take_orders(&mut self) {
         while let Ok(order) = self.orders.try_recv() {
             match order {
-                Order::Apply(seen, input) if self.board.shows(seen) => self.apply(input),
-                Order::Decline(seen, why) if self.board.shows(seen) => self.decline(why),
-                // Given to a question that is not shown any more: whoever answers sees the new one.
-                Order::Apply(..) | Order::Decline(..) => {}
+                Order::Apply(applied) => {
+                    let result = self.apply(applied.given, &applied.input);
+                    applied.reply(result);
+                }
+                Order::Decline(seen, why) if self.board.asks(seen) => self.decline(why),
+                // Said to a question that is not asked any more: whoever answers sees the new one.
+                Order::Decline(..) => {}
                 Order::Cancel => self.cancel("the call was cancelled"),
                 Order::Abort => {
                     let aborted = ToolError::new("the call was aborted");
@@ -119,19 +128,44 @@ impl Driver {
         }
     }
 
-    pub(super) fn apply(&mut self, input: Value) {
-        if let Some((number, _)) = self.ledger.asking() {
-            let answer = input.as_str().unwrap_or_default();
-            return self.resolve(number, |inquiry| inquiry.answer(answer));
+    pub(super) fn apply(&mut self, given: Given, input: &Value) -> Result<(), ApplyError> {
+        match given {
+            Given::Answer(number) if !self.board.asks(number) => return Err(ApplyError::Changed),
+            Given::Answer(_) => {
+                if let Some((number, _)) = self.ledger.asking() {
+                    let answer = input.as_str().unwrap_or_default();
+                    self.resolve(number, |inquiry| inquiry.answer(answer));
+                    return Ok(());
+                }
+                self.question = None;
+                self.hand(input);
+                self.publish();
+            }
+            // What is sent now would be taken as the answer.
+            Given::Input if self.question.is_some() => return Err(ApplyError::Changed),
+            Given::Input if self.result.is_some() || self.ending.is_some() => {
+                return Err(ApplyError::NotRunning);
+            }
+            Given::Input => {
+                let waiting = self.pipes.unwritten();
+                if waiting > MAX_COMPLAINTS {
+                    return Err(SendError::Full { waiting }.into());
+                }
+                self.hand(input);
+            }
         }
-        if self.question.take().is_some() || self.plan.stateful {
-            let mut line = Vec::new();
-            host::write_apply(&mut line, &input);
-            self.send(line);
-            self.is_idle = false;
-            self.active = Instant::now();
-            self.publish();
-        }
+        Ok(())
+    }
+
+    /// Sends the tool an answer or an input (V-122).
+    fn hand(&mut self, input: &Value) {
+        let mut line = Vec::new();
+        host::write_apply(&mut line, input);
+        self.send(line);
+        self.is_idle = false;
+        self.active = Instant::now();
+        // It may wait for a program at this moment.
+        self.plan.broker.input_has_come();
     }
 
     pub(super) fn decline(&mut self, why: Unapproved) {

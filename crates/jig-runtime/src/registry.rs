@@ -1,0 +1,710 @@
+//! [`Handles`]: the running tools that callers name and drive themselves.
+//!
+//! A handle is reserved before its tool is started, filled with the session, and then fetched from,
+//! applied to and aborted until its end was told. What a caller has been told is kept here, so that a
+//! look shows what is new; the session keeps what there is.
+//!
+//! # What counts as told
+//!
+//! Output counts as told when it was in a report, or when a report said that it was left out and how to
+//! get it. So a plain fetch moves on in every case. One with `after_seq` pages through what is kept: it
+//! moves on too, if it begins where something was told already, and never back. The views `screen` and
+//! `all` move on only if all that is new is in what they show; otherwise the next plain fetch shows it.
+//! A report that shows no output at all, for `max_bytes` 0, tells the state alone.
+//!
+//! # Locks
+//!
+//! One lock guards the table of handles, for moments: nobody waits, settles, ends a session or writes a
+//! file under it. Each handle has another for what was told, held while a report is put together. It
+//! may be held when the table is locked, not the other way round.
+
+mod entry;
+mod error;
+#[cfg(target_os = "linux")]
+mod journal;
+#[cfg(not(target_os = "linux"))]
+#[path = "registry/no_journal.rs"]
+mod journal;
+mod leftover;
+mod news;
+#[cfg(target_os = "linux")]
+mod process;
+mod shown;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use std::io;
+use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant, SystemTime};
+
+use jig_broker::{CancelToken, Unapproved};
+use jig_proto::{Fetch, HandleId, HandleReport, Notice, Status, ToolError};
+use jig_sandbox::Usage;
+use serde_json::Value;
+
+pub use entry::Pending;
+use entry::{Addressee, Entry, Reported, Telling};
+use error::Ended;
+pub use error::{HandleError, UnknownHandles};
+use journal::Journal;
+pub use journal::leftovers;
+pub use leftover::Leftover;
+use news::News;
+use table::Table;
+
+use crate::session::{ApplyError, AskedBy, Session, Update};
+
+/// The running tools of one turn.
+///
+/// It is shared by everybody who may drive them, from any thread. Dropping it aborts them all;
+/// [`end`](Self::end) gives them time.
+#[derive(Debug, Default)]
+pub struct Handles {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    table: Mutex<Table>,
+    /// Moves on when a tool begins to wait or stops.
+    news: Arc<News>,
+    limits: HandleLimits,
+    journal: Option<Journal>,
+}
+
+/// How many handles there may be, and how much is shown of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HandleLimits {
+    /// The most handles whose tools run. An assistant in a loop could start tools without end.
+    pub live: usize,
+    /// The most handles whose tools have stopped and that nobody has fetched. The first to stop is the
+    /// first to be dropped.
+    pub kept: usize,
+    /// The most bytes of output in a report, unless a fetch says otherwise.
+    pub max_bytes: usize,
+}
+
+/// 4096 running, 256 that nobody fetched, 16 KiB of output.
+impl Default for HandleLimits {
+    fn default() -> Self {
+        Self {
+            live: 4096,
+            kept: 256,
+            max_bytes: 16 * 1024,
+        }
+    }
+}
+
+/// How a handle behaves.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct HandleOptions {
+    /// Of what its caller is told unasked.
+    pub notices: Notices,
+}
+
+/// Of what a caller is told unasked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Notices {
+    /// That the tool has stopped.
+    pub stopped: bool,
+    /// That the tool waits for an answer.
+    pub waiting: bool,
+}
+
+/// Of both.
+impl Default for Notices {
+    fn default() -> Self {
+        Self {
+            stopped: true,
+            waiting: true,
+        }
+    }
+}
+
+/// Of the end, and of questions.
+impl From<(bool, bool)> for Notices {
+    fn from((stopped, waiting): (bool, bool)) -> Self {
+        Self { stopped, waiting }
+    }
+}
+
+/// How many of some handles are waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Await {
+    /// Until one is ready.
+    Any,
+    /// Until all are ready.
+    All,
+}
+
+/// How many handles there are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Counts {
+    /// Those that have not stopped, with those that are being started.
+    pub live: usize,
+    /// Those that have stopped and have something left to tell.
+    pub stopped: usize,
+}
+
+/// What can be said about a handle at a glance.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct HandleInfo {
+    /// The handle.
+    pub id: HandleId,
+    /// Its tool.
+    pub tool: String,
+    /// Where the tool stands.
+    pub status: Status,
+    /// What it asks, while it waits.
+    pub question: Option<String>,
+    /// When it was started.
+    pub started: SystemTime,
+    /// How long ago that is.
+    pub age: Duration,
+    /// What its processes use; `None` if there are none.
+    pub usage: Option<Usage>,
+    /// The root of its processes; `None` if there are none.
+    pub pid: Option<u32>,
+    /// Whether it runs on a terminal.
+    pub terminal: bool,
+}
+
+/// An id that is taken, for a tool that is about to be started. Dropping it gives the id back.
+#[derive(Debug)]
+pub struct Reserved {
+    shared: Arc<Shared>,
+    id: HandleId,
+    tool: String,
+    options: HandleOptions,
+    is_filled: bool,
+}
+
+impl Handles {
+    /// Without handles, within these limits.
+    pub fn new(limits: HandleLimits) -> Self {
+        Self {
+            shared: Arc::new(Shared {
+                limits,
+                ..Shared::default()
+            }),
+        }
+    }
+
+    /// Notes the processes of live handles in a file below `directory`, so that [`leftovers`] finds them
+    /// if this process is killed. There is no file while there is no handle.
+    ///
+    /// What cannot be written is not noted: a full disk keeps no tool from running.
+    ///
+    /// # Errors
+    ///
+    /// If the directory is not there and cannot be made.
+    pub fn with_journal(limits: HandleLimits, directory: &Path) -> io::Result<Self> {
+        Ok(Self {
+            shared: Arc::new(Shared {
+                limits,
+                journal: Some(Journal::in_directory(directory)?),
+                ..Shared::default()
+            }),
+        })
+    }
+
+    /// Takes an id for a tool that is about to be started: the caller's own, which no live handle may
+    /// have, or the next of `h_1`, `h_2`, … that is free (S-061).
+    ///
+    /// # Errors
+    ///
+    /// If the id is taken, too many handles are live, or the turn has ended.
+    pub fn reserve(
+        &self,
+        id: Option<HandleId>,
+        tool: &str,
+        options: HandleOptions,
+    ) -> Result<Reserved, HandleError> {
+        let limit = self.shared.limits.live;
+        let id = self.shared.lock().reserve(id, tool, limit)?;
+        Ok(Reserved {
+            shared: Arc::clone(&self.shared),
+            id,
+            tool: tool.to_owned(),
+            options,
+            is_filled: false,
+        })
+    }
+
+    /// Waits until what a tool says after its start has come to rest, and tells it (S-024).
+    ///
+    /// If `cancel` is cancelled the report is made at once, and nothing in it counts as told.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such handle.
+    pub fn settle(
+        &self,
+        id: &HandleId,
+        cancel: Option<&CancelToken>,
+    ) -> Result<HandleReport, HandleError> {
+        let entry = self.entry(id)?;
+        let (seen, seq) = entry.told();
+        entry.settle(seen, seq);
+        Ok(self.shared.tell(&entry, &Fetch::default(), cancel))
+    }
+
+    /// Waits until what a tool does now has come to rest, without telling anything. `None` if there is
+    /// no such handle.
+    pub fn settled(&self, id: &HandleId) -> Option<Update> {
+        let entry = self.entry(id).ok()?;
+        let (seen, seq) = entry.told();
+        Some(entry.settle(seen, seq))
+    }
+
+    /// Tells where a tool stands, and the output that `fetch` asks for.
+    ///
+    /// A handle whose end was told, with all output, is gone. With `wait`, new output, a question and
+    /// the end are waited for; not if a question is open, because without an answer nothing happens. If
+    /// `cancel` is cancelled the report is made at once, and nothing in it counts as told.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such handle, or it is that of another tool.
+    pub fn fetch(
+        &self,
+        tool: &str,
+        id: &HandleId,
+        fetch: &Fetch,
+        cancel: Option<&CancelToken>,
+    ) -> Result<HandleReport, HandleError> {
+        let entry = self.entry_of(tool, id)?;
+        if let Some(limit) = fetch.wait {
+            entry.wait_news(fetch.after_seq, limit, cancel);
+        }
+        Ok(self.shared.tell(&entry, fetch, cancel))
+    }
+
+    /// Answers the question of a tool that waits (S-034), or gives input to one that runs (S-033); tells
+    /// what the tool makes of it.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such handle, it is that of another tool, it has stopped (the error holds its last
+    /// report), it takes no such input, or it waits for what only a person may decide.
+    pub fn apply(
+        &self,
+        tool: &str,
+        id: &HandleId,
+        input: Value,
+        fetch: &Fetch,
+        cancel: Option<&CancelToken>,
+    ) -> Result<HandleReport, HandleError> {
+        let entry = self.entry_of(tool, id)?;
+        let session = &entry.session;
+        // Output that comes between here and the input is taken for an answer to it. That is harmless:
+        // it is told all the same.
+        let seq = session.seq();
+        let (number, applied) = match entry.addressee() {
+            Addressee::Question(pending) if pending.asked_by == AskedBy::Policy => {
+                return Err(HandleError::PolicyAsks { id: id.clone() });
+            }
+            Addressee::Question(Pending { number, .. }) => {
+                (number, entry.answer(number, || session.apply(number, input)))
+            }
+            Addressee::Tool(number) => (number, session.apply(number, input)),
+            Addressee::Nobody => return Err(HandleError::Answered { id: id.clone() }),
+        };
+        match applied {
+            Ok(()) => entry.note_answered(number),
+            Err(ApplyError::NotRunning) => {
+                session.wait(number, Some(END_IS_NEAR));
+                return Err(HandleError::Stopped {
+                    id: id.clone(),
+                    report: Box::new(self.shared.tell(&entry, fetch, cancel)),
+                });
+            }
+            Err(ApplyError::Changed) => return Err(HandleError::Answered { id: id.clone() }),
+            Err(why) => {
+                let id = id.clone();
+                return Err(HandleError::Input { id, why });
+            }
+        }
+        entry.settle(number, seq);
+        if let Some(limit) = fetch.wait {
+            entry.wait_news(fetch.after_seq, limit, cancel);
+        }
+        Ok(self.shared.tell(&entry, fetch, cancel))
+    }
+
+    /// Asks a tool to end, and kills it if it does not; tells what it said last. The handle is gone then.
+    ///
+    /// How long that takes is a matter of the tool's graces.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such handle, it is that of another tool, or it does not end even when killed, as
+    /// code inside jig may not.
+    pub fn abort(&self, tool: &str, id: &HandleId) -> Result<HandleReport, HandleError> {
+        let entry = self.entry_of(tool, id)?;
+        entry.session.cancel();
+        if !ends(&entry, Instant::now() + CANCELLED) {
+            entry.session.abort();
+            if !ends(&entry, Instant::now() + KILLED) {
+                return Err(HandleError::StillRunning { id: id.clone() });
+            }
+        }
+        let usual = self.shared.limits.max_bytes;
+        let reported = entry.report(&Fetch::default(), usual, Telling::TellLast);
+        self.shared.finish(&entry, Ended::Aborted);
+        Ok(reported.report)
+    }
+
+    /// Asks a tool to end, and does not wait for that. Nothing happens if there is no such handle.
+    pub fn cancel(&self, id: &HandleId) {
+        if let Ok(entry) = self.entry(id) {
+            entry.session.cancel();
+        }
+    }
+
+    /// Asks a tool to end, and makes `error` its result, whatever it says itself. Nothing happens if
+    /// there is no such handle.
+    pub fn fail(&self, id: &HandleId, error: ToolError) {
+        if let Ok(entry) = self.entry(id) {
+            entry.condemn(error);
+            entry.session.cancel();
+        }
+    }
+
+    /// The question that a handle waits for, the tool's or the policy's.
+    pub fn question(&self, id: &HandleId) -> Option<Pending> {
+        self.entry(id).ok()?.question()
+    }
+
+    /// Gives the answer of a person, also to a question of the policy.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such handle, or this question is not open any more.
+    pub fn answer(&self, id: &HandleId, number: u64, answer: Value) -> Result<(), HandleError> {
+        self.put(id, number, |session| session.apply(number, answer))
+    }
+
+    /// Says that nobody answers a question, also one of the policy.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such handle, or this question is not open any more.
+    pub fn decline(
+        &self,
+        id: &HandleId,
+        number: u64,
+        why: Unapproved,
+    ) -> Result<(), HandleError> {
+        self.put(id, number, |session| session.decline(number, why))
+    }
+
+    fn put(
+        &self,
+        id: &HandleId,
+        number: u64,
+        send: impl FnOnce(&Session) -> Result<(), ApplyError>,
+    ) -> Result<(), HandleError> {
+        let entry = self.entry(id)?;
+        match entry.answer(number, || send(&entry.session)) {
+            Ok(()) => Ok(()),
+            // It asks nothing any more either.
+            Err(ApplyError::NotRunning | ApplyError::Changed) => {
+                Err(HandleError::Answered { id: id.clone() })
+            }
+            Err(why) => {
+                let id = id.clone();
+                Err(HandleError::Input { id, why })
+            }
+        }
+    }
+
+    /// Waits as [`until`](Self::until) does, and then reports on each of the handles, in the order in
+    /// which they were named. Those that are ready are told as a fetch does; of the others only the state
+    /// is told, and none of their output. If `cancel` is cancelled, nothing counts as told.
+    ///
+    /// # Errors
+    ///
+    /// If one of the handles does not exist; the error names all that don't.
+    pub fn wait(
+        &self,
+        ids: &[HandleId],
+        mode: Await,
+        timeout: Option<Duration>,
+        cancel: Option<&CancelToken>,
+    ) -> Result<Vec<HandleReport>, HandleError> {
+        let entries = self.until_ready(ids, mode, timeout, cancel)?;
+        let reports = entries.iter().map(|entry| match entry.is_ready() {
+            true => self.shared.tell(entry, &Fetch::default(), cancel),
+            false => entry.brief(),
+        });
+        Ok(reports.collect())
+    }
+
+    /// Waits until one or all of some handles are ready, at most for `timeout`, or until `cancel` is
+    /// cancelled. Nothing is told.
+    ///
+    /// A handle is ready when its tool has stopped, and also when it waits for an answer: without one
+    /// nothing more would happen, and whoever waits is the one to give it.
+    ///
+    /// # Errors
+    ///
+    /// If one of the handles does not exist; the error names all that don't.
+    pub fn until(
+        &self,
+        ids: &[HandleId],
+        mode: Await,
+        timeout: Option<Duration>,
+        cancel: Option<&CancelToken>,
+    ) -> Result<(), HandleError> {
+        self.until_ready(ids, mode, timeout, cancel).map(drop)
+    }
+
+    fn until_ready(
+        &self,
+        ids: &[HandleId],
+        mode: Await,
+        timeout: Option<Duration>,
+        cancel: Option<&CancelToken>,
+    ) -> Result<Vec<Arc<Entry>>, HandleError> {
+        let mut once: Vec<HandleId> = Vec::with_capacity(ids.len());
+        for id in ids {
+            if !once.contains(id) {
+                once.push(id.clone());
+            }
+        }
+        let entries = self.shared.lock().find_all(&once)?;
+        let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        let news = &self.shared.news;
+        let woken = Arc::clone(news);
+        let _hook = cancel.map(|cancel| cancel.on_cancel(move || woken.came()));
+        loop {
+            let seen = news.number();
+            let mut ready = entries.iter().map(|entry| entry.is_ready());
+            let is_over = match mode {
+                Await::Any => ready.any(|is_ready| is_ready) || entries.is_empty(),
+                Await::All => ready.all(|is_ready| is_ready),
+            };
+            let is_cancelled = cancel.is_some_and(CancelToken::is_cancelled);
+            if is_over || is_cancelled || !news.wait(seen, deadline) {
+                return Ok(entries);
+            }
+        }
+    }
+
+    /// What callers should be told unasked: which tools have stopped or begun to wait since somebody was
+    /// last told. Each is told once, here or by a report; one that a report has shown is not.
+    pub fn notices(&self) -> Vec<Notice> {
+        let (mut notices, mut entries) = {
+            let mut table = self.shared.lock();
+            (table.take_dropped(), table.entries())
+        };
+        entries.retain(|entry| entry.has_news.load(Ordering::SeqCst));
+        entries.sort_by_key(|entry| entry.since);
+        notices.extend(entries.iter().filter_map(|entry| entry.due_notice()));
+        notices
+    }
+
+    /// All handles, the oldest first, with what their processes use now.
+    pub fn list(&self) -> Vec<HandleInfo> {
+        let mut entries = self.shared.lock().entries();
+        entries.sort_by_key(|entry| entry.since);
+        entries.iter().map(|entry| entry.info()).collect()
+    }
+
+    /// The tool of a handle.
+    pub fn tool(&self, id: &HandleId) -> Option<String> {
+        Some(self.entry(id).ok()?.tool.clone())
+    }
+
+    /// The session behind a handle, for whoever wants to look over its shoulder.
+    pub fn session(&self, id: &HandleId) -> Option<Arc<Session>> {
+        Some(Arc::clone(&self.entry(id).ok()?.session))
+    }
+
+    /// How many handles there are.
+    pub fn counts(&self) -> Counts {
+        self.shared.lock().counts()
+    }
+
+    /// Ends the turn (S-063): every tool is asked to end at once, and killed if it has not after `grace`.
+    /// When this returns all have ended, apart from code inside jig that hangs. Nothing can be started
+    /// afterwards, and whoever waits for a handle is told that it has stopped.
+    pub fn end(&self, grace: Duration) {
+        self.shared.lock().close();
+        let entries = self.shared.lock().entries();
+        for entry in &entries {
+            entry.session.cancel();
+        }
+        let deadline = Instant::now() + grace;
+        let (ended, running): (Vec<_>, Vec<_>) =
+            entries.iter().partition(|entry| ends(entry, deadline));
+        for entry in &running {
+            entry.session.abort();
+        }
+        let deadline = Instant::now() + KILLED;
+        for entry in &running {
+            ends(entry, deadline);
+        }
+        for entry in ended.into_iter().chain(running) {
+            self.shared.note_stopped(entry);
+            self.shared.finish(entry, Ended::Turn);
+        }
+    }
+
+    fn entry(&self, id: &HandleId) -> Result<Arc<Entry>, HandleError> {
+        self.shared.lock().find(id)
+    }
+
+    fn entry_of(&self, tool: &str, id: &HandleId) -> Result<Arc<Entry>, HandleError> {
+        let entry = self.entry(id)?;
+        if entry.tool != tool {
+            return Err(HandleError::OtherTool {
+                id: id.clone(),
+                tool: entry.tool.clone(),
+                asked: tool.to_owned(),
+            });
+        }
+        Ok(entry)
+    }
+}
+
+impl Reserved {
+    /// The id.
+    pub fn id(&self) -> &HandleId {
+        &self.id
+    }
+
+    /// Makes the session that was started a handle.
+    ///
+    /// If the turn has ended meanwhile the session is ended here, and there is no such handle.
+    pub fn fill(mut self, session: Session) -> HandleId {
+        self.is_filled = true;
+        let session = Arc::new(session);
+        let (id, tool) = (self.id.clone(), std::mem::take(&mut self.tool));
+        let entry = Arc::new(Entry::new(id, tool, self.options, Arc::clone(&session)));
+        if !self.shared.lock().fill(&entry) {
+            session.abort();
+            ends(&entry, Instant::now() + KILLED);
+            return self.id.clone();
+        }
+        self.shared.note_process(&entry);
+        let shared = Arc::downgrade(&self.shared);
+        let watched = Arc::downgrade(&entry);
+        session.on_status(move |status| changed(&shared, &watched, status));
+        // What happened before somebody listened.
+        let status = session.state().state.status();
+        if status != Status::Running {
+            changed(&Arc::downgrade(&self.shared), &Arc::downgrade(&entry), status);
+        }
+        self.id.clone()
+    }
+}
+
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        if !self.is_filled {
+            self.shared.lock().release(&self.id);
+        }
+    }
+}
+
+/// A tool stands elsewhere. This runs on the thread that owns the tool.
+fn changed(shared: &Weak<Shared>, entry: &Weak<Entry>, status: Status) {
+    let (Some(shared), Some(entry)) = (shared.upgrade(), entry.upgrade()) else {
+        return;
+    };
+    match status {
+        // A tool that is run again with an answer has other processes than before.
+        Status::Running => shared.note_process(&entry),
+        Status::Waiting => entry.has_news.store(true, Ordering::SeqCst),
+        Status::Stopped => {
+            entry.has_news.store(true, Ordering::SeqCst);
+            shared.note_stopped(&entry);
+        }
+    }
+    if status != Status::Running {
+        shared.news.came();
+    }
+}
+
+impl Shared {
+    /// Tells where a handle stands. Its end is the end of the handle, unless there is more to show.
+    fn tell(
+        &self,
+        entry: &Arc<Entry>,
+        fetch: &Fetch,
+        cancel: Option<&CancelToken>,
+    ) -> HandleReport {
+        let telling = match cancel.is_some_and(CancelToken::is_cancelled) {
+            true => Telling::Peek,
+            false => Telling::Tell,
+        };
+        let Reported { report, is_last } = entry.report(fetch, self.limits.max_bytes, telling);
+        if is_last {
+            self.finish(entry, Ended::Told);
+        }
+        report
+    }
+
+    /// Removes a handle whose tool has stopped.
+    fn finish(&self, entry: &Arc<Entry>, ended: Ended) {
+        self.note_stopped(entry);
+        self.lock().remove(entry, ended);
+    }
+
+    /// Takes note, once, that a tool has stopped.
+    fn note_stopped(&self, entry: &Arc<Entry>) {
+        if entry.is_noted.swap(true, Ordering::SeqCst) {
+            return;
+        }
+        let dropped = self.lock().note_stopped(entry, self.limits.kept);
+        drop(dropped);
+        if let Some(journal) = &self.journal {
+            journal.remove(&entry.id);
+        }
+    }
+
+    fn note_process(&self, entry: &Entry) {
+        if let Some(journal) = &self.journal
+            && let Some(pid) = entry.session.pid()
+        {
+            journal.add(&entry.id, &entry.tool, pid);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Waits until a tool has stopped.
+fn ends(entry: &Entry, deadline: Instant) -> bool {
+    let mut seen = 0;
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let update = entry.session.wait(seen, Some(left));
+        if update.state.status() == Status::Stopped {
+            return true;
+        }
+        if left.is_zero() {
+            return false;
+        }
+        seen = update.number;
+    }
+}
+
+/// How long a tool that was asked to end is waited for. Its session kills it long before, as its graces
+/// say.
+const CANCELLED: Duration = Duration::from_secs(60);
+
+/// How long a tool that was killed is waited for. Only code inside jig takes longer.
+const KILLED: Duration = Duration::from_secs(10);
+
+/// How long from the end of a tool to the news of it.
+const END_IS_NEAR: Duration = Duration::from_secs(5);

@@ -1,0 +1,436 @@
+//! [`Entry`]: one handle, and what its caller has been told about it.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+use jig_broker::CancelToken;
+use jig_proto::{
+    Content, Details, Fetch, HandleId, HandleReport, Notice, Status, ToolError, ToolState, View,
+};
+use jig_pty::Cut;
+
+use super::{HandleInfo, HandleOptions};
+use super::shown::Shown;
+use crate::session::{ApplyError, AskedBy, Look, Session, Update};
+
+/// One handle.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) id: HandleId,
+    pub(super) tool: String,
+    pub(super) options: HandleOptions,
+    pub(super) session: Arc<Session>,
+    pub(super) started: SystemTime,
+    pub(super) since: Instant,
+    /// What was told. Whoever builds a report holds it, so that nothing is told twice or not at all; a
+    /// wait never does.
+    told: Mutex<Told>,
+    /// Whether the tool has begun to wait or has stopped since somebody last looked for notices.
+    pub(super) has_news: AtomicBool,
+    /// Whether the table knows that the tool has stopped.
+    pub(super) is_noted: AtomicBool,
+    result_was_told: AtomicBool,
+}
+
+/// How far the caller has been told.
+#[derive(Debug)]
+struct Told {
+    /// The output up to here was shown, or was left out of what was shown.
+    seq: u64,
+    /// The number of the last update whose state was told.
+    number: u64,
+    /// That state.
+    status: Status,
+    /// Whose question that was, if the tool waited.
+    asked_by: Option<AskedBy>,
+    /// The number of the question that was answered last. The tool may not have noticed yet.
+    answered: u64,
+    /// What the tool's result is, whatever it says itself.
+    verdict: Option<ToolError>,
+}
+
+/// What is done with a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Telling {
+    /// It reaches the caller: what is in it is not told again.
+    Tell,
+    /// It reaches the caller, and the handle ends with it.
+    TellLast,
+    /// It may reach nobody: all of it is told again.
+    Peek,
+}
+
+/// A report, and whether the handle has nothing more to say.
+#[derive(Debug)]
+pub(super) struct Reported {
+    pub(super) report: HandleReport,
+    pub(super) is_last: bool,
+}
+
+impl Entry {
+    pub(super) fn new(
+        id: HandleId,
+        tool: String,
+        options: HandleOptions,
+        session: Arc<Session>,
+    ) -> Self {
+        Self {
+            id,
+            tool,
+            options,
+            session,
+            started: SystemTime::now(),
+            since: Instant::now(),
+            told: Mutex::new(Told {
+                seq: 0,
+                number: FIRST,
+                status: Status::Running,
+                asked_by: None,
+                answered: 0,
+                verdict: None,
+            }),
+            has_news: AtomicBool::new(false),
+            is_noted: AtomicBool::new(false),
+            result_was_told: AtomicBool::new(false),
+        }
+    }
+
+    /// Tells where the tool stands, and the output that `fetch` asks for.
+    pub(super) fn report(&self, fetch: &Fetch, usual: usize, telling: Telling) -> Reported {
+        let mut told = self.lock();
+        // The state comes first: what a tool printed before it stopped is then in the output.
+        let update = self.session.state();
+        let max = fetch.max_bytes.unwrap_or(usual);
+        let shown = self.shown(&told, fetch, max);
+        let state = told.state(&update, shown.text(telling == Telling::TellLast));
+        let has_stopped = state.status() == Status::Stopped;
+        if telling != Telling::Peek {
+            told.seq = told.seq.max(shown.told);
+            told.advance(&update);
+            self.result_was_told.fetch_or(has_stopped, Ordering::SeqCst);
+        }
+        let details = Details {
+            seq: Some(shown.next),
+            cut: shown.cut(telling == Telling::TellLast),
+            terminal: shown.terminal,
+            exit_code: has_stopped.then(|| self.session.exit_code()).flatten(),
+        };
+        let report = HandleReport {
+            id: self.id.clone(),
+            state,
+            details,
+        };
+        let is_last = match telling {
+            Telling::Tell => has_stopped && shown.is_complete,
+            Telling::TellLast => has_stopped,
+            Telling::Peek => false,
+        };
+        Reported { report, is_last }
+    }
+
+    /// The state alone, of a handle that was asked about beside others. Nothing counts as told.
+    pub(super) fn brief(&self) -> HandleReport {
+        let told = self.lock();
+        let state = told.state(&self.session.state(), String::new());
+        HandleReport::new(self.id.clone(), state)
+    }
+
+    fn shown(&self, told: &Told, fetch: &Fetch, max: usize) -> Shown {
+        let look = |view, after, max, cut| {
+            let look = Look {
+                view,
+                after,
+                max,
+                cut,
+            };
+            self.session.output(&look)
+        };
+        match (fetch.view, fetch.after_seq) {
+            (View::New, None) => {
+                let output = look(View::New, told.seq, max, Cut::Front);
+                Shown::news(output, told.seq)
+            }
+            (View::New, Some(after)) => {
+                let output = look(View::New, after, max, Cut::Back);
+                Shown::page(output, after, told.seq)
+            }
+            (view, _) => {
+                let output = look(view, 0, max, Cut::Front);
+                // What is new counts as told if it is all in what is shown.
+                let room = output.text.len().saturating_add(1);
+                let news = look(View::New, told.seq, room, Cut::Back);
+                match view {
+                    View::All => Shown::all(output, &news, told.seq),
+                    _ => Shown::screen(output, &news, told.seq),
+                }
+            }
+        }
+    }
+
+    /// Waits for new output, a question or the end, at most for `limit`. What has come before, and was not
+    /// told, ends the wait at once. So does a question that waits for its answer: without one nothing
+    /// happens.
+    pub(super) fn wait_news(
+        &self,
+        after: Option<u64>,
+        limit: Duration,
+        cancel: Option<&CancelToken>,
+    ) {
+        let (seen, seq) = {
+            let told = self.lock();
+            if told.open_question(&self.session.state()).is_some() {
+                return;
+            }
+            (told.number, after.unwrap_or(told.seq))
+        };
+        let deadline = Instant::now().checked_add(limit);
+        loop {
+            let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+            let is_over = left.is_some_and(|left| left.is_zero());
+            if is_over || cancel.is_some_and(CancelToken::is_cancelled) {
+                return;
+            }
+            let slice = match cancel {
+                Some(_) => Some(left.map_or(SLICE, |left| left.min(SLICE))),
+                None => left,
+            };
+            let update = self.session.wait_news(seen, seq, slice);
+            let has_news = update.number > seen && update.state.status() != Status::Running;
+            if has_news || update.state.status() == Status::Stopped || self.session.seq() > seq {
+                return;
+            }
+        }
+    }
+
+    /// Waits until what the tool does now has come to rest.
+    pub(super) fn settle(&self, seen: u64, seq: u64) -> Update {
+        self.session.settle(seen, seq, &jig_pty::Settle::default())
+    }
+
+    /// How far the caller was told: the number of the update, and the place in the output.
+    pub(super) fn told(&self) -> (u64, u64) {
+        let told = self.lock();
+        (told.number, told.seq)
+    }
+
+    /// The question that waits for an answer, and the number of its update.
+    pub(super) fn question(&self) -> Option<Pending> {
+        let told = self.lock();
+        told.open_question(&self.session.state())
+    }
+
+    /// To whom an input goes now.
+    pub(super) fn addressee(&self) -> Addressee {
+        let told = self.lock();
+        let update = self.session.state();
+        let open = told.open_question(&update);
+        // Who was last told of a question answers that one, and no other.
+        if told.asked_by == Some(AskedBy::Tool) && update.number != told.number {
+            return Addressee::Nobody;
+        }
+        match open {
+            Some(pending) => Addressee::Question(pending),
+            None => Addressee::Tool(update.number),
+        }
+    }
+
+    /// Has `send` answer the open question of this number. Two callers cannot both answer one question,
+    /// and nothing is locked while the answer is sent.
+    pub(super) fn answer(
+        &self,
+        number: u64,
+        send: impl FnOnce() -> Result<(), ApplyError>,
+    ) -> Result<(), ApplyError> {
+        let mut told = self.lock();
+        let open = told.open_question(&self.session.state());
+        if open.is_none_or(|open| open.number != number) {
+            return Err(ApplyError::Changed);
+        }
+        let before = std::mem::replace(&mut told.answered, number);
+        drop(told);
+        let sent = send();
+        if sent.is_err() {
+            self.lock().answered = before;
+        }
+        sent
+    }
+
+    /// Notes that the caller itself has answered the question of this number: what it sends next is not
+    /// meant for that.
+    pub(super) fn note_answered(&self, number: u64) {
+        let mut told = self.lock();
+        if told.number == number {
+            told.asked_by = None;
+        }
+    }
+
+    /// Whether nothing more happens here without the caller: the tool has stopped, or asks.
+    pub(super) fn is_ready(&self) -> bool {
+        let told = self.lock();
+        let update = self.session.state();
+        update.state.status() == Status::Stopped || told.open_question(&update).is_some()
+    }
+
+    /// Makes this the tool's result, whatever the tool says.
+    pub(super) fn condemn(&self, error: ToolError) {
+        self.lock().verdict = Some(error);
+    }
+
+    /// The notice that is due, once.
+    pub(super) fn due_notice(&self) -> Option<Notice> {
+        if !self.has_news.swap(false, Ordering::SeqCst) {
+            return None;
+        }
+        let mut told = self.lock();
+        let update = self.session.state();
+        if update.number <= told.number {
+            return None;
+        }
+        let status = told.status_of(&update);
+        let is_wanted = match status {
+            Status::Running => false,
+            Status::Waiting => self.options.notices.waiting,
+            Status::Stopped => self.options.notices.stopped,
+        };
+        if !is_wanted {
+            return None;
+        }
+        told.advance(&update);
+        Some(self.notice(status, false))
+    }
+
+    pub(super) fn notice(&self, state: Status, dropped: bool) -> Notice {
+        Notice {
+            id: self.id.clone(),
+            tool: self.tool.clone(),
+            state,
+            dropped,
+        }
+    }
+
+    pub(super) fn result_was_told(&self) -> bool {
+        self.result_was_told.load(Ordering::SeqCst)
+    }
+
+    pub(super) fn info(&self) -> HandleInfo {
+        let (status, question) = {
+            let told = self.lock();
+            let update = self.session.state();
+            let question = told.open_question(&update);
+            (told.status_of(&update), question.map(|open| open.question.text))
+        };
+        HandleInfo {
+            id: self.id.clone(),
+            tool: self.tool.clone(),
+            status,
+            question,
+            started: self.started,
+            age: self.since.elapsed(),
+            usage: self.session.usage(),
+            pid: self.session.pid(),
+            terminal: self.session.is_terminal(),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Told> {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Told {
+    /// The state as it is told: with `text` for its content.
+    fn state(&self, update: &Update, text: String) -> ToolState {
+        let content = match text.is_empty() {
+            true => Content::EMPTY,
+            false => Content::text(text),
+        };
+        match &update.state {
+            ToolState::Waiting { question, .. } if !self.is_answered(update) => {
+                let question = question.clone();
+                ToolState::Waiting { content, question }
+            }
+            ToolState::Running { .. } | ToolState::Waiting { .. } => ToolState::Running { content },
+            ToolState::Stopped { result, .. } => {
+                let result = match &self.verdict {
+                    Some(error) => Err(error.clone()),
+                    None => result.clone(),
+                };
+                ToolState::Stopped { content, result }
+            }
+        }
+    }
+
+    /// The status as it is told: a tool whose question was answered runs, also if it has not heard the
+    /// answer yet (S-027: waiting becomes running by `apply`).
+    fn status_of(&self, update: &Update) -> Status {
+        match update.state.status() {
+            Status::Waiting if self.is_answered(update) => Status::Running,
+            status => status,
+        }
+    }
+
+    fn is_answered(&self, update: &Update) -> bool {
+        update.number <= self.answered
+    }
+
+    fn open_question(&self, update: &Update) -> Option<Pending> {
+        let ToolState::Waiting { question, .. } = &update.state else {
+            return None;
+        };
+        (!self.is_answered(update)).then(|| Pending {
+            number: update.number,
+            question: question.clone(),
+            asked_by: update.asker.unwrap_or(AskedBy::Tool),
+        })
+    }
+
+    /// Notes that a state is told. What callers see is checked here (S-027): time does not run backwards,
+    /// and nothing follows the end.
+    fn advance(&mut self, update: &Update) {
+        let status = self.status_of(update);
+        debug_assert!(
+            update.number >= self.number,
+            "update {} after {}",
+            update.number,
+            self.number
+        );
+        debug_assert!(
+            self.status != Status::Stopped || status == Status::Stopped,
+            "{status:?} after the end"
+        );
+        self.number = update.number;
+        self.status = status;
+        self.asked_by = update.asker.filter(|_| status == Status::Waiting);
+    }
+}
+
+/// To whom an input goes.
+#[derive(Debug)]
+pub(super) enum Addressee {
+    /// It is the answer to the open question.
+    Question(Pending),
+    /// It goes to the tool, which ran when the update of this number was the newest, or has stopped.
+    Tool(u64),
+    /// It was meant as the answer to a question that is not open any more.
+    Nobody,
+}
+
+/// A question that waits for its answer.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Pending {
+    /// The number of the update that asks: an answer names it, so that it is not taken for the answer to
+    /// another question.
+    pub number: u64,
+    /// The question.
+    pub question: jig_proto::Question,
+    /// Whose it is.
+    pub asked_by: AskedBy,
+}
+
+/// The number of a session's first update, which says that the tool runs.
+const FIRST: u64 = 1;
+
+/// How long somebody waits before looking whether the call was given up.
+const SLICE: Duration = Duration::from_millis(50);

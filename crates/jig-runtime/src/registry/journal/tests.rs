@@ -1,0 +1,276 @@
+#![expect(
+    clippy::disallowed_methods,
+    reason = "fixtures are files and processes"
+)]
+
+use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::process::{Child, Command, Stdio};
+use std::time::Instant;
+
+use super::*;
+
+/// A program that ends with the test.
+struct Program(Child);
+
+impl Program {
+    /// A shell that has started another program, whose number it has told.
+    fn with_child() -> (Self, i32) {
+        let mut command = Command::new("sh");
+        command.args(["-c", "sleep 1000 & echo $!; wait"]);
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        let told = BufReader::new(child.stdout.take().unwrap()).read_line(&mut line);
+        told.unwrap();
+        (Self(child), line.trim().parse().unwrap())
+    }
+
+    fn new() -> Self {
+        Self(Command::new("sleep").arg("1000").spawn().unwrap())
+    }
+
+    fn pid(&self) -> u32 {
+        self.0.id()
+    }
+
+    fn process(&self) -> Process {
+        Process::find(self.pid()).unwrap()
+    }
+
+    fn runs(&mut self) -> bool {
+        self.0.try_wait().unwrap().is_none()
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn id(text: &str) -> HandleId {
+    text.parse().unwrap()
+}
+
+fn files(directory: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(directory).unwrap();
+    entries.map(|entry| entry.unwrap().path()).collect()
+}
+
+/// A journal of a process that is gone, with these lines after its header.
+fn abandoned(directory: &Path, boot: &str, lines: &[String]) -> PathBuf {
+    let mut gone = Program::new();
+    let owner = gone.process();
+    gone.0.kill().unwrap();
+    gone.0.wait().unwrap();
+    let header = json!({ "pid": owner.pid, "started": owner.started, "boot": boot });
+    let path = directory.join("handles-1-1.jsonl");
+    let text = std::iter::once(format!("{header}\n")).chain(lines.iter().cloned());
+    std::fs::write(&path, text.collect::<String>()).unwrap();
+    path
+}
+
+fn noted(name: &str, process: Process) -> String {
+    let noted = Noted {
+        tool: "shell".to_owned(),
+        process,
+        since: seconds(SystemTime::now()) - 100,
+    };
+    noted.line(&id(name))
+}
+
+fn this_boot() -> String {
+    process::boot().unwrap()
+}
+
+/// S-067: there is a file while there are handles, for the user alone, and none otherwise.
+#[test]
+fn s067_a_file_while_there_are_handles() {
+    let folder = tempfile::tempdir().unwrap();
+    let directory = folder.path().join("state/handles");
+    let journal = Journal::in_directory(&directory).unwrap();
+    assert!(files(&directory).is_empty());
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&directory), 0o700);
+    let program = Program::new();
+    journal.add(&id("h_1"), "shell", program.pid());
+    journal.add(&id("h_2"), "shell", program.pid());
+    let found = files(&directory);
+    assert_eq!(found.len(), 1);
+    assert_eq!(mode(&found[0]), 0o600);
+    let (owner, handles) = parse(&std::fs::read(&found[0]).unwrap());
+    assert_eq!(owner, Process::find(std::process::id()));
+    let names: Vec<&str> = handles.iter().map(|(id, _)| id.as_str()).collect();
+    assert_eq!(names, ["h_1", "h_2"]);
+    assert_eq!(handles[0].1.process, program.process());
+    journal.remove(&id("h_1"));
+    let (_, handles) = parse(&std::fs::read(&found[0]).unwrap());
+    assert_eq!(handles.len(), 1);
+    journal.remove(&id("h_2"));
+    assert!(files(&directory).is_empty());
+    journal.add(&id("h_3"), "shell", program.pid());
+    assert_eq!(files(&directory).len(), 1);
+    drop(journal);
+    assert!(files(&directory).is_empty());
+}
+
+/// A file that many handles came and went through stays small, and knows those that live.
+#[test]
+fn s067_a_file_does_not_grow_without_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = Journal::in_directory(folder.path()).unwrap();
+    let program = Program::new();
+    journal.add(&id("first"), "shell", program.pid());
+    for number in 0..2000 {
+        let id = HandleId::numbered(number);
+        journal.add(&id, "shell", program.pid());
+        journal.remove(&id);
+    }
+    let found = files(folder.path());
+    assert_eq!(found.len(), 1);
+    let content = std::fs::read(&found[0]).unwrap();
+    assert!(content.len() < 64 * 1024, "{}", content.len());
+    let (_, handles) = parse(&content);
+    assert_eq!(handles.len(), 1);
+    assert_eq!(handles[0].0, "first");
+}
+
+/// The file of a process that lives is left alone, also in this process.
+#[test]
+fn s067_what_lives_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = Journal::in_directory(folder.path()).unwrap();
+    let mut program = Program::new();
+    journal.add(&id("h_1"), "shell", program.pid());
+    assert_eq!(leftovers(folder.path()), []);
+    assert_eq!(files(folder.path()).len(), 1);
+    assert!(program.runs());
+    // Where locks do not work, the owner still counts.
+    let copy = folder.path().join("handles-9-9.jsonl");
+    std::fs::copy(&files(folder.path())[0], &copy).unwrap();
+    assert_eq!(leftovers(folder.path()), []);
+    assert!(copy.exists());
+    assert!(program.runs());
+}
+
+/// S-067: what a dead process left behind is ended, with what it started, and told.
+#[test]
+fn s067_leftovers_are_ended_and_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut program, child) = Program::with_child();
+    let child = Process::find(child.cast_unsigned()).unwrap();
+    let path = abandoned(
+        folder.path(),
+        &this_boot(),
+        &[
+            noted("gone", program.process()),
+            format!("{}\n", json!({ "gone": "gone" })),
+            noted("h_1", program.process()),
+            // The last words of a process that was killed.
+            r#"{"id":"h_2","tool":"sh"#.to_owned(),
+        ],
+    );
+    let found = leftovers(folder.path());
+    assert_eq!(found.len(), 1, "{found:?}");
+    let Leftover {
+        id,
+        tool,
+        age,
+        was_alive,
+        has_ended,
+    } = &found[0];
+    assert_eq!((id.as_str(), tool.as_str()), ("h_1", "shell"));
+    assert!((100..1000).contains(&age.as_secs()), "{age:?}");
+    assert!(*was_alive && *has_ended);
+    assert!(!program.runs());
+    assert!(!child.is_alive());
+    assert!(!path.exists());
+    assert_eq!(leftovers(folder.path()), []);
+}
+
+/// A process that has the number of one that is gone is not hit; nor is one of another boot.
+#[test]
+fn s067_a_reused_number_is_not_hit() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut program = Program::new();
+    let mut earlier = program.process();
+    earlier.started -= 1;
+    let check = |boot: &str, line: String, program: &mut Program| {
+        abandoned(folder.path(), boot, &[line]);
+        let found = leftovers(folder.path());
+        assert_eq!(found.len(), 1);
+        assert!(!found[0].was_alive && found[0].has_ended, "{found:?}");
+        assert!(program.runs());
+    };
+    check(&this_boot(), noted("h_1", earlier), &mut program);
+    let line = noted("h_1", program.process());
+    check("another", line, &mut program);
+}
+
+/// What is no journal is not taken for one.
+#[test]
+fn s067_strange_files_do_no_harm() {
+    let folder = tempfile::tempdir().unwrap();
+    let outside = tempfile::tempdir().unwrap();
+    let target = outside.path().join("target");
+    std::fs::write(&target, "precious").unwrap();
+    symlink(&target, folder.path().join("handles-1-2.jsonl")).unwrap();
+    std::fs::create_dir(folder.path().join("handles-1-3.jsonl")).unwrap();
+    let pipe = folder.path().join("handles-1-4.jsonl");
+    let made = Command::new("mkfifo").arg(&pipe).status().unwrap();
+    assert!(made.success());
+    std::fs::write(folder.path().join("notes.txt"), "keep").unwrap();
+    std::fs::write(folder.path().join("handles-1-5.jsonl"), b"\xff{]").unwrap();
+    assert_eq!(leftovers(folder.path()), []);
+    assert_eq!(std::fs::read(&target).unwrap(), b"precious");
+    assert_eq!(files(folder.path()).len(), 4);
+    assert_eq!(leftovers(&folder.path().join("missing")), []);
+}
+
+/// S-067, for real: a process with handles is killed, and the next one clears up after it.
+#[test]
+fn s067_after_a_kill() {
+    let folder = tempfile::tempdir().unwrap();
+    let test = std::env::current_exe().unwrap();
+    let mut owner = Command::new(test);
+    owner.args(["--exact", "registry::journal::tests::owner_that_is_killed"]);
+    owner.args(["--nocapture", "--test-threads=1"]);
+    owner.env(OWNED, folder.path()).stdout(Stdio::piped());
+    let mut owner = owner.spawn().unwrap();
+    let lines = BufReader::new(owner.stdout.take().unwrap()).lines();
+    let pid = lines
+        .map(Result::unwrap)
+        .find_map(|line| line.split_once("noted ")?.1.parse::<u32>().ok());
+    let left = Process::find(pid.unwrap()).unwrap();
+    assert_eq!(leftovers(folder.path()), []);
+    owner.kill().unwrap();
+    owner.wait().unwrap();
+    assert!(left.is_alive());
+    let found = leftovers(folder.path());
+    assert_eq!(found.len(), 1);
+    assert!(found[0].was_alive && found[0].has_ended, "{found:?}");
+    assert!(!left.is_alive());
+    assert!(files(folder.path()).is_empty());
+}
+
+/// Not a test of its own: the process that [`s067_after_a_kill`] kills.
+#[test]
+fn owner_that_is_killed() {
+    let Some(directory) = std::env::var_os(OWNED) else {
+        return;
+    };
+    let journal = Journal::in_directory(Path::new(&directory)).unwrap();
+    let program = Command::new("sleep").arg("1000").spawn().unwrap();
+    journal.add(&id("h_1"), "shell", program.id());
+    #[expect(clippy::print_stdout, reason = "the other process reads it")]
+    {
+        println!("noted {}", program.id());
+    }
+    let limit = Instant::now() + Duration::from_secs(300);
+    while Instant::now() < limit {
+        std::thread::park_timeout(Duration::from_secs(1));
+    }
+}
+
+const OWNED: &str = "JIG_TEST_JOURNAL";

@@ -1,0 +1,233 @@
+//! [`Table`]: which handles there are. It is only ever locked for moments.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use jig_proto::{HandleId, Notice, Status};
+
+use super::Counts;
+use super::entry::Entry;
+use super::error::{Ended, HandleError, UnknownHandles};
+
+/// The handles of a turn.
+#[derive(Debug, Default)]
+pub(super) struct Table {
+    slots: HashMap<HandleId, Slot>,
+    /// The number of the last id that was made here.
+    last: u64,
+    /// How many are reserved or have not stopped.
+    live: usize,
+    /// Those that have stopped, in the order in which they did.
+    stopped: VecDeque<HandleId>,
+    /// Those that ended a short while ago, in the order in which they did.
+    ended: VecDeque<(HandleId, Ended)>,
+    /// Results that were dropped and not yet told of.
+    dropped: Vec<Notice>,
+    is_over: bool,
+}
+
+#[derive(Debug)]
+enum Slot {
+    /// A tool is being started for it.
+    Reserved { tool: String },
+    Filled(Arc<Entry>),
+}
+
+impl Table {
+    /// Takes an id: that which the caller chose, or the next number that no handle has or had lately.
+    pub(super) fn reserve(
+        &mut self,
+        id: Option<HandleId>,
+        tool: &str,
+        limit: usize,
+    ) -> Result<HandleId, HandleError> {
+        if self.is_over {
+            return Err(HandleError::Over);
+        }
+        if self.live >= limit {
+            return Err(HandleError::TooMany { limit });
+        }
+        let id = match id {
+            Some(id) => match self.slots.get(&id) {
+                Some(slot) => {
+                    let tool = slot.tool().to_owned();
+                    return Err(HandleError::Taken { id, tool });
+                }
+                None => id,
+            },
+            None => self.next_id(),
+        };
+        let tool = tool.to_owned();
+        self.slots.insert(id.clone(), Slot::Reserved { tool });
+        // It is live again, under a name that ended before.
+        self.ended.retain(|(ended, _)| *ended != id);
+        self.live += 1;
+        Ok(id)
+    }
+
+    fn next_id(&mut self) -> HandleId {
+        loop {
+            self.last += 1;
+            let id = HandleId::numbered(self.last);
+            if !self.slots.contains_key(&id) && !self.has_ended(&id) {
+                return id;
+            }
+        }
+    }
+
+    /// Gives back an id for which nothing was started.
+    pub(super) fn release(&mut self, id: &HandleId) {
+        if self.slots.remove(id).is_some() {
+            self.live -= 1;
+        }
+    }
+
+    /// Fills a slot that is reserved; `false` if the turn has ended since.
+    pub(super) fn fill(&mut self, entry: &Arc<Entry>) -> bool {
+        if self.is_over {
+            self.release(&entry.id);
+            self.remember(entry.id.clone(), Ended::Turn);
+            return false;
+        }
+        let filled = Slot::Filled(Arc::clone(entry));
+        self.slots.insert(entry.id.clone(), filled);
+        true
+    }
+
+    pub(super) fn find(&self, id: &HandleId) -> Result<Arc<Entry>, HandleError> {
+        match self.slots.get(id) {
+            Some(Slot::Filled(entry)) => Ok(Arc::clone(entry)),
+            Some(Slot::Reserved { .. }) => Err(HandleError::Starting { id: id.clone() }),
+            None => Err(self.unknown([id])),
+        }
+    }
+
+    /// All of these, or an error that names every one that is not there.
+    pub(super) fn find_all(&self, ids: &[HandleId]) -> Result<Vec<Arc<Entry>>, HandleError> {
+        let unknown: Vec<&HandleId> = ids
+            .iter()
+            .filter(|id| !self.slots.contains_key(*id))
+            .collect();
+        if !unknown.is_empty() {
+            return Err(self.unknown(unknown));
+        }
+        ids.iter().map(|id| self.find(id)).collect()
+    }
+
+    pub(super) fn entries(&self) -> Vec<Arc<Entry>> {
+        let filled = self.slots.values().filter_map(|slot| match slot {
+            Slot::Filled(entry) => Some(Arc::clone(entry)),
+            Slot::Reserved { .. } => None,
+        });
+        filled.collect()
+    }
+
+    /// Notes that a tool has stopped. If more than `kept` have, the one that did so first goes, and is
+    /// returned, to be dropped where nothing is locked.
+    pub(super) fn note_stopped(&mut self, entry: &Arc<Entry>, kept: usize) -> Option<Arc<Entry>> {
+        if !self.holds(entry) {
+            return None;
+        }
+        self.live -= 1;
+        self.stopped.push_back(entry.id.clone());
+        // The end of the turn takes them all.
+        if self.stopped.len() <= kept || self.is_over {
+            return None;
+        }
+        let id = self.stopped.pop_front()?;
+        let Some(Slot::Filled(dropped)) = self.slots.remove(&id) else {
+            return None;
+        };
+        if dropped.result_was_told() {
+            self.remember(id, Ended::Told);
+        } else {
+            self.remember(id, Ended::Dropped);
+            if dropped.options.notices.stopped && self.dropped.len() < MOST_REMEMBERED {
+                self.dropped.push(dropped.notice(Status::Stopped, true));
+            }
+        }
+        Some(dropped)
+    }
+
+    /// Removes a handle whose tool was noted as stopped.
+    pub(super) fn remove(&mut self, entry: &Arc<Entry>, ended: Ended) {
+        if self.holds(entry) {
+            self.slots.remove(&entry.id);
+            self.stopped.retain(|id| *id != entry.id);
+            self.remember(entry.id.clone(), ended);
+        }
+    }
+
+    /// Ends the turn: from now on nothing is reserved or filled.
+    pub(super) fn close(&mut self) {
+        self.is_over = true;
+    }
+
+    pub(super) fn take_dropped(&mut self) -> Vec<Notice> {
+        std::mem::take(&mut self.dropped)
+    }
+
+    pub(super) fn counts(&self) -> Counts {
+        Counts {
+            live: self.live,
+            stopped: self.stopped.len(),
+        }
+    }
+
+    pub(super) fn unknown<'a>(&self, ids: impl IntoIterator<Item = &'a HandleId>) -> HandleError {
+        let unknown = ids.into_iter().map(|id| {
+            let ended = self.ended.iter().rev().find(|(ended, _)| ended == id);
+            (id.to_string(), ended.map(|(_, how)| *how))
+        });
+        let mut live: Vec<(HandleId, String)> = self
+            .slots
+            .iter()
+            .map(|(id, slot)| (id.clone(), slot.tool().to_owned()))
+            .collect();
+        live.sort_by(|(one, _), (other, _)| in_order(one).cmp(&in_order(other)));
+        let more = live.len().saturating_sub(MOST_LISTED);
+        live.truncate(MOST_LISTED);
+        HandleError::Unknown(UnknownHandles {
+            unknown: unknown.collect(),
+            live,
+            more,
+        })
+    }
+
+    /// Whether this very entry is in the table, not a later one of the same name.
+    fn holds(&self, entry: &Arc<Entry>) -> bool {
+        matches!(self.slots.get(&entry.id), Some(Slot::Filled(held)) if Arc::ptr_eq(held, entry))
+    }
+
+    fn has_ended(&self, id: &HandleId) -> bool {
+        self.ended.iter().any(|(ended, _)| ended == id)
+    }
+
+    fn remember(&mut self, id: HandleId, how: Ended) {
+        if self.ended.len() >= MOST_REMEMBERED {
+            self.ended.pop_front();
+        }
+        self.ended.push_back((id, how));
+    }
+}
+
+impl Slot {
+    fn tool(&self) -> &str {
+        match self {
+            Slot::Reserved { tool } => tool,
+            Slot::Filled(entry) => &entry.tool,
+        }
+    }
+}
+
+/// `h_2` comes before `h_10`.
+pub(super) fn in_order(id: &HandleId) -> (usize, &str) {
+    (id.as_str().len(), id.as_str())
+}
+
+/// How many ended handles are remembered, so that an error can say what became of them. Callers could
+/// otherwise fill the memory with names.
+const MOST_REMEMBERED: usize = 256;
+
+/// How many live handles an error names.
+const MOST_LISTED: usize = 20;

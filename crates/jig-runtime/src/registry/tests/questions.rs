@@ -1,0 +1,184 @@
+use std::sync::{Arc, Barrier};
+use std::thread;
+
+use jig_broker::Unapproved;
+use jig_proto::Status;
+use serde_json::json;
+
+use super::*;
+use crate::HandleError;
+
+fn apply(
+    handles: &Handles,
+    id: &HandleId,
+    input: serde_json::Value,
+) -> Result<HandleReport, HandleError> {
+    handles.apply("t", id, input, &Fetch::default(), None)
+}
+
+/// S-033, S-012: input to a tool that runs reaches it, and the report holds what it said to that.
+#[test]
+fn s033_s012_input_reaches_a_running_tool() {
+    let (handles, id, tool) = one();
+    let worker = tool.obeys();
+    let report = apply(&handles, &id, json!("y")).unwrap();
+    assert_eq!(text(&report), "got \"y\"\n");
+    assert_eq!(report.state.status(), Status::Running);
+    handles.end(LONG);
+    drop(handles);
+    worker.join().unwrap();
+}
+
+/// S-075, S-034: a question is in the state, and `apply` answers it without naming it.
+#[test]
+fn s075_s034_a_question_is_shown_and_answered() {
+    let (handles, id, tool) = one();
+    tool.says("Ready. ");
+    tool.asks("stage");
+    let report = fetch(&handles, &id);
+    assert_eq!(text(&report), "Ready. ");
+    let ToolState::Waiting { question, .. } = &report.state else {
+        panic!("{report}")
+    };
+    assert_eq!(question.id, "stage");
+    // It is shown as long as it is open.
+    assert_eq!(fetch(&handles, &id).state.status(), Status::Waiting);
+    let worker = tool.obeys();
+    let report = apply(&handles, &id, json!(true)).unwrap();
+    assert_eq!(report.state.status(), Status::Running);
+    assert_eq!(text(&report), "got true\n");
+    assert!(handles.question(&id).is_none());
+    handles.end(LONG);
+    drop(handles);
+    worker.join().unwrap();
+}
+
+/// S-027: a tool that has not yet heard the answer is not shown as waiting any more.
+#[test]
+fn s027_an_answered_tool_runs() {
+    let (handles, id, tool) = one();
+    tool.asks("go");
+    fetch(&handles, &id);
+    let report = apply(&handles, &id, json!("yes")).unwrap();
+    assert_eq!(report.state.status(), Status::Running);
+    assert!(handles.question(&id).is_none());
+    assert_eq!(handles.list()[0].status, Status::Running);
+    assert_eq!(tool.input(), "\"yes\"");
+}
+
+/// S-035: of many answers to one question, one reaches the tool.
+#[test]
+fn s035_one_question_takes_one_answer() {
+    for _ in 0..10 {
+        let (handles, id, tool) = one();
+        tool.asks("go");
+        fetch(&handles, &id);
+        let handles = Arc::new(handles);
+        let barrier = Arc::new(Barrier::new(4));
+        let threads = (0..4).map(|number| {
+            let (handles, id, barrier) = (Arc::clone(&handles), id.clone(), Arc::clone(&barrier));
+            thread::spawn(move || {
+                let number = json!(number);
+                let pending = handles.question(&id).unwrap();
+                barrier.wait();
+                match number == json!(0) {
+                    true => handles.answer(&id, pending.number, number).is_ok(),
+                    false => apply(&handles, &id, number).is_ok(),
+                }
+            })
+        });
+        let taken = all(threads.collect());
+        assert_eq!(taken.iter().filter(|taken| **taken).count(), 1, "{taken:?}");
+        tool.input();
+        assert!(tool.is_left_alone());
+    }
+}
+
+/// An answer is not taken for that to another question, nor for input.
+#[test]
+fn s034_an_answer_goes_to_the_question_that_was_told() {
+    let (handles, id, tool) = one();
+    tool.asks("delete a temporary file");
+    fetch(&handles, &id);
+    // Somebody else answers, and the tool goes on to something else.
+    let pending = handles.question(&id).unwrap();
+    handles.answer(&id, pending.number, json!(true)).unwrap();
+    tool.input();
+    tool.runs();
+    let late = apply(&handles, &id, json!(true)).unwrap_err();
+    assert!(matches!(late, HandleError::Answered { .. }), "{late}");
+    tool.asks("delete everything");
+    let late = apply(&handles, &id, json!(true)).unwrap_err();
+    assert!(matches!(late, HandleError::Answered { .. }), "{late}");
+    assert!(tool.is_left_alone());
+    // Whoever knows the new question may answer it.
+    fetch(&handles, &id);
+    apply(&handles, &id, json!(false)).unwrap();
+    assert_eq!(tool.input(), "false");
+    // An answer by the number of an old question is refused, too.
+    let late = handles.answer(&id, pending.number, json!(true));
+    assert!(late.is_err());
+    assert!(tool.is_left_alone());
+}
+
+/// The policy's question is not for the assistant; a person's answer reaches it.
+#[test]
+fn only_a_person_answers_the_policy() {
+    let (handles, id, tool) = one();
+    tool.needs_leave();
+    assert_eq!(fetch(&handles, &id).state.status(), Status::Waiting);
+    let refused = apply(&handles, &id, json!("turn")).unwrap_err();
+    assert!(
+        matches!(refused, HandleError::PolicyAsks { .. }),
+        "{refused}"
+    );
+    assert!(tool.is_left_alone());
+    let pending = handles.question(&id).unwrap();
+    assert_eq!(pending.asked_by, AskedBy::Policy);
+    handles.answer(&id, pending.number, json!("once")).unwrap();
+    assert_eq!(tool.input(), "\"once\"");
+    tool.runs();
+    // The assistant, who was told of that question, was never to answer it: this is input.
+    apply(&handles, &id, json!("ls")).unwrap();
+    assert_eq!(tool.input(), "\"ls\"");
+    tool.needs_leave();
+    let pending = handles.question(&id).unwrap();
+    handles
+        .decline(&id, pending.number, Unapproved::Denied)
+        .unwrap();
+    assert!(matches!(
+        tool.orders.recv_timeout(LONG),
+        Ok(Order::Decline(_, Unapproved::Denied))
+    ));
+}
+
+/// Input to a tool that has stopped is an error that holds the result; it is told once.
+#[test]
+fn input_after_the_end_is_an_error_with_the_result() {
+    let (handles, id, tool) = one();
+    tool.says("bye\n");
+    tool.stops("done");
+    let error = apply(&handles, &id, json!("y")).unwrap_err();
+    let text = error.to_string();
+    let HandleError::Stopped { report, .. } = error else {
+        panic!("{text}")
+    };
+    assert_eq!(result(&report), Ok("done".to_owned()));
+    assert!(text.contains("has stopped"), "{text}");
+    assert!(text.contains(r#""result":"done""#), "{text}");
+    let gone = apply(&handles, &id, json!("y")).unwrap_err();
+    assert!(matches!(gone, HandleError::Unknown(_)), "{gone}");
+}
+
+/// A handle that was condemned tells the verdict, whatever its tool says.
+#[test]
+fn a_verdict_is_the_result() {
+    let (handles, id, tool) = one();
+    handles.fail(&id, ToolError::new("said no"));
+    assert!(matches!(
+        tool.orders.recv_timeout(LONG),
+        Ok(Order::Cancel)
+    ));
+    tool.stops("all fine");
+    assert_eq!(result(&fetch(&handles, &id)), Err("said no".to_owned()));
+}

@@ -1,0 +1,651 @@
+//! [`Board`]: where the owner of a tool publishes, and [`Orders`]: how it is steered.
+
+use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::thread;
+use std::time::Instant;
+
+use jig_broker::{Broker, CancelToken, Secrets, Unapproved};
+use jig_proto::{Content, Question, Status, ToolError, ToolState};
+use jig_pty::{Input, Log, Screen, Settle, Transcript};
+use jig_sandbox::{Child, Status as Confinement};
+use serde_json::Value;
+
+use super::{ApplyError, AskedBy, Look, Output, Painted, Update};
+use crate::{Plan, Reached};
+
+/// What a session is told to do.
+#[derive(Debug)]
+pub(crate) enum Order {
+    Apply(Applied),
+    Decline(u64, Unapproved),
+    Cancel,
+    Abort,
+}
+
+/// An answer or an input, and who waits to hear what became of it.
+#[derive(Debug)]
+pub(crate) struct Applied {
+    pub(crate) given: Given,
+    pub(crate) input: Value,
+    taken: Option<SyncSender<Result<(), ApplyError>>>,
+}
+
+/// What somebody meant with what they gave. It is settled by what they saw: an answer never becomes input
+/// of a tool that has gone on meanwhile, nor input the answer to a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Given {
+    /// The answer to the question of the update with this number.
+    Answer(u64),
+    /// Input of a tool that runs.
+    Input,
+}
+
+impl Applied {
+    /// Tells whoever gave it what became of it.
+    pub(crate) fn reply(self, result: Result<(), ApplyError>) {
+        if let Some(taken) = self.taken {
+            // Nobody may be there any more.
+            let _ = taken.send(result);
+        }
+    }
+}
+
+/// The way of orders to the thread that owns the tool.
+#[derive(Debug, Clone)]
+pub(crate) struct Orders {
+    sender: Sender<Order>,
+    waker: Option<jig_sandbox::Waker>,
+}
+
+impl Orders {
+    /// A way that also ends the wait of a thread that polls. Without a waker, the thread takes orders
+    /// when it comes to it.
+    pub(crate) fn new(waker: Option<jig_sandbox::Waker>) -> (Self, Receiver<Order>) {
+        let (sender, receiver) = channel();
+        (Self { sender, waker }, receiver)
+    }
+
+    pub(super) fn send(&self, order: Order) -> Result<(), ApplyError> {
+        let sent = self.sender.send(order);
+        sent.map_err(|_| ApplyError::NotRunning)?;
+        if let Some(waker) = &self.waker {
+            waker.wake();
+        }
+        Ok(())
+    }
+
+    /// Sends an answer or an input, and waits until the owner of the tool has taken it, if that is one
+    /// that takes orders at once.
+    pub(super) fn apply(&self, board: &Board, seen: u64, input: Value) -> Result<(), ApplyError> {
+        let given = board.given(seen, &input)?;
+        if self.waker.is_none() {
+            let applied = Applied {
+                given,
+                input,
+                taken: None,
+            };
+            self.send(Order::Apply(applied))?;
+            board.input_has_come();
+            return Ok(());
+        }
+        let (taken, reply) = sync_channel(1);
+        let applied = Applied {
+            given,
+            input,
+            taken: Some(taken),
+        };
+        self.send(Order::Apply(applied))?;
+        // An owner that ends drops what it was sent.
+        reply.recv().unwrap_or(Err(ApplyError::NotRunning))
+    }
+}
+
+/// What input a running tool takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Takes {
+    /// None: only questions are answered.
+    Answers,
+    /// What a console can be given.
+    Console,
+    /// Any value: the tool reads it itself.
+    Values,
+}
+
+/// What a board is made of.
+#[derive(Debug)]
+pub(crate) struct Setup {
+    pub(crate) confinement: Option<Confinement>,
+    /// Where what the tool says is kept, for a session that is stateful or has a terminal.
+    pub(crate) transcript: Option<Transcript>,
+    pub(crate) takes: Takes,
+    /// The secrets that are left out of what is shown.
+    pub(crate) secrets: Secrets,
+}
+
+impl Setup {
+    /// The board of a session that keeps what its tool says, if the plan wants that.
+    pub(crate) fn of(plan: &Plan, confinement: Option<Confinement>) -> Self {
+        Self {
+            confinement,
+            transcript: plan.stateful.then(|| Transcript::Log(Log::new(KEPT_BYTES))),
+            takes: match plan.stateful {
+                true => Takes::Values,
+                false => Takes::Answers,
+            },
+            secrets: plan.broker.secrets().clone(),
+        }
+    }
+
+    /// The same for a program on pipes or a terminal of its own.
+    pub(crate) fn of_console(plan: &Plan, confinement: Option<Confinement>) -> Self {
+        let mut setup = Self::of(plan, confinement);
+        if plan.stateful {
+            setup.takes = Takes::Console;
+        }
+        if let Some(size) = plan.terminal {
+            setup.transcript = Some(Transcript::Screen(Screen::new(size, SCROLLBACK)));
+        }
+        setup
+    }
+}
+
+/// Where the owner of a tool publishes its state and what it says.
+#[derive(Debug)]
+pub(crate) struct Board {
+    post: Mutex<Post>,
+    /// The state has changed.
+    changed: Condvar,
+    /// There is output, or the state has changed. Most of those who wait do not wait for output: a tool
+    /// that prints without end must not wake them each time.
+    news: Condvar,
+    /// How many threads want to look. A tool that prints without end would otherwise have the board for
+    /// itself: a mutex goes to whoever comes first, and that is whoever just had it.
+    looking: AtomicUsize,
+    takes: Takes,
+    secrets: Secrets,
+    /// Who is told of every change of the state.
+    hook: Mutex<Option<Hook>>,
+}
+
+/// Somebody who is told of changes.
+struct Hook(Arc<dyn Fn(Status) + Send + Sync>);
+
+impl fmt::Debug for Hook {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Hook")
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Post {
+    number: u64,
+    state: ToolState,
+    asker: Option<AskedBy>,
+    /// The number of the last question.
+    asked: u64,
+    transcript: Option<Transcript>,
+    /// When the output last changed.
+    said: Instant,
+    /// Whether the line end of what was told last is ours: content is passed on as it came (S-023).
+    is_closed_by_us: bool,
+    /// How many wait for output. Waking nobody costs a system call.
+    listening: usize,
+    confinement: Option<Confinement>,
+    warnings: Vec<String>,
+    reached: Vec<Reached>,
+    exit_code: Option<i32>,
+    child: Weak<Child>,
+    /// What gives up the request that a tool inside jig is in the middle of.
+    current: Option<CancelToken>,
+    /// The door of a tool that may have programs started which stay, as long as it runs.
+    broker: Option<Broker>,
+    /// Whether the call was given up.
+    given_up: bool,
+}
+
+impl Post {
+    pub(super) fn number(&self) -> u64 {
+        self.number
+    }
+
+    fn update(&self) -> Update {
+        Update {
+            number: self.number,
+            state: self.state.clone(),
+            asker: self.asker,
+        }
+    }
+
+    fn seq(&self) -> u64 {
+        match &self.transcript {
+            Some(transcript) => transcript.seq(),
+            None => self.number,
+        }
+    }
+
+    /// Whether there is a question that came after the update number `seen`, or the end.
+    fn has_halted(&self, seen: u64) -> bool {
+        match self.state.status() {
+            Status::Stopped => true,
+            Status::Waiting => self.number > seen,
+            Status::Running => false,
+        }
+    }
+}
+
+impl Board {
+    pub(crate) fn new(setup: Setup) -> Arc<Self> {
+        let Setup {
+            confinement,
+            transcript,
+            takes,
+            secrets,
+        } = setup;
+        Arc::new(Self {
+            post: Mutex::new(Post {
+                number: 1,
+                state: ToolState::running(Content::EMPTY),
+                asker: None,
+                asked: 0,
+                transcript,
+                said: Instant::now(),
+                is_closed_by_us: false,
+                listening: 0,
+                confinement,
+                warnings: Vec::new(),
+                reached: Vec::new(),
+                exit_code: None,
+                child: Weak::new(),
+                current: None,
+                broker: None,
+                given_up: false,
+            }),
+            changed: Condvar::new(),
+            news: Condvar::new(),
+            looking: AtomicUsize::new(0),
+            takes,
+            secrets,
+            hook: Mutex::new(None),
+        })
+    }
+
+    /// Notes what is to be said about the confinement of the tool. Each thing is said once.
+    pub(crate) fn warn(&self, warnings: impl IntoIterator<Item = String>) {
+        let mut post = self.lock();
+        for warning in warnings {
+            if !post.warnings.contains(&warning) {
+                post.warnings.push(warning);
+            }
+        }
+    }
+
+    /// Notes limits that the tool came up against.
+    pub(crate) fn reached(&self, reached: &[Reached]) {
+        self.lock().reached.extend_from_slice(reached);
+    }
+
+    /// Notes the processes of the tool, so that others can ask what they use.
+    pub(crate) fn set_child(&self, child: &Arc<Child>) {
+        self.lock().child = Arc::downgrade(child);
+    }
+
+    /// Notes the code that the program has exited with.
+    pub(crate) fn set_exit_code(&self, code: Option<i32>) {
+        self.lock().exit_code = code;
+    }
+
+    /// Notes the door of a tool that may have programs started which stay.
+    pub(crate) fn set_broker(&self, broker: Broker) {
+        self.lock().broker = Some(broker);
+    }
+
+    pub(crate) fn running(&self, content: Content) {
+        self.publish(ToolState::running(content), None);
+    }
+
+    pub(crate) fn waiting(&self, content: Content, question: Question, asker: AskedBy) {
+        self.publish(ToolState::Waiting { content, question }, Some(asker));
+    }
+
+    pub(crate) fn stopped(&self, result: Result<Content, ToolError>) {
+        let content = Content::EMPTY;
+        self.publish(ToolState::Stopped { content, result }, None);
+    }
+
+    /// Adds what a tool tells about where it stands to what is kept of its output, on lines of its own.
+    pub(crate) fn tell(&self, content: &Content) {
+        if content.is_empty() {
+            return;
+        }
+        let mut text = self.secrets.scrub_text(content.to_text());
+        let is_open = !text.ends_with('\n');
+        if is_open {
+            text.push('\n');
+        }
+        let mut post = self.lock();
+        if let Some(transcript) = &mut post.transcript {
+            transcript.push(text.as_bytes());
+            post.is_closed_by_us = is_open;
+            self.has_said(&mut post);
+        }
+    }
+
+    /// Changes what is kept of the output, and wakes whoever waits for more.
+    ///
+    /// It is called with small pieces: the board is not free meanwhile.
+    pub(crate) fn say<R>(&self, change: impl FnOnce(&mut Transcript) -> R) -> Option<R> {
+        for _ in 0..POLITE_ROUNDS {
+            if self.looking.load(Ordering::Relaxed) == 0 {
+                break;
+            }
+            thread::yield_now();
+        }
+        let mut post = self.lock();
+        let transcript = post.transcript.as_mut()?;
+        let before = transcript.seq();
+        let result = change(transcript);
+        if transcript.seq() != before {
+            self.has_said(&mut post);
+        }
+        Some(result)
+    }
+
+    fn has_said(&self, post: &mut Post) {
+        post.said = Instant::now();
+        if post.listening > 0 {
+            self.news.notify_all();
+        }
+    }
+
+    /// Whether the question of the update with this number is the one that is asked now.
+    pub(crate) fn asks(&self, number: u64) -> bool {
+        let post = self.lock();
+        post.state.status() == Status::Waiting && post.number == number
+    }
+
+    /// Notes which request a tool inside jig is in the middle of; gives it up if the call already is.
+    pub(crate) fn set_current(&self, token: Option<CancelToken>) {
+        let mut post = self.lock();
+        if let Some(token) = token.as_ref().filter(|_| post.given_up) {
+            token.cancel();
+        }
+        post.current = token;
+    }
+
+    pub(super) fn give_up(&self) {
+        let mut post = self.lock();
+        post.given_up = true;
+        let token = post.current.take();
+        drop(post);
+        if let Some(token) = token {
+            token.cancel();
+        }
+    }
+
+    /// Kills the programs that the tool has had started and that stay.
+    pub(super) fn kill_processes(&self) {
+        let broker = self.lock().broker.clone();
+        if let Some(broker) = broker {
+            broker.kill_processes();
+        }
+    }
+
+    /// What is meant with something that was given to the update of the number `seen`.
+    fn given(&self, seen: u64, input: &Value) -> Result<Given, ApplyError> {
+        let post = self.look();
+        match post.state.status() {
+            Status::Stopped => return Err(ApplyError::NotRunning),
+            Status::Waiting if post.number == seen => return Ok(Given::Answer(seen)),
+            Status::Waiting => return Err(ApplyError::Changed),
+            Status::Running if post.asked == seen => return Err(ApplyError::Changed),
+            Status::Running => {}
+        }
+        drop(post);
+        match self.takes {
+            Takes::Answers => return Err(ApplyError::NotTaken),
+            Takes::Values => {}
+            Takes::Console => drop(Input::read(input)?),
+        }
+        Ok(Given::Input)
+    }
+
+    fn input_has_come(&self) {
+        let broker = self.lock().broker.clone();
+        if let Some(broker) = broker {
+            broker.input_has_come();
+        }
+    }
+
+    fn publish(&self, state: ToolState, asker: Option<AskedBy>) {
+        let mut post = self.lock();
+        // The same question again is not news: it would be asked twice.
+        if asker.is_some() && post.asker == asker && post.state == state {
+            return;
+        }
+        // Stopped is final: what comes late is not news.
+        if post.state.status() == Status::Stopped {
+            return;
+        }
+        let status = state.status();
+        post.number += 1;
+        post.state = state;
+        post.asker = asker;
+        if asker.is_some() {
+            post.asked = post.number;
+        }
+        // Whoever keeps a session that has stopped need not keep all that it worked with.
+        let broker = match status {
+            Status::Stopped => post.broker.take(),
+            _ => None,
+        };
+        self.changed.notify_all();
+        if post.listening > 0 {
+            self.news.notify_all();
+        }
+        drop(post);
+        drop(broker);
+        let hook = self.hook.lock().unwrap_or_else(PoisonError::into_inner);
+        let hook = hook.as_ref().map(|hook| Arc::clone(&hook.0));
+        if let Some(hook) = hook {
+            hook(status);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Post> {
+        self.post.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The same, for whoever looks from outside.
+    fn look(&self) -> MutexGuard<'_, Post> {
+        self.looking.fetch_add(1, Ordering::Relaxed);
+        let post = self.lock();
+        self.looking.fetch_sub(1, Ordering::Relaxed);
+        post
+    }
+}
+
+/// What a [`Session`](super::Session) asks.
+impl Board {
+    pub(super) fn update(&self) -> Update {
+        self.look().update()
+    }
+
+    pub(super) fn set_hook(&self, hook: Arc<dyn Fn(Status) + Send + Sync>) {
+        let mut place = self.hook.lock().unwrap_or_else(PoisonError::into_inner);
+        *place = Some(Hook(hook));
+    }
+
+    pub(super) fn seq(&self) -> u64 {
+        self.look().seq()
+    }
+
+    pub(super) fn output(&self, look: &Look) -> Output {
+        let post = self.look();
+        let mut output = match &post.transcript {
+            Some(transcript) => Output::of(transcript, look),
+            None => told(&post, look),
+        };
+        if post.is_closed_by_us && output.seq == post.seq() && output.text.ends_with('\n') {
+            output.text.pop();
+        }
+        drop(post);
+        // What a screen shows is put together from pieces: only now is there a text to look at.
+        if output.terminal.is_some()
+            && let Some(scrubber) = self.secrets.scrubber()
+        {
+            output.text = scrubber.lines(output.text);
+        }
+        output
+    }
+
+    pub(super) fn painted(&self) -> Option<Painted> {
+        let scrubber = self.secrets.scrubber();
+        match &self.look().transcript {
+            Some(Transcript::Screen(screen)) => Some(Painted::of(screen, scrubber.as_ref())),
+            _ => None,
+        }
+    }
+
+    pub(super) fn is_terminal(&self) -> bool {
+        matches!(self.look().transcript, Some(Transcript::Screen(_)))
+    }
+
+    pub(super) fn exit_code(&self) -> Option<i32> {
+        self.look().exit_code
+    }
+
+    pub(super) fn child(&self) -> Option<Arc<Child>> {
+        self.look().child.upgrade()
+    }
+
+    pub(super) fn confinement(&self) -> Option<Confinement> {
+        self.look().confinement.clone()
+    }
+
+    pub(super) fn all_reached(&self) -> Vec<Reached> {
+        self.look().reached.clone()
+    }
+
+    pub(super) fn warnings(&self) -> Vec<String> {
+        self.look().warnings.clone()
+    }
+
+    /// Waits until `is_over` holds of what is posted, or the tool has stopped.
+    pub(super) fn wait(
+        &self,
+        deadline: Option<Instant>,
+        is_over: impl Fn(&Post) -> bool,
+    ) -> Update {
+        let mut post = self.look();
+        loop {
+            let has_stopped = post.state.status() == Status::Stopped;
+            if has_stopped || is_over(&post) || is_past(deadline) {
+                return post.update();
+            }
+            post = wait_for(&self.changed, post, deadline);
+        }
+    }
+
+    pub(super) fn wait_news(&self, seen: u64, seq: u64, deadline: Option<Instant>) -> Update {
+        let mut post = self.look();
+        loop {
+            if post.has_halted(seen) || post.seq() > seq || is_past(deadline) {
+                return post.update();
+            }
+            post = self.listen(post, deadline);
+        }
+    }
+
+    pub(super) fn settle(&self, seen: u64, seq: u64, settle: &Settle) -> Update {
+        let mut settle = settle.clone();
+        let mut post = self.look();
+        let mut last = seq;
+        settle.begin(Instant::now(), seq);
+        loop {
+            if post.has_halted(seen) {
+                return post.update();
+            }
+            let now = Instant::now();
+            if post.seq() > last {
+                last = post.seq();
+                settle.observe(post.said, last);
+            }
+            if settle.is_settled(now) {
+                return post.update();
+            }
+            let deadline = now.checked_add(settle.deadline(now));
+            // The first word is waited for. What comes after it is looked at when it might have been the
+            // last: a tool that prints a million lines must not wake anybody for each.
+            post = match last > seq {
+                true => wait_for(&self.changed, post, deadline),
+                false => self.listen(post, deadline),
+            };
+        }
+    }
+
+    fn listen<'p>(
+        &self,
+        mut post: MutexGuard<'p, Post>,
+        deadline: Option<Instant>,
+    ) -> MutexGuard<'p, Post> {
+        post.listening += 1;
+        let mut post = wait_for(&self.news, post, deadline);
+        post.listening -= 1;
+        post
+    }
+}
+
+/// What there is to see of a tool that keeps no output: what its state tells.
+fn told(post: &Post, look: &Look) -> Output {
+    let (ToolState::Running { content }
+    | ToolState::Waiting { content, .. }
+    | ToolState::Stopped { content, .. }) = &post.state;
+    let is_wanted = look.view != jig_proto::View::New || post.number > look.after;
+    let mut text = match is_wanted {
+        true => content.to_text(),
+        false => String::new(),
+    };
+    let left = text.len() - text.floor_char_boundary(look.max);
+    text.truncate(text.len() - left);
+    Output {
+        text,
+        seq: post.number,
+        lost: 0,
+        left: left as u64,
+        terminal: None,
+    }
+}
+
+fn is_past(deadline: Option<Instant>) -> bool {
+    deadline.is_some_and(|deadline| deadline <= Instant::now())
+}
+
+fn wait_for<'p>(
+    condition: &Condvar,
+    post: MutexGuard<'p, Post>,
+    deadline: Option<Instant>,
+) -> MutexGuard<'p, Post> {
+    match deadline {
+        None => {
+            let waited = condition.wait(post);
+            waited.unwrap_or_else(PoisonError::into_inner)
+        }
+        Some(deadline) => {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let waited = condition.wait_timeout(post, left);
+            waited.unwrap_or_else(PoisonError::into_inner).0
+        }
+    }
+}
+
+/// How much of what a tool says is kept, without a terminal. A tool can print without end.
+const KEPT_BYTES: usize = 256 * 1024;
+
+/// How many lines above the screen are kept.
+const SCROLLBACK: usize = 2000;
+
+/// How often the owner of a tool lets others go first.
+const POLITE_ROUNDS: usize = 64;

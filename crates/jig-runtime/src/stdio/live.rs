@@ -1,0 +1,344 @@
+//! [`Live`]: one run of a program that is looked at and steered while it runs, on pipes or on a terminal.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use jig_proto::{ToolError, ToolState};
+use jig_pty::{Console, Input, Signal, Source};
+use jig_sandbox::{Exit, Interest, poll};
+
+use super::driver::Driver;
+use super::outcome::{ended, outcome, printed_state};
+use super::printed::Printed;
+use super::run::{Cut, Ended, Run, limited};
+use super::speech::Speech;
+use super::whole::Whole;
+use crate::launch::{Launched, message};
+use crate::pipes::{Stream, with_buffer};
+use crate::session::{Applied, Given, Order};
+use crate::{ApplyError, Delivery};
+
+pub(super) struct Live<'d> {
+    run: Run<'d>,
+    console: Console,
+    /// What of the call has not been given to the program yet.
+    opening: String,
+    /// What it says on each stream, on the way to those who look.
+    output: Speech,
+    errors: Speech,
+    /// Its output as long as that may be a result.
+    whole: Whole,
+    /// How many bytes it printed.
+    printed: u64,
+}
+
+impl<'d> Live<'d> {
+    pub(super) fn new(driver: &'d Driver, launched: Launched) -> io::Result<Self> {
+        let Launched {
+            mut child,
+            held,
+            terminal,
+        } = launched;
+        let console = match terminal {
+            Some(pty) => Console::terminal(pty),
+            None => {
+                let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
+                Console::piped(stdin, stdout, child.stderr.take())?
+            }
+        };
+        let secrets = driver.plan.broker.secrets();
+        Ok(Self {
+            run: Run::new(driver, child, held),
+            console,
+            opening: String::new(),
+            output: Speech::new(secrets),
+            errors: Speech::new(secrets),
+            whole: Whole::default(),
+            printed: 0,
+        })
+    }
+
+    /// Watches the program until it has ended, and says what it came to.
+    pub(super) fn run(mut self) -> ToolState {
+        let exit = self.until_exit();
+        let (ending, reached) = self.run.ended(exit);
+        if let Some(whole) = self.whole.bytes() {
+            self.run.trace_received(whole);
+        }
+        let state = match (&ending, self.run.driver.plan.stateful) {
+            (Ended::Exited(exit), true) => self.told(*exit),
+            (_, true) => None,
+            (_, false) => Some(self.result(&ending)),
+        };
+        if state.is_none() {
+            self.show_whole();
+        }
+        self.end_speech();
+        let name = &self.run.driver.plan.name;
+        let state = match (state, ending) {
+            (_, Ended::Settled(state)) | (Some(state), _) => state,
+            (None, Ended::Limited(reached)) => {
+                let error = ToolError::new(format!("`{name}` {reached}"));
+                limited(error, reached)
+            }
+            (None, Ended::Exited(exit @ Exit::Exited { code: 0 })) => {
+                ToolState::succeeded(exit.to_string())
+            }
+            (None, Ended::Exited(exit)) => {
+                ToolState::failed(ToolError::new(format!("`{name}` {exit}")))
+            }
+        };
+        self.run.close(state, &reached)
+    }
+
+    /// The state that a program printed as its whole output, if it did. It is not shown as output then.
+    fn told(&self, exit: Exit) -> Option<ToolState> {
+        if let Exit::Exited { code } = exit {
+            self.run.driver.board.set_exit_code(Some(code));
+        }
+        let plan = &self.run.driver.plan;
+        let remark = |remark| self.run.driver.board.warn([remark]);
+        printed_state(&plan.name, self.whole.bytes()?, remark)
+    }
+
+    /// What a call that is not looked at while it runs comes to: all that stands on its terminal.
+    fn result(&self, ending: &Ended) -> ToolState {
+        let driver = self.run.driver;
+        let plan = &driver.plan;
+        let mut printed = Printed::default();
+        let state = self.whole.bytes();
+        let remark = |remark| driver.board.warn([remark]);
+        match state.filter(|whole| printed_state(&plan.name, whole, |_| {}).is_some()) {
+            Some(whole) => printed.take(Stream::Output, whole),
+            None => {
+                let all = driver.board.say(|transcript| transcript.all(plan.max_result));
+                let all = all.unwrap_or_default();
+                let mut text = match plan.broker.secrets().scrubber() {
+                    Some(scrubber) => scrubber.lines(all.text),
+                    None => all.text,
+                };
+                if all.lost > 0 || all.left > 0 {
+                    text.insert_str(0, "[the beginning is not kept] ...\n");
+                }
+                printed.take(Stream::Output, text.as_bytes());
+            }
+        }
+        match ending {
+            Ended::Settled(state) => state.clone(),
+            Ended::Limited(reached) => {
+                let error = ended(format!("`{}` {reached}", plan.name), &printed);
+                limited(error, *reached)
+            }
+            Ended::Exited(exit) => {
+                if let Exit::Exited { code } = exit {
+                    driver.board.set_exit_code(Some(*code));
+                }
+                outcome(&plan.name, &printed, *exit, plan.max_result, remark)
+            }
+        }
+    }
+
+    fn until_exit(&mut self) -> io::Result<Exit> {
+        let driver = self.run.driver;
+        if driver.plan.delivery == Delivery::Stdin {
+            let line = message(&driver.plan, &driver.input);
+            self.run.trace_sent(&line);
+            self.opening = String::from_utf8_lossy(&line).into_owned();
+        }
+        loop {
+            self.console.flush();
+            self.open();
+            self.run.step_down();
+            let exited = self.wait()?;
+            if driver.waker.clear() {
+                self.take_orders();
+            }
+            if exited && let Some(exit) = self.run.child.try_wait()? {
+                self.drain();
+                return Ok(exit);
+            }
+            self.read();
+            if self.whole.is_overdue(Instant::now()) {
+                self.show_whole();
+            }
+        }
+    }
+
+    /// Waits until there is something to do. Says whether the program has ended.
+    fn wait(&self) -> io::Result<bool> {
+        let mut interests = Vec::with_capacity(5);
+        interests.extend([
+            Interest::Exited(&self.run.child),
+            Interest::Woken(&self.run.driver.waker),
+        ]);
+        interests.extend(self.console.readers().map(Interest::Readable));
+        interests.extend(self.console.writer().map(Interest::Writable));
+        let deadlines = [self.run.deadline(), self.whole.due()];
+        let now = Instant::now();
+        let limit = deadlines.into_iter().flatten().min();
+        let limit = limit.map(|at| at.saturating_duration_since(now));
+        let ready = poll(&interests, limit)?;
+        Ok(ready.contains(0))
+    }
+
+    fn take_orders(&mut self) {
+        while let Ok(order) = self.run.driver.orders.try_recv() {
+            match order {
+                Order::Cancel => self.run.end(Cut::Cancelled),
+                Order::Abort => self.run.kill(Cut::Aborted),
+                Order::Apply(applied) => {
+                    let result = self.give(&applied);
+                    applied.reply(result);
+                }
+                Order::Decline(..) => {}
+            }
+        }
+    }
+
+    /// Gives the program input.
+    fn give(&mut self, applied: &Applied) -> Result<(), ApplyError> {
+        let driver = self.run.driver;
+        match applied.given {
+            Given::Input if !driver.plan.stateful => return Err(ApplyError::NotTaken),
+            Given::Input if self.run.cut.is_some() => return Err(ApplyError::NotRunning),
+            Given::Input => {}
+            // The question was that of an earlier run.
+            Given::Answer(_) => return Err(ApplyError::Changed),
+        }
+        let input = Input::read(&applied.input)?;
+        if !self.opening.is_empty() {
+            let waiting = self.opening.len() + self.console.unwritten();
+            return Err(jig_pty::SendError::Full { waiting }.into());
+        }
+        let console = &mut self.console;
+        let sent = driver.board.say(|transcript| {
+            let sent = console.send(&input, transcript.screen())?;
+            if let Some(size) = sent.resized
+                && let Some(screen) = transcript.screen_mut()
+            {
+                screen.resize(size);
+            }
+            Ok::<_, ApplyError>(sent)
+        });
+        for signal in sent.transpose()?.into_iter().flat_map(|sent| sent.signals) {
+            let signal = match signal {
+                Signal::Interrupt => rustix::process::Signal::INT,
+                Signal::Quit => rustix::process::Signal::QUIT,
+                Signal::Suspend => rustix::process::Signal::TSTP,
+            };
+            self.run.child.signal(signal.as_raw());
+        }
+        Ok(())
+    }
+
+    /// Gives the program the next part of its call. A call can be longer than what waits for a program.
+    fn open(&mut self) {
+        while !self.opening.is_empty() && self.console.unwritten() == 0 {
+            let end = self.opening.floor_char_boundary(OPENING_BYTES);
+            let rest = self.opening.split_off(end);
+            let part = std::mem::replace(&mut self.opening, rest);
+            if self.console.send(&[Input::Text(part)], None).is_err() {
+                // It reads no more. It may still do its work.
+                self.opening = String::new();
+            }
+        }
+    }
+
+    /// Reads what is there and says it. Returns how many bytes there were.
+    fn read(&mut self) -> u64 {
+        let before = self.printed;
+        let mut answers = Vec::new();
+        let console = &mut self.console;
+        let mut hearer = Hearer {
+            driver: self.run.driver,
+            output: &mut self.output,
+            errors: &mut self.errors,
+            whole: &mut self.whole,
+            printed: &mut self.printed,
+            answers: &mut answers,
+        };
+        with_buffer(|buffer| console.read(buffer, &mut |from, bytes| hearer.hear(from, bytes)));
+        if !answers.is_empty() {
+            self.console.write_answers(&answers);
+        }
+        self.run.check_output(self.printed);
+        self.printed - before
+    }
+
+    /// Reads what is left when the program has ended. Whoever kept the streams open is gone too; if not, it
+    /// is not waited for.
+    fn drain(&mut self) {
+        for _ in 0..DRAIN_ROUNDS {
+            if self.read() == 0 || self.run.cut.is_some() {
+                return;
+            }
+        }
+    }
+
+    /// Shows the output that was held back because it might have been a result.
+    fn show_whole(&mut self) {
+        let driver = self.run.driver;
+        if driver.plan.terminal.is_none() {
+            self.output.say(&driver.board, self.whole.take_unshown());
+        }
+    }
+
+    fn end_speech(&mut self) {
+        let board = &self.run.driver.board;
+        self.output.end(board);
+        self.errors.end(board);
+    }
+}
+
+/// Takes what a program prints.
+struct Hearer<'a> {
+    driver: &'a Driver,
+    output: &'a mut Speech,
+    errors: &'a mut Speech,
+    whole: &'a mut Whole,
+    printed: &'a mut u64,
+    answers: &'a mut Vec<u8>,
+}
+
+impl Hearer<'_> {
+    fn hear(&mut self, from: Source, bytes: &[u8]) {
+        *self.printed += bytes.len() as u64;
+        let board = &self.driver.board;
+        if self.driver.plan.terminal.is_some() {
+            self.whole.push(bytes);
+            // In small pieces, so that others see the screen in between.
+            for piece in bytes.chunks(SCREEN_BYTES) {
+                let answers = board.say(|transcript| {
+                    transcript.push(piece);
+                    let screen = transcript.screen_mut();
+                    screen.map(jig_pty::Screen::answers).unwrap_or_default()
+                });
+                self.answers.extend(answers.unwrap_or_default());
+            }
+            return;
+        }
+        match from {
+            Source::Errors => self.errors.say(board, bytes),
+            Source::Output => {
+                if !self.whole.push(bytes) {
+                    self.output.say(board, self.whole.take_unshown());
+                    self.output.say(board, bytes);
+                } else if !self.whole.is_held() {
+                    self.output.say(board, self.whole.take_unshown());
+                }
+            }
+        }
+    }
+}
+
+/// How much of a call is given to a program at once.
+const OPENING_BYTES: usize = 256 * 1024;
+
+/// How much a screen is fed while nobody else can see it.
+const SCREEN_BYTES: usize = 8 * 1024;
+
+/// How often what is left is read. A process that no sandbox holds could print for ever.
+const DRAIN_ROUNDS: usize = 256;
+
+/// How long output is held back that looks like a result, from its first byte.
+pub(super) const HELD_FOR: Duration = Duration::from_millis(250);

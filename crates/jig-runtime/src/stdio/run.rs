@@ -1,0 +1,249 @@
+//! [`Run`]: one run of a program: how it is ended, and what its end means.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Instant;
+
+use jig_broker::{Intruder, Judged, Unapproved};
+use jig_proto::vfs::{FsWrite, Request};
+use jig_proto::{ToolError, ToolState};
+use jig_sandbox::{Child, Exit, Limits};
+
+use super::driver::{ABORTED, CANCELLED, Driver};
+use super::outcome::by_a_shell;
+use crate::Reached;
+use crate::launch::Held;
+use crate::limits::SIGXFSZ;
+
+pub(super) struct Run<'d> {
+    pub(super) driver: &'d Driver,
+    pub(super) child: Arc<Child>,
+    held: Option<Held>,
+    limits: Limits,
+    pub(super) started: Instant,
+    /// Why the run was ended before its time.
+    pub(super) cut: Option<Cut>,
+    /// When it is killed, once it was asked to end.
+    kill_at: Option<Instant>,
+}
+
+/// Why a run was ended before its time.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Cut {
+    Cancelled,
+    Aborted,
+    Reached(Reached),
+}
+
+/// What the end of a run means.
+pub(super) enum Ended {
+    /// The program ended by itself.
+    Exited(Exit),
+    /// It was ended by a limit.
+    Limited(Reached),
+    /// The state is clear whatever the program printed.
+    Settled(ToolState),
+}
+
+impl<'d> Run<'d> {
+    pub(super) fn new(driver: &'d Driver, child: Child, held: Held) -> Self {
+        let child = Arc::new(child);
+        driver.board.set_child(&child);
+        Self {
+            driver,
+            child,
+            limits: held.limits,
+            held: Some(held),
+            started: Instant::now(),
+            cut: None,
+            kill_at: None,
+        }
+    }
+
+    /// When something is to be done by [`step_down`](Self::step_down).
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        match self.cut {
+            None => self.time_over(),
+            Some(_) => self.kill_at,
+        }
+    }
+
+    fn time_over(&self) -> Option<Instant> {
+        self.started.checked_add(self.driver.plan.limits.time?)
+    }
+
+    /// Takes the steps whose time has come: asking to end, then killing.
+    pub(super) fn step_down(&mut self) {
+        let now = Instant::now();
+        if self.cut.is_none()
+            && let Some(time) = self.driver.plan.limits.time
+            && self.time_over().is_some_and(|over| over <= now)
+        {
+            self.end(Cut::Reached(Reached::Time(time)));
+        }
+        if self.kill_at.is_some_and(|at| at <= now) {
+            self.kill_at = None;
+            self.child.kill();
+        }
+    }
+
+    /// Asks the program to end, and sets the time at which it is killed.
+    pub(super) fn end(&mut self, cut: Cut) {
+        if self.cut.is_none() {
+            self.cut = Some(cut);
+            if self.driver.plan.terminal.is_some() {
+                // What closing a terminal does. A shell on one ignores the other signal.
+                self.child.signal(rustix::process::Signal::HUP.as_raw());
+            }
+            self.child.terminate();
+            if self.driver.plan.stateful {
+                // Somebody may have stopped it, and then it hears nothing.
+                self.child.signal(rustix::process::Signal::CONT.as_raw());
+            }
+            self.kill_at = Some(Instant::now() + self.driver.plan.timing.kill_grace);
+        }
+    }
+
+    /// Kills the program.
+    pub(super) fn kill(&mut self, cut: Cut) {
+        self.cut.get_or_insert(cut);
+        self.child.kill();
+    }
+
+    /// A program that prints without end is not asked to end: it would go on meanwhile.
+    pub(super) fn check_output(&mut self, printed: u64) {
+        if let Some(most) = self.driver.plan.limits.output
+            && self.cut.is_none()
+            && printed > most
+        {
+            self.kill(Cut::Reached(Reached::Output(most)));
+        }
+    }
+
+    /// Ends the whole tree, which must have been watched to its end, and says what that means.
+    pub(super) fn ended(&self, exit: io::Result<Exit>) -> (Ended, Vec<Reached>) {
+        // The whole tree is gone before anybody hears of the end.
+        self.child.kill();
+        let exit = exit.and_then(|_| self.child.wait());
+        let mut reached = self.reached();
+        // The sandbox sees how the program itself ended, not one that it ran.
+        if let Ok(exit) = exit
+            && by_a_shell(exit) == Some(SIGXFSZ)
+        {
+            let limit = self.limits.file_size.map(Reached::FileSize);
+            reached.extend(limit.filter(|limit| !reached.contains(limit)));
+        }
+        self.driver.board.reached(&reached);
+        let failed = |what: &str| Ended::Settled(ToolState::failed(ToolError::new(what)));
+        let ended = match (self.cut, exit) {
+            (Some(Cut::Cancelled), _) => failed(CANCELLED),
+            (Some(Cut::Aborted), _) => failed(ABORTED),
+            (Some(Cut::Reached(reached)), _) => Ended::Limited(reached),
+            (None, Err(error)) => {
+                let name = &self.driver.plan.name;
+                failed(&format!("`{name}` cannot be watched: {error}"))
+            }
+            (None, Ok(exit)) => match Reached::deadly(&reached, exit) {
+                Some(reached) => Ended::Limited(reached),
+                None => Ended::Exited(exit),
+            },
+        };
+        (ended, reached)
+    }
+
+    /// Every limit that the run came up against.
+    fn reached(&self) -> Vec<Reached> {
+        let tree = Reached::by(&self.child, &self.limits);
+        let ours = match self.cut {
+            Some(Cut::Reached(reached)) => Some(reached),
+            _ => None,
+        };
+        ours.into_iter().chain(tree).collect()
+    }
+
+    /// Adds to the state what the run came up against, and what it left where nothing may be.
+    pub(super) fn close(mut self, state: ToolState, reached: &[Reached]) -> ToolState {
+        let state = with_survived(state, reached);
+        let left = self.held.take().map(Held::finish).unwrap_or_default();
+        match left.is_empty() {
+            true => state,
+            false => self.with_intruders(state, &left),
+        }
+    }
+
+    /// A tool that made what may not be there has failed, whatever it says.
+    fn with_intruders(&self, state: ToolState, left: &[Intruder]) -> ToolState {
+        let name = &self.driver.plan.name;
+        let told: Vec<String> = left.iter().map(ToString::to_string).collect();
+        let message = format!("`{name}` did what it may not: {}", told.join("; "));
+        let mut error = ToolError::new(message);
+        error
+            .trace
+            .extend(left.iter().filter_map(|one| self.hint(one)));
+        match state {
+            ToolState::Stopped { result, .. } => error.trace.push(match result {
+                Ok(content) => format!("it said: {}", content.to_text()),
+                Err(said) => format!("it failed: {}", said.message),
+            }),
+            ToolState::Waiting { question, .. } => {
+                error.trace.push(format!("it asked: {}", question.text));
+            }
+            ToolState::Running { .. } => {}
+        }
+        ToolState::failed(error)
+    }
+
+    /// The rule that would allow it, in the words of the door that tools ask at. Asking there also
+    /// leaves a line in the audit log.
+    fn hint(&self, intruder: &Intruder) -> Option<String> {
+        let request = Request::FsWrite(FsWrite::new(intruder.path.to_str()?, ""));
+        let refused = match self.driver.plan.broker.judge(&request) {
+            Judged::Refused(error) => error,
+            Judged::Uncovered(inquiry) => inquiry.deny(Unapproved::Unavailable),
+            Judged::Ready(_) => return None,
+        };
+        refused.data.hint
+    }
+
+    pub(super) fn trace_sent(&self, line: &[u8]) {
+        if let Some(tracer) = &self.driver.plan.tracer {
+            tracer.sent(line.trim_ascii_end());
+        }
+    }
+
+    pub(super) fn trace_received(&self, output: &[u8]) {
+        if let Some(tracer) = &self.driver.plan.tracer {
+            for line in output.trim_ascii_end().split(|byte| *byte == b'\n') {
+                tracer.received(line);
+            }
+        }
+    }
+}
+
+/// The error of a run that a limit has ended.
+pub(super) fn limited(mut error: ToolError, reached: Reached) -> ToolState {
+    let key = reached.key();
+    error.trace.push(format!("`{key}` sets the limit"));
+    ToolState::failed(error)
+}
+
+/// An error tells also of limits that the program survived: they may be its reason.
+fn with_survived(state: ToolState, reached: &[Reached]) -> ToolState {
+    let ToolState::Stopped {
+        content,
+        result: Err(mut error),
+    } = state
+    else {
+        return state;
+    };
+    for reached in reached {
+        let told = format!("it {reached} (`{}` sets the limit)", reached.key());
+        if !error.message.contains(&reached.to_string()) {
+            error.trace.push(told);
+        }
+    }
+    ToolState::Stopped {
+        content,
+        result: Err(error),
+    }
+}

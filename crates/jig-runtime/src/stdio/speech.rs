@@ -1,0 +1,67 @@
+//! [`Speech`]: what a program says on one stream, on its way to those who look.
+
+use jig_broker::{ScrubStream, Secrets};
+
+use crate::plain::PlainStream;
+use crate::session::Board;
+
+#[cfg(test)]
+mod tests;
+
+/// Cleans a stream as results are cleaned: of terminal sequences, then of secrets. Neither a sequence nor a
+/// secret gets through because it came in two pieces.
+#[derive(Debug)]
+pub(super) struct Speech {
+    plain: PlainStream,
+    scrub: ScrubStream,
+    secrets: Secrets,
+}
+
+impl Speech {
+    pub(super) fn new(secrets: &Secrets) -> Self {
+        Self {
+            plain: PlainStream::default(),
+            scrub: secrets.stream(),
+            secrets: secrets.clone(),
+        }
+    }
+
+    /// Adds a piece to what is kept of the output.
+    pub(super) fn say(&mut self, board: &Board, piece: &[u8]) {
+        for piece in piece.chunks(PIECE_BYTES) {
+            let clean = self.clean(piece);
+            if !clean.is_empty() {
+                board.say(|transcript| transcript.push(&clean));
+            }
+        }
+    }
+
+    /// Adds what was held back. Nothing comes after it.
+    pub(super) fn end(&mut self, board: &Board) {
+        let rest = self.finish();
+        if !rest.is_empty() {
+            board.say(|transcript| transcript.push(&rest));
+        }
+    }
+
+    fn clean(&mut self, piece: &[u8]) -> Vec<u8> {
+        let mut text = String::new();
+        self.plain.push(piece, &mut text);
+        let mut clean = Vec::with_capacity(text.len());
+        self.scrub.push(text.as_bytes(), &mut clean);
+        clean
+    }
+
+    fn finish(&mut self) -> Vec<u8> {
+        let mut text = String::new();
+        self.plain.finish(&mut text);
+        let mut clean = Vec::new();
+        let mut scrub = std::mem::replace(&mut self.scrub, self.secrets.stream());
+        scrub.push(text.as_bytes(), &mut clean);
+        scrub.finish(&mut clean);
+        clean
+    }
+}
+
+/// How much is added at once: nobody else can look meanwhile.
+const PIECE_BYTES: usize = 16 * 1024;
