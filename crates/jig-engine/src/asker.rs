@@ -37,7 +37,8 @@ pub struct Ask<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum About {
-    /// Whether the tool may run, with these arguments. The answer is a boolean.
+    /// Whether the tool may run, or whether a handle may be given a command, with these arguments. The
+    /// answer is a boolean.
     Run,
     /// The arguments, to be edited. The answer is an object.
     Arguments,
@@ -57,6 +58,11 @@ pub enum About {
 pub enum Answer {
     /// The answer.
     Given(Value),
+    /// The answer, which holds for the rest of the turn: the same question of the same tool is not asked
+    /// again. For access it counts as an ordinary answer: that has a word of its own for it.
+    GivenForTurn(Value),
+    /// No, and why. The reason reaches the assistant.
+    Rejected(String),
     /// There is nobody to ask.
     Unavailable,
     /// Nobody answered in time.

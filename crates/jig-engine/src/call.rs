@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use jig_broker::CancelToken;
-use jig_proto::{Outcome, ToolError};
-use jig_runtime::{StartError, TemplateError, Tracer};
+use jig_config::Tool;
+use jig_proto::{CommandError, HandleId, Outcome, ToolError};
+use jig_runtime::{HandleError, StartError, TemplateError, Tracer};
 use serde_json::{Map, Value, json};
 
 use crate::arguments::ArgumentErrors;
@@ -22,8 +23,11 @@ pub struct Call {
     pub id: Option<String>,
     /// Who is shown the exchange with a tool that is a program.
     pub tracer: Option<Arc<dyn Tracer>>,
-    /// What cancels the call while it runs.
+    /// What cancels the call while it runs. A command to a handle that is cancelled returns at once; the
+    /// handle lives on, unless the call was to spawn it.
     pub cancel: Option<CancelToken>,
+    /// What ends the tool at once, if cancelling takes too long.
+    pub kill: Option<CancelToken>,
 }
 
 impl Call {
@@ -40,6 +44,7 @@ impl Call {
             id: None,
             tracer: None,
             cancel: None,
+            kill: None,
         }
     }
 }
@@ -91,9 +96,40 @@ pub enum CallError {
     /// The workspace could not be made available.
     #[error("the workspace cannot be used")]
     Files(#[from] jig_files::FilesError),
+    /// The arguments are not a command that the tool knows (S-038).
+    #[error("`{tool}` cannot do that: {error}")]
+    Command {
+        /// The tool.
+        tool: String,
+        /// What is wrong with them.
+        error: CommandError,
+    },
+    /// The tool runs to its end when it is called, and cannot be spawned.
+    #[error(
+        "the tool `{0}` is not stateful: it cannot be spawned\nhint: call it, or set `stateful = true` \
+         for it"
+    )]
+    NotStateful(String),
+    /// A handle cannot do what was asked of it.
+    #[error(transparent)]
+    Handle(#[from] HandleError),
+    /// Input was sent to a handle that waits for a person.
+    #[error(
+        "`{id}` was waiting for the answer of a person, which is not the assistant's to give; the \
+         question was put to them, and the input was not used\nhint: fetch `{id}` to see what came of it"
+    )]
+    NotYours {
+        /// The handle.
+        id: HandleId,
+    },
     /// Somebody was asked whether the tool may run, and said no.
-    #[error("the run of `{0}` was declined")]
-    Declined(String),
+    #[error("the run of `{tool}` was declined{}", because(.reason))]
+    Declined {
+        /// The tool.
+        tool: String,
+        /// Why, in the words of the one who was asked.
+        reason: Option<String>,
+    },
     /// The tool asks before it runs, and nobody can answer.
     #[error("`{0}` runs only after somebody agreed, and nobody can be asked here")]
     NobodyToAsk(String),
@@ -144,6 +180,20 @@ impl CallError {
             false => json!(Outcome::Error(error.clone())).to_string(),
         }
     }
+}
+
+impl CallError {
+    pub(crate) fn command(tool: &Tool, error: CommandError) -> Self {
+        Self::Command {
+            tool: tool.name.to_string(),
+            error,
+        }
+    }
+}
+
+fn because(reason: &Option<String>) -> String {
+    let reason = reason.as_ref().map(|reason| format!(": {reason}"));
+    reason.unwrap_or_default()
 }
 
 /// What to do when something cannot be enforced, unless the reason says it already.

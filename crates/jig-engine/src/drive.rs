@@ -1,14 +1,14 @@
 //! Whoever is asked: before a tool runs, while it runs, and about its result.
 
-use jig_broker::Unapproved;
-use jig_config::{FormatMode, OnUncovered, QuestionTarget, ResultMode, RunMode, Runtime, Tool};
-use jig_proto::{Content, Question, ToolError, ToolState};
+use jig_config::{FormatMode, ResultMode, RunMode, Tool};
+use jig_proto::{Content, Question, ToolAction, ToolError, ToolState};
 use jig_runtime::{AskedBy, Session};
 use serde_json::{Map, Value};
 
-use crate::asker::{About, Answer, Ask, Asker};
+use crate::asker::{About, Answer, Asker};
 use crate::call::{Call, CallError};
 use crate::engine::Engine;
+use crate::inquiry::{Resolved, ask};
 
 impl Engine {
     /// Asks whether the tool may run, as its run mode says.
@@ -20,27 +20,47 @@ impl Engine {
     ) -> Result<Map<String, Value>, CallError> {
         let name = tool.name.as_str();
         let arguments = call.arguments.clone();
-        match tool.run {
+        match tool.run.of(ToolAction::Spawn) {
             RunMode::Unattended => Ok(arguments),
             RunMode::Skip => Err(CallError::Skipped(name.to_owned())),
             RunMode::Ask => {
                 let mut question = Question::yes_no("run", format!("Run `{name}`?"));
                 question.context = Some(self.shown_arguments(tool, call));
-                match ask(asker, name, &question, About::Run) {
-                    Answer::Given(Value::Bool(true)) => Ok(arguments),
-                    Answer::Given(_) | Answer::Cancel => Err(CallError::Declined(name.to_owned())),
-                    _ => Err(CallError::NobodyToAsk(name.to_owned())),
-                }
+                permitted(ask(asker, name, &question, About::Run), name).map(|()| arguments)
             }
             RunMode::Edit => {
                 let text = format!("Edit the arguments of `{name}`.");
                 let question = Question::new("arguments", text, tool.input_schema());
-                let question = question.with_default(Value::Object(arguments));
+                let question = question.with_default(Value::Object(arguments.clone()));
                 match ask(asker, name, &question, About::Arguments) {
                     Answer::Given(Value::Object(edited)) => self.arguments(tool, edited),
-                    Answer::Given(_) | Answer::Cancel => Err(CallError::Declined(name.to_owned())),
-                    _ => Err(CallError::NobodyToAsk(name.to_owned())),
+                    // Anything else that was given is no arguments.
+                    Answer::Given(_) => Err(declined(name, None)),
+                    Answer::GivenForTurn(Value::Object(edited)) => self.arguments(tool, edited),
+                    other => permitted(other, name).map(|()| arguments),
                 }
+            }
+        }
+    }
+
+    /// Asks whether a handle may be given a command, as the tool's run mode for it says (S-080).
+    pub(crate) fn agreed_to(
+        &self,
+        tool: &Tool,
+        action: ToolAction,
+        shown: &Value,
+        asker: &mut dyn Asker,
+    ) -> Result<(), CallError> {
+        let name = tool.name.as_str();
+        match tool.run.of(action) {
+            RunMode::Unattended => Ok(()),
+            RunMode::Skip => Err(CallError::Skipped(name.to_owned())),
+            // There is nothing to edit but the input, which the one who is asked can send as well.
+            RunMode::Ask | RunMode::Edit => {
+                let text = format!("Let `{name}` do `{action}`?");
+                let mut question = Question::yes_no(action.name(), text);
+                question.context = serde_json::to_string_pretty(shown).ok();
+                permitted(ask(asker, name, &question, About::Run), name)
             }
         }
     }
@@ -96,11 +116,8 @@ impl Engine {
         mut answers: Map<String, Value>,
         asker: &mut dyn Asker,
     ) -> Result<Content, ToolError> {
-        if tool.runtime == Runtime::Stdio {
-            // It got them when it started: if it asks all the same, they did not satisfy it.
-            answers.clear();
-        }
         let mut seen = 0;
+        let mut rejected: Option<String> = None;
         loop {
             let update = session.wait(seen, None);
             seen = update.number;
@@ -108,7 +125,12 @@ impl Engine {
                 self.warn(tool, warning, asker);
             }
             match update.state {
-                ToolState::Stopped { result, .. } => return result,
+                ToolState::Stopped { result, .. } => {
+                    return match rejected {
+                        Some(reason) => Err(said_no(tool, &reason)),
+                        None => result,
+                    };
+                }
                 ToolState::Running { content } => {
                     if !content.is_empty() {
                         asker.progress(tool.name.as_str(), &content.to_text());
@@ -121,54 +143,47 @@ impl Engine {
                         Some(AskedBy::Policy) => None,
                         _ => answers.remove(&question.id),
                     };
-                    let answer = match known {
-                        Some(answer) => Answer::Given(answer),
-                        None => self.answer(tool, &question, update.asker, asker),
+                    let resolved = match known {
+                        Some(answer) => Resolved::Answer(answer),
+                        None => self.resolve(tool, &question, update.asker, asker),
                     };
                     // A tool that stops while it is asked needs no answer any more.
-                    let _ = match answer {
-                        Answer::Given(value) => session.apply(seen, value),
-                        Answer::Cancel => {
+                    match resolved {
+                        Resolved::Answer(value) => drop(session.apply(seen, value)),
+                        Resolved::Decline(why) => drop(session.decline(seen, why)),
+                        Resolved::Cancel => session.cancel(),
+                        Resolved::Reject(reason) => {
+                            rejected = Some(reason);
                             session.cancel();
-                            Ok(())
                         }
-                        Answer::TimedOut => session.decline(seen, Unapproved::TimedOut),
-                        _ => session.decline(seen, Unapproved::Unavailable),
-                    };
+                    }
                 }
             }
         }
     }
+}
 
-    fn answer(
-        &self,
-        tool: &Tool,
-        question: &Question,
-        asked_by: Option<AskedBy>,
-        asker: &mut dyn Asker,
-    ) -> Answer {
-        let name = tool.name.as_str();
-        if asked_by == Some(AskedBy::Policy) {
-            return match tool.on_uncovered {
-                OnUncovered::Ask => ask(asker, name, question, About::Access),
-                OnUncovered::Deny => Answer::Unavailable,
-            };
-        }
-        let known = tool.questions.get(&question.id);
-        if let Some(answer) = known.and_then(|known| known.answer.clone())
-            && tool.runtime != Runtime::Stdio
-        {
-            return Answer::Given(answer);
-        }
-        let target = known.map_or(QuestionTarget::User, |known| known.target);
-        ask(asker, name, question, About::Tool(target))
+/// What a yes-or-no question came to, or why it is a no.
+fn permitted(answer: Answer, tool: &str) -> Result<(), CallError> {
+    match answer {
+        Answer::Given(Value::Bool(true)) | Answer::GivenForTurn(Value::Bool(true)) => Ok(()),
+        Answer::Given(_) | Answer::GivenForTurn(_) | Answer::Cancel => Err(declined(tool, None)),
+        Answer::Rejected(reason) => Err(declined(tool, Some(reason))),
+        Answer::Unavailable | Answer::TimedOut => Err(CallError::NobodyToAsk(tool.to_owned())),
     }
 }
 
-fn ask(asker: &mut dyn Asker, tool: &str, question: &Question, about: About) -> Answer {
-    asker.ask(&Ask {
-        tool,
-        question,
-        about,
-    })
+fn declined(tool: &str, reason: Option<String>) -> CallError {
+    CallError::Declined {
+        tool: tool.to_owned(),
+        reason: reason.filter(|reason| !reason.trim().is_empty()),
+    }
+}
+
+/// The end of a tool whose question somebody said no to.
+pub(crate) fn said_no(tool: &Tool, reason: &str) -> ToolError {
+    let name = tool.name.as_str();
+    ToolError::new(format!(
+        "`{name}` was ended: its question was rejected: {reason}"
+    ))
 }

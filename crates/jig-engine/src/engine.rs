@@ -6,11 +6,11 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jig_broker::{Approvals, AuditSink, HostEnv, HttpSettings, Limits, NullSink};
-use jig_config::{Config, Tool};
+use jig_config::{Config, Source, Tool};
 use jig_files::ProjectFiles;
-use jig_proto::{Action, Content};
+use jig_proto::{Action, Content, Invocation, Notice};
 use jig_runtime::{
-    BuiltinRuntime, Runtime as _, Session, StartError, StdioRuntime, Timing, VfsRuntime,
+    Handles, Plan, Runtime as _, Session, StartError, StdioRuntime, Timing, VfsRuntime,
 };
 use jig_sandbox::SpawnError;
 use serde_json::{Map, Value};
@@ -20,6 +20,9 @@ use crate::asker::Asker;
 use crate::bound::{MAX_RESULT, bound, bound_error};
 use crate::call::{Call, CallError};
 use crate::confine::Confinement;
+use crate::inquiry::Remembered;
+use crate::predefined;
+use crate::reply::Reply;
 
 /// Runs the tools of one workspace, for one turn.
 ///
@@ -33,6 +36,10 @@ pub struct Engine {
     pub(crate) calls: AtomicU64,
     /// What was said about the confinement of tools, each with the tool's name.
     warned: Mutex<HashSet<(String, String)>>,
+    /// Answers that hold for the rest of the turn.
+    pub(crate) remembered: Remembered,
+    /// The running tools that callers drive themselves. Engines that share it share their turn.
+    pub handles: Arc<Handles>,
     /// The variables that rules decide about. Default: none.
     pub env: HostEnv,
     /// How much one request of a tool may take.
@@ -73,6 +80,8 @@ impl Engine {
             approvals: Arc::new(Approvals::new()),
             calls: AtomicU64::new(0),
             warned: Mutex::new(HashSet::new()),
+            remembered: Remembered::default(),
+            handles: Arc::new(Handles::default()),
             env: HostEnv::default(),
             limits: Limits::default(),
             http: HttpSettings::default(),
@@ -90,23 +99,59 @@ impl Engine {
         &self.config
     }
 
-    /// Runs a tool to its end. Questions go to `asker`.
-    pub fn call(&self, call: Call, asker: &mut dyn Asker) -> Result<Content, CallError> {
+    /// Does what a call asks for. Questions go to `asker`.
+    ///
+    /// A tool that is not stateful, or that is called without `action`, runs to its end; the other calls
+    /// of a stateful tool do one thing and tell where the tool stands then (S-031, S-032, X-21).
+    pub fn call(&self, mut call: Call, asker: &mut dyn Asker) -> Result<Reply, CallError> {
         let tool = self.tool(&call.tool)?;
-        let mut call = call;
+        if is_await(tool) {
+            return self.wait_for_handles(tool, call, asker);
+        }
+        let arguments = std::mem::take(&mut call.arguments);
+        let invocation = Invocation::parse(arguments, tool.actions);
+        match invocation.map_err(|error| CallError::command(tool, error))? {
+            Invocation::OneShot { args } => {
+                call.arguments = args;
+                self.run(tool, call, asker).map(Reply::Content)
+            }
+            Invocation::Command(command) => self.obey(tool, command, call, asker),
+        }
+    }
+
+    /// Runs a tool to its end.
+    fn run(
+        &self,
+        tool: &Tool,
+        mut call: Call,
+        asker: &mut dyn Asker,
+    ) -> Result<Content, CallError> {
         call.arguments = self.arguments(tool, call.arguments)?;
         call.arguments = self.agreed(tool, &call, asker)?;
-        let cancel = call.cancel.clone();
-        let answers = call.answers.clone();
+        let (cancel, kill) = (call.cancel.clone(), call.kill.clone());
+        let mut answers = call.answers.clone();
+        self.remembered.add_to(tool, &mut call.answers);
         let session = Arc::new(self.start(call)?.session);
         let running = Arc::downgrade(&session);
-        let _hook = cancel.map(|cancel| {
+        let _cancel = cancel.map(|cancel| {
             cancel.on_cancel(move || {
                 if let Some(session) = running.upgrade() {
                     session.cancel();
                 }
             })
         });
+        let running = Arc::downgrade(&session);
+        let _kill = kill.map(|kill| {
+            kill.on_cancel(move || {
+                if let Some(session) = running.upgrade() {
+                    session.abort();
+                }
+            })
+        });
+        if tool.runtime == jig_config::Runtime::Stdio {
+            // It got them when it started: if it asks all the same, they did not satisfy it.
+            answers.clear();
+        }
         let result = self.drive(tool, &session, answers, asker);
         let most = self.most(tool);
         let content = result.map_err(|error| CallError::Tool(bound_error(error, most)))?;
@@ -118,8 +163,13 @@ impl Engine {
         let tool = self.tool(&call.tool)?;
         let arguments = self.arguments(tool, call.arguments.clone())?;
         let plan = self.plan(tool, Call { arguments, ..call }, Action::Run, None)?;
+        self.start_plan(tool, plan)
+    }
+
+    /// Has the tool's runtime start a plan.
+    pub(crate) fn start_plan(&self, tool: &Tool, plan: Plan) -> Result<Started, CallError> {
         let session = match tool.runtime {
-            jig_config::Runtime::Builtin => BUILTINS.start(plan),
+            jig_config::Runtime::Builtin => predefined::RUNTIME.start(plan),
             jig_config::Runtime::Vfs => VfsRuntime.start(plan),
             jig_config::Runtime::Stdio => StdioRuntime.start(plan),
             other => {
@@ -133,6 +183,18 @@ impl Engine {
             session: session.map_err(|error| self.not_started(tool, error))?,
             tool: tool.name.to_string(),
         })
+    }
+
+    /// What has become of handles since their caller last heard of them: to be told with the next
+    /// response, whatever that is about. Each thing is told once.
+    pub fn notices(&self) -> Vec<Notice> {
+        self.handles.notices()
+    }
+
+    /// Ends the turn: every handle is asked to end, and killed if it does not in time. Afterwards nothing
+    /// can be spawned, by this engine or another that shares its handles.
+    pub fn end_turn(&self) {
+        self.handles.end(self.timing.cancel_grace);
     }
 
     pub(crate) fn tool(&self, name: &str) -> Result<&Tool, CallError> {
@@ -191,8 +253,12 @@ impl Started {
     }
 }
 
-/// The predefined tools.
-const BUILTINS: BuiltinRuntime = BuiltinRuntime {
-    names: &jig_fs_tools::NAMES,
-    run: jig_fs_tools::run,
-};
+/// Whether it is the builtin tool that waits for handles. Its code is here: it needs no session.
+fn is_await(tool: &Tool) -> bool {
+    match &tool.source {
+        Source::Builtin { tool: named } => named.as_deref().unwrap_or(tool.name.as_str()) == AWAIT,
+        _ => false,
+    }
+}
+
+const AWAIT: &str = "await";

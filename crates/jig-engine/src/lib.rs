@@ -3,7 +3,8 @@
 //! An [`Engine`] holds a configuration, the files of a workspace and what is remembered for one turn.
 //! [`Engine::call`] looks the tool up, fills in and checks the arguments, compiles the policy, has
 //! the tool's runtime start it, and drives it until it has stopped. Questions, the tool's and the
-//! policy's, go to the [`Asker`] that the caller supplies.
+//! policy's, go to the [`Asker`] that the caller supplies. A stateful tool that is called with an
+//! `action` is driven by its caller instead: it is a *handle*, and a call does one thing with it.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -22,7 +23,7 @@
 //! let engine = Engine::new(Arc::new(config), Arc::new(files));
 //!
 //! let call = Call::new("fs_read_file", json!({ "path": "notes.txt" }));
-//! let content = engine.call(call, &mut Nobody)?;
+//! let content = engine.call(call, &mut Nobody)?.into_content();
 //! assert!(content.to_text().contains("two"));
 //!
 //! // Writing asks first, and here nobody can answer.
@@ -36,12 +37,16 @@ mod arguments;
 mod asker;
 mod bound;
 mod call;
+mod command;
 mod confine;
 mod drive;
 mod engine;
 mod format;
+mod inquiry;
 mod methods;
 mod plan;
+mod predefined;
+mod reply;
 mod run;
 
 pub use arguments::ArgumentErrors;
@@ -49,6 +54,8 @@ pub use asker::{About, Answer, Ask, Asker, Nobody};
 pub use call::{Call, CallError};
 pub use confine::Confinement;
 pub use engine::{Engine, Started};
+pub use predefined::run_predefined;
+pub use reply::Reply;
 pub use run::Prepared;
 
 pub use jig_runtime::TemplateError;

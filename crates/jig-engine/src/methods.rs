@@ -33,7 +33,11 @@ pub(crate) fn open(policy: &Policy, asks: bool) -> Vec<Method> {
         Method::FsDelete => grants(Capability::Delete),
         Method::FsRename => grants(Capability::Delete) && writes,
         Method::HttpGet | Method::HttpPost => net,
-        Method::ProcessRun => programs,
+        Method::ProcessRun
+        | Method::ProcessStart
+        | Method::ProcessRead
+        | Method::ProcessWrite
+        | Method::ProcessStop => programs,
     };
     Method::ALL.into_iter().filter(open).collect()
 }

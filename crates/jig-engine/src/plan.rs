@@ -10,6 +10,7 @@ use jig_files::FilesLookup;
 use jig_policy::{Policy, Workspace};
 use jig_proto::vfs::{Capabilities, ToolInput};
 use jig_proto::{Action, Context};
+use jig_pty::Size;
 use jig_runtime::{CommandLine, Delivery, Plan, RunLimits, StartError, Word};
 
 use crate::call::{Call, CallError};
@@ -74,6 +75,7 @@ impl Engine {
                 output: tool.sandbox.limits.output,
                 tree: tree_limits(tool),
             },
+            terminal: tool.terminal.map(|(rows, cols)| Size::new(rows, cols)),
             max_result: self.most(tool),
             warnings,
             tracer: call.tracer,

@@ -61,7 +61,7 @@ fn engine(files: Arc<dyn ProjectFiles>, sets: &[&str]) -> Engine {
 /// What a call came to, as text.
 fn outcome(engine: &Engine, tool: &str, arguments: Value, asker: &mut dyn Asker) -> String {
     match engine.call(Call::new(tool, arguments), asker) {
-        Ok(content) => content.to_text(),
+        Ok(content) => content.into_content().to_text(),
         Err(CallError::Tool(error)) => format!("error: {}", error.message),
         Err(error) => format!("failed: {error}"),
     }

@@ -56,7 +56,7 @@ fn call(engine: Engine, mut asker: impl Asker + Send + 'static) -> Result<String
     let (done, result) = channel();
     thread::spawn(move || {
         let result = match engine.call(Call::new("tool", json!({})), &mut asker) {
-            Ok(content) => Ok(content.to_text()),
+            Ok(content) => Ok(content.into_content().to_text()),
             Err(CallError::Tool(error)) => Err(error.message),
             Err(error) => Err(error.to_string()),
         };
@@ -219,5 +219,5 @@ send(result(json.dumps([ask("really"), ask("really")])))
     let mut call = Call::new("tool", json!({}));
     call.answers.insert("really".to_owned(), json!(true));
     let content = engine.call(call, &mut No).unwrap();
-    assert_eq!(content.to_text(), "[true, false]");
+    assert_eq!(content.into_content().to_text(), "[true, false]");
 }

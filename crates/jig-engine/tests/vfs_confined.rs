@@ -62,7 +62,7 @@ impl World {
 
     fn call(&self) -> Result<String, CallError> {
         let content = self.engine.call(Call::new("tool", json!({})), &mut Nobody);
-        content.map(|content| content.to_text())
+        content.map(|reply| reply.into_content().to_text())
     }
 }
 

@@ -330,6 +330,7 @@ fn a_workspace_in_memory() {
             &mut jig_engine::Nobody,
         )
         .unwrap()
+        .into_content()
         .to_text();
     assert!(
         text.starts_with("one\n") && !text.contains("precious"),

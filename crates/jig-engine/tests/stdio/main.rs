@@ -99,7 +99,7 @@ impl World {
         let engine = Arc::clone(&self.engine);
         thread::spawn(move || {
             let result = engine.call(Call::new("tool", arguments), &mut asker);
-            let _ = done.send(result.map(|content| content.to_text()));
+            let _ = done.send(result.map(|reply| reply.into_content().to_text()));
         });
         result
             .recv_timeout(Duration::from_secs(60))

@@ -61,7 +61,10 @@ fn answers_that_come_with_the_call_are_there_from_the_start() {
         .engine
         .call(call, &mut Person::answering([json!("b")]))
         .unwrap();
-    assert_eq!(text.to_text(), r#"{"first": true, "second": "b"}"#);
+    assert_eq!(
+        text.into_content().to_text(),
+        r#"{"first": true, "second": "b"}"#
+    );
     assert_eq!(runs(&world).len(), 2);
 }
 

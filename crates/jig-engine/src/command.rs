@@ -1,0 +1,345 @@
+//! Commands to stateful tools: one thing is done with a handle, and its caller is told where it stands.
+
+use std::time::Instant;
+
+use jig_broker::CancelToken;
+use jig_config::{ResultMode, Tool};
+use jig_proto::{
+    Action, Content, Fetch, HandleId, HandleReport, Question, Status, ToolAction, ToolCommand,
+    ToolState,
+};
+use jig_runtime::{Await, HandleError, HandleOptions};
+use serde_json::{Value, json};
+
+use crate::asker::{About, Answer, Asker};
+use crate::bound::{bound, bound_error};
+use crate::call::{Call, CallError};
+use crate::drive::said_no;
+use crate::engine::Engine;
+use crate::inquiry::{Resolved, ask};
+use crate::reply::Reply;
+
+impl Engine {
+    pub(crate) fn obey(
+        &self,
+        tool: &Tool,
+        command: ToolCommand,
+        call: Call,
+        asker: &mut dyn Asker,
+    ) -> Result<Reply, CallError> {
+        let name = tool.name.as_str();
+        let cancel = call.cancel.clone();
+        let cancel = cancel.as_ref();
+        let report = match command {
+            ToolCommand::Spawn { id, args } => {
+                let call = Call {
+                    arguments: self.arguments(tool, args)?,
+                    ..call
+                };
+                self.spawn(tool, id, call, asker)?
+            }
+            ToolCommand::Fetch { id, fetch } => {
+                self.agreed_to(tool, ToolAction::Fetch, &json!({ "id": id }), asker)?;
+                self.attend(tool, &id, asker);
+                let report = self.handles.fetch(name, &id, &fetch, cancel)?;
+                self.attended(tool, report, &fetch, cancel, asker)?
+            }
+            ToolCommand::Apply { id, input, fetch } => {
+                let shown = json!({ "id": id, "input": input });
+                self.agreed_to(tool, ToolAction::Apply, &shown, asker)?;
+                if self.attend(tool, &id, asker) {
+                    return Err(CallError::NotYours { id });
+                }
+                let report = self.handles.apply(name, &id, input, &fetch, cancel)?;
+                self.attended(tool, report, &fetch, cancel, asker)?
+            }
+            ToolCommand::Abort { id } => {
+                self.agreed_to(tool, ToolAction::Abort, &json!({ "id": id }), asker)?;
+                self.handles.abort(name, &id)?
+            }
+            other => {
+                let error = jig_proto::CommandError::NotDeclared {
+                    action: format!("`{}`", other.action()),
+                    declared: tool.actions,
+                };
+                return Err(CallError::command(tool, error));
+            }
+        };
+        self.report_passed_on(tool, report, asker)
+            .map(Reply::Handle)
+    }
+
+    /// Asks whether a tool may be spawned, as its run mode says, and completes its arguments: for a caller
+    /// that has another engine start it, where nobody can be asked.
+    ///
+    /// The arguments are those of the tool itself, without `action` and `id`.
+    pub fn agree(&self, call: &Call, asker: &mut dyn Asker) -> Result<Call, CallError> {
+        let tool = self.tool(&call.tool)?;
+        let mut call = call.clone();
+        call.arguments = self.arguments(tool, call.arguments)?;
+        call.arguments = self.agreed(tool, &call, asker)?;
+        Ok(call)
+    }
+
+    /// Starts a stateful tool as a handle, without asking whether it may run: somebody has
+    /// [agreed](Self::agree) already. Questions that it has at once go to `asker`.
+    pub fn spawn_agreed(
+        &self,
+        call: Call,
+        id: Option<HandleId>,
+        asker: &mut dyn Asker,
+    ) -> Result<HandleReport, CallError> {
+        let tool = self.tool(&call.tool)?;
+        if tool.actions.is_one_shot() {
+            return Err(CallError::NotStateful(tool.name.to_string()));
+        }
+        let call = Call {
+            arguments: self.arguments(tool, call.arguments)?,
+            ..call
+        };
+        self.started(tool, id, call, asker)
+    }
+
+    fn spawn(
+        &self,
+        tool: &Tool,
+        id: Option<HandleId>,
+        mut call: Call,
+        asker: &mut dyn Asker,
+    ) -> Result<HandleReport, CallError> {
+        call.arguments = self.agreed(tool, &call, asker)?;
+        self.started(tool, id, call, asker)
+    }
+
+    fn started(
+        &self,
+        tool: &Tool,
+        id: Option<HandleId>,
+        mut call: Call,
+        asker: &mut dyn Asker,
+    ) -> Result<HandleReport, CallError> {
+        let options = HandleOptions {
+            notices: (tool.notices.stopped, tool.notices.waiting).into(),
+        };
+        let reserved = self.handles.reserve(id, tool.name.as_str(), options)?;
+        self.remembered.add_to(tool, &mut call.answers);
+        let (cancel, kill) = (call.cancel.clone(), call.kill.clone());
+        let mut plan = self.plan(tool, call, Action::Run, None)?;
+        plan.stateful = true;
+        // What is spawned may well run for the whole turn, and what it prints is kept in bounds anyway.
+        plan.limits.time = tool.declared_time();
+        plan.limits.output = tool.declared_output();
+        let session = self.start_plan(tool, plan)?.session;
+        let id = reserved.fill(session);
+        let _hooks = [cancel.clone(), kill].map(|token| {
+            let session = self
+                .handles
+                .session(&id)
+                .as_ref()
+                .map(std::sync::Arc::downgrade);
+            token.zip(session).map(|(token, session)| {
+                token.on_cancel(move || {
+                    if let Some(session) = session.upgrade() {
+                        session.cancel();
+                    }
+                })
+            })
+        });
+        let report = self.handles.settle(&id, cancel.as_ref())?;
+        self.attended(tool, report, &Fetch::default(), cancel.as_ref(), asker)
+    }
+
+    /// Answers the questions of a handle that are not for the assistant. Says whether there was one.
+    fn attend(&self, tool: &Tool, id: &HandleId, asker: &mut dyn Asker) -> bool {
+        let mut attended = false;
+        for _ in 0..MOST_QUESTIONS {
+            let Some(pending) = self.handles.question(id) else {
+                return attended;
+            };
+            if !self.is_not_for_assistant(tool, &pending.question, pending.asked_by) {
+                return attended;
+            }
+            attended = true;
+            let asked_by = Some(pending.asked_by);
+            // A handle that ends while somebody is asked needs no answer any more.
+            match self.resolve(tool, &pending.question, asked_by, asker) {
+                Resolved::Answer(value) => drop(self.handles.answer(id, pending.number, value)),
+                Resolved::Decline(why) => drop(self.handles.decline(id, pending.number, why)),
+                Resolved::Cancel => self.handles.cancel(id),
+                Resolved::Reject(reason) => {
+                    let error = said_no(tool, &reason);
+                    self.handles.fail(id, error);
+                }
+            }
+            // The next question, if there is one, comes soon.
+            if self.handles.settled(id).is_none() {
+                return attended;
+            }
+        }
+        // It would ask for ever.
+        self.handles.cancel(id);
+        attended
+    }
+
+    /// A report after the questions that it shows and that are not for the assistant were answered.
+    fn attended(
+        &self,
+        tool: &Tool,
+        mut report: HandleReport,
+        fetch: &Fetch,
+        cancel: Option<&CancelToken>,
+        asker: &mut dyn Asker,
+    ) -> Result<HandleReport, CallError> {
+        if let Some(session) = self.handles.session(&report.id) {
+            for warning in session.warnings() {
+                self.warn(tool, warning, asker);
+            }
+        }
+        while report.state.status() == Status::Waiting && self.attend(tool, &report.id, asker) {
+            let again = Fetch {
+                after_seq: None,
+                wait: None,
+                ..fetch.clone()
+            };
+            let name = tool.name.as_str();
+            let later = self.handles.fetch(name, &report.id, &again, cancel)?;
+            report = joined(report, later);
+        }
+        Ok(report)
+    }
+
+    /// Hands a report on, as the tool's result mode says. What is only a state needs nobody's consent.
+    fn report_passed_on(
+        &self,
+        tool: &Tool,
+        mut report: HandleReport,
+        asker: &mut dyn Asker,
+    ) -> Result<HandleReport, CallError> {
+        let most = self.most(tool);
+        if let ToolState::Stopped { result, .. } = &mut report.state {
+            let whole = std::mem::replace(result, Ok(Content::EMPTY));
+            *result = match whole {
+                Ok(content) => Ok(bound(content, most)),
+                Err(error) => Err(bound_error(error, most)),
+            };
+        }
+        let says_something = !report.state.content().is_empty()
+            || matches!(report.state, ToolState::Stopped { result: Ok(_), .. });
+        let name = tool.name.as_str();
+        match tool.result {
+            ResultMode::Unattended => Ok(report),
+            _ if !says_something => Ok(report),
+            ResultMode::Skip => Err(CallError::ResultWithheld(name.to_owned())),
+            ResultMode::Ask | ResultMode::Edit => {
+                let text = format!("Pass on what `{name}` says?");
+                let mut question = Question::yes_no("result", text);
+                question.context = Some(report.to_string());
+                match ask(asker, name, &question, About::Result) {
+                    Answer::Given(Value::Bool(true)) => Ok(report),
+                    _ => Err(CallError::ResultWithheld(name.to_owned())),
+                }
+            }
+        }
+    }
+
+    /// The predefined tool `await`: waits until one or all of some handles have stopped, or wait for an
+    /// answer.
+    pub(crate) fn wait_for_handles(
+        &self,
+        tool: &Tool,
+        call: Call,
+        asker: &mut dyn Asker,
+    ) -> Result<Reply, CallError> {
+        let cancel = call.cancel.clone();
+        let arguments = self.arguments(tool, call.arguments.clone())?;
+        let call = Call { arguments, ..call };
+        let arguments = self.agreed(tool, &call, asker)?;
+        let ids = self.ids(arguments.get("ids"))?;
+        let mode = match arguments.get("mode").and_then(Value::as_str) {
+            Some("all") => Await::All,
+            _ => Await::Any,
+        };
+        let wait = arguments.get("timeout_ms").and_then(Value::as_u64);
+        let wait = wait.map_or(Fetch::LONGEST_WAIT, std::time::Duration::from_millis);
+        let deadline = Instant::now().checked_add(wait.min(Fetch::LONGEST_WAIT));
+        let reports = self.await_handles(&ids, mode, deadline, cancel.as_ref(), asker)?;
+        Ok(Reply::Awaited(reports))
+    }
+
+    fn await_handles(
+        &self,
+        ids: &[HandleId],
+        mode: Await,
+        deadline: Option<Instant>,
+        cancel: Option<&CancelToken>,
+        asker: &mut dyn Asker,
+    ) -> Result<Vec<HandleReport>, CallError> {
+        loop {
+            let left = deadline.map(|at| at.saturating_duration_since(Instant::now()));
+            self.handles.until(ids, mode, left, cancel)?;
+            // Questions that are not for the assistant are answered on the way.
+            let attended = ids.iter().filter(|id| match self.tool_of(id) {
+                Some(tool) => self.attend(tool, id, asker),
+                None => false,
+            });
+            let is_over = deadline.is_some_and(|at| Instant::now() >= at);
+            let is_cancelled = cancel.is_some_and(CancelToken::is_cancelled);
+            if attended.count() == 0 || is_over || is_cancelled {
+                break;
+            }
+        }
+        let mut reports = Vec::new();
+        for id in ids {
+            let Some(tool) = self.tool_of(id) else {
+                continue;
+            };
+            // It may have been fetched by somebody else meanwhile.
+            if let Ok(report) =
+                self.handles
+                    .fetch(tool.name.as_str(), id, &Fetch::default(), cancel)
+            {
+                reports.push(self.report_passed_on(tool, report, asker)?);
+            }
+        }
+        Ok(reports)
+    }
+
+    fn tool_of(&self, id: &HandleId) -> Option<&Tool> {
+        self.config.tool(&self.handles.tool(id)?)
+    }
+
+    fn ids(&self, given: Option<&Value>) -> Result<Vec<HandleId>, CallError> {
+        let mut ids: Vec<HandleId> = Vec::new();
+        for id in given.and_then(Value::as_array).into_iter().flatten() {
+            let text = id.as_str().unwrap_or_default();
+            let unknown = || HandleError::unknown(text);
+            let id: HandleId = text.parse().map_err(|_| unknown())?;
+            if !ids.contains(&id) {
+                ids.push(id);
+            }
+        }
+        Ok(ids)
+    }
+}
+
+/// Two reports of one handle as one: what the first said comes before what the second says.
+fn joined(first: HandleReport, mut second: HandleReport) -> HandleReport {
+    let said = first.state.content().clone();
+    let content = match &mut second.state {
+        ToolState::Running { content }
+        | ToolState::Waiting { content, .. }
+        | ToolState::Stopped { content, .. } => content,
+    };
+    if !said.is_empty() {
+        let blocks = said.into_blocks().into_iter();
+        *content = blocks
+            .chain(std::mem::take(content).into_blocks())
+            .collect();
+    }
+    second.details.cut = second.details.cut.or(first.details.cut);
+    second
+}
+
+/// How many questions of one handle are answered in one call. One whose answers are known could ask for
+/// ever.
+const MOST_QUESTIONS: usize = 100;

@@ -1,0 +1,221 @@
+//! The predefined tool `git`, with a real git.
+
+use std::process::Command;
+
+use jig_engine::{About, Answer, Ask};
+
+use super::*;
+
+fn git(root: &Utf8Path, args: &[&str]) -> String {
+    let output = Command::new("git")
+        .args([
+            "-c",
+            "user.name=Somebody",
+            "-c",
+            "user.email=somebody@example.com",
+        ])
+        .args(args)
+        .current_dir(root)
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap())
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .env("HOME", root)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "git {args:?}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// A repository with four commits, and three changes far apart in one file.
+fn repository() -> Workshop {
+    let shop = Workshop::new("[tools.git]\nrun = \"unattended\"\n", &[]);
+    let root = &shop.root;
+    git(root, &["init", "--quiet", "--initial-branch=main"]);
+    git(root, &["config", "user.name", "Somebody"]);
+    git(root, &["config", "user.email", "somebody@example.com"]);
+    let lines = |change: &dyn Fn(usize) -> Option<&'static str>| -> String {
+        let line = |number| match change(number) {
+            Some(text) => format!("{text}\n"),
+            None => format!("{number}\n"),
+        };
+        (1..=60).map(line).collect()
+    };
+    std::fs::write(root.join("numbers"), lines(&|_| None)).unwrap();
+    git(root, &["add", "."]);
+    git(root, &["commit", "--quiet", "-m", "numbers"]);
+    for name in ["one", "two", "three"] {
+        std::fs::write(root.join(name), name).unwrap();
+        git(root, &["add", "."]);
+        git(root, &["commit", "--quiet", "-m", name]);
+    }
+    let changed = lines(&|number| match number {
+        5 => Some("five"),
+        7 => Some("seven"),
+        30 => Some("thirty"),
+        55 => Some("fifty-five"),
+        _ => None,
+    });
+    std::fs::write(root.join("numbers"), changed).unwrap();
+    shop
+}
+
+/// Applies an answer and waits until git asks again, or has stopped.
+fn answer(shop: &Workshop, input: &str) -> (HandleReport, String) {
+    let apply = json!({"action": "apply", "id": "h_1", "input": input});
+    prompted(shop, shop.report("git", apply))
+}
+
+fn prompted(shop: &Workshop, mut report: HandleReport) -> (HandleReport, String) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let mut said = report.state.content().to_text();
+    while report.state.status() == Status::Running && !said.trim_end().ends_with("]?") {
+        assert!(Instant::now() < deadline, "git goes on: {said}");
+        let fetch = json!({"action": "fetch", "id": "h_1", "wait_ms": 1000});
+        report = shop.report("git", fetch);
+        said.push_str(&report.state.content().to_text());
+    }
+    (report, said)
+}
+
+#[test]
+fn s010_to_s013_staging_hunk_by_hunk() {
+    let shop = repository();
+    let spawn = json!({"action": "spawn", "command": "stage", "args": ["--patch"]});
+    let (report, said) = prompted(&shop, shop.report("git", spawn));
+    assert_eq!(report.id.as_str(), "h_1");
+    assert_eq!(report.state.status(), Status::Running);
+    assert!(said.starts_with("diff --git a/numbers b/numbers"), "{said}");
+    assert!(said.contains("(1/3) Stage this hunk"), "{said}");
+
+    // The first hunk is split in two; of those the first is staged, the other not.
+    let (_, said) = answer(&shop, "s");
+    assert!(
+        said.contains("Split into 2 hunks.") && said.contains("(1/4)"),
+        "{said}"
+    );
+    let (_, said) = answer(&shop, "y");
+    assert!(said.contains("+seven") && said.contains("(2/4)"), "{said}");
+    let (_, said) = answer(&shop, "n");
+    assert!(said.contains("+thirty") && said.contains("(3/4)"), "{said}");
+    let (_, said) = answer(&shop, "y");
+    assert!(
+        said.contains("+fifty-five") && said.contains("(4/4)"),
+        "{said}"
+    );
+    let (stopped, _) = answer(&shop, "n");
+    let staged = result(&stopped).unwrap();
+    assert!(
+        staged.starts_with("Staged:") && staged.contains("numbers"),
+        "{staged}"
+    );
+
+    let index = git(&shop.root, &["show", ":numbers"]);
+    let changed: Vec<&str> = index
+        .lines()
+        .filter(|line| line.parse::<u32>().is_err())
+        .collect();
+    assert_eq!(changed, ["five", "thirty"]);
+}
+
+#[test]
+fn s031_called_without_an_action_it_asks_about_each_hunk() {
+    struct Person(Vec<&'static str>, Vec<String>);
+    impl Asker for Person {
+        fn ask(&mut self, ask: &Ask<'_>) -> Answer {
+            assert!(matches!(ask.about, About::Tool(_)), "{:?}", ask.about);
+            self.1.push(ask.question.context.clone().unwrap());
+            Answer::Given(json!(self.0.remove(0)))
+        }
+    }
+    let shop = repository();
+    let mut person = Person(vec!["n", "y", "n"], Vec::new());
+    let reply = shop
+        .ask("git", json!({"command": "stage"}), &mut person)
+        .unwrap();
+    let text = reply.into_content().to_text();
+    assert!(text.starts_with("Staged:"), "{text}");
+    assert!(person.1[1].contains("+thirty"), "{:?}", person.1);
+    let index = git(&shop.root, &["show", ":numbers"]);
+    assert!(index.contains("thirty") && !index.contains("five") && !index.contains("fifty"));
+}
+
+#[test]
+fn an_interactive_rebase() {
+    let shop = repository();
+    git(&shop.root, &["checkout", "--quiet", "numbers"]);
+    let spawn = json!({"action": "spawn", "command": "rebase", "args": ["HEAD~3"]});
+    let mut report = shop.report("git", spawn);
+    if report.state.status() == Status::Running {
+        report = shop.until("git", "h_1", Status::Waiting).0;
+    }
+    let ToolState::Waiting { question, .. } = &report.state else {
+        panic!("{report:?}");
+    };
+    assert_eq!(question.id, "git-rebase-todo");
+    let todo = question.context.clone().unwrap();
+    let picks: Vec<&str> = todo
+        .lines()
+        .filter(|line| line.starts_with("pick "))
+        .collect();
+    assert_eq!(picks.len(), 3, "{todo}");
+    // `two` is dropped, `three` is reworded and comes first.
+    let hash = |line: &str| line.split(' ').nth(1).unwrap().to_owned();
+    let list = format!("reword {}\npick {}\n", hash(picks[2]), hash(picks[0]));
+    let apply = json!({"action": "apply", "id": "h_1", "input": list});
+    let mut report = shop.report("git", apply);
+    if report.state.status() == Status::Running {
+        report = shop.until("git", "h_1", Status::Waiting).0;
+    }
+    let ToolState::Waiting { question, .. } = &report.state else {
+        panic!("{report:?}");
+    };
+    assert_eq!(question.id, "COMMIT_EDITMSG");
+    let apply = json!({"action": "apply", "id": "h_1", "input": "the third, first"});
+    let mut report = shop.report("git", apply);
+    if report.state.status() == Status::Running {
+        report = shop.until("git", "h_1", Status::Stopped).0;
+    }
+    let done = result(&report).unwrap();
+    assert!(done.contains("Successfully rebased"), "{done}");
+    let log = git(&shop.root, &["log", "--format=%s"]);
+    assert_eq!(log, "one\nthe third, first\nnumbers\n");
+}
+
+#[test]
+fn the_log_and_what_git_refuses() {
+    let shop = repository();
+    let log = shop.called("git", json!({"command": "log", "args": ["--format=%s"]}));
+    assert_eq!(log.trim_end(), "three\ntwo\none\nnumbers");
+    let refusal = shop.refusal("git", json!({"command": "log", "args": ["no-such-branch"]}));
+    assert!(refusal.contains("exited with code 128"), "{refusal}");
+    let refusal = shop.refusal("git", json!({"command": "push"}));
+    assert!(refusal.contains("`command` must be one of"), "{refusal}");
+}
+
+/// What git runs is held as git is: a hook cannot read what the tool may not.
+#[test]
+fn what_git_starts_is_confined() {
+    let shop = repository();
+    git(&shop.root, &["checkout", "--quiet", "numbers"]);
+    std::fs::write(shop.root.join(".env"), "KEY=1").unwrap();
+    let args = json!([
+        "--exec",
+        "cat .env > leaked; cat /etc/shadow > leaked2; true",
+        "HEAD~1"
+    ]);
+    let spawn = json!({"action": "spawn", "command": "rebase", "args": args});
+    let mut report = shop.report("git", spawn);
+    if report.state.status() == Status::Running {
+        report = shop.until("git", "h_1", Status::Waiting).0;
+    }
+    assert_eq!(report.state.status(), Status::Waiting);
+    let apply = json!({"action": "apply", "id": "h_1", "input": ""});
+    let report = shop.report("git", apply);
+    if report.state.status() == Status::Running {
+        shop.until("git", "h_1", Status::Stopped);
+    }
+    for leaked in ["leaked", "leaked2"] {
+        let leaked = std::fs::read(shop.root.join(leaked)).unwrap_or_default();
+        assert!(leaked.is_empty(), "{}", String::from_utf8_lossy(&leaked));
+    }
+}

@@ -1,0 +1,306 @@
+//! Who is asked what, while a handle runs.
+
+use std::collections::VecDeque;
+
+use jig_engine::{About, Answer, Ask};
+
+use super::*;
+
+/// Answers in this order, and notes what it was asked.
+#[derive(Default)]
+struct Person {
+    answers: VecDeque<Answer>,
+    asked: Vec<(About, String)>,
+}
+
+impl Person {
+    fn who_says(answers: impl IntoIterator<Item = Answer>) -> Self {
+        Self {
+            answers: answers.into_iter().collect(),
+            asked: Vec::new(),
+        }
+    }
+
+    fn questions(&self) -> Vec<&str> {
+        self.asked.iter().map(|(_, text)| text.as_str()).collect()
+    }
+}
+
+impl Asker for Person {
+    fn ask(&mut self, ask: &Ask<'_>) -> Answer {
+        self.asked.push((ask.about, ask.question.text.clone()));
+        self.answers.pop_front().unwrap_or(Answer::Unavailable)
+    }
+}
+
+fn handled(reply: Result<Reply, CallError>) -> HandleReport {
+    match reply {
+        Ok(Reply::Handle(report)) => report,
+        other => panic!("{other:?}"),
+    }
+}
+
+const MODES: &str = r#"
+[tools.careful]
+source = "local"
+stateful = true
+command = "cat"
+run = "ask"
+
+[tools.strict]
+source = "local"
+stateful = true
+command = "cat"
+run = { spawn = "unattended", apply = "ask", abort = "skip" }
+
+[tools.private]
+source = "local"
+stateful = true
+command = { program = "sh", args = ["-c", "echo secret; sleep 600"] }
+run = "unattended"
+result = "ask"
+"#;
+
+#[test]
+fn s080_run_modes_are_by_action() {
+    let shop = Workshop::new(MODES, &[]);
+    let yes = || Answer::Given(json!(true));
+    let mut person = Person::who_says([yes()]);
+    handled(shop.ask("careful", json!({"action": "spawn"}), &mut person));
+    let apply = json!({"action": "apply", "id": "h_1", "input": "x\n"});
+    handled(shop.ask("careful", apply, &mut person));
+    handled(shop.ask(
+        "careful",
+        json!({"action": "fetch", "id": "h_1"}),
+        &mut person,
+    ));
+    handled(shop.ask(
+        "careful",
+        json!({"action": "abort", "id": "h_1"}),
+        &mut person,
+    ));
+    assert_eq!(person.questions(), ["Run `careful`?"]);
+
+    let mut person = Person::who_says([yes()]);
+    let spawned = handled(shop.ask("strict", json!({"action": "spawn"}), &mut person));
+    let id = spawned.id.as_str();
+    let apply = json!({"action": "apply", "id": id, "input": "x\n"});
+    handled(shop.ask("strict", apply.clone(), &mut person));
+    assert_eq!(person.questions(), ["Let `strict` do `apply`?"]);
+    let nobody = shop.refusal("strict", apply);
+    assert!(nobody.contains("nobody can be asked"), "{nobody}");
+    let skipped = shop.refusal("strict", json!({"action": "abort", "id": id}));
+    assert!(skipped.contains("skipped"), "{skipped}");
+}
+
+#[test]
+fn a_rejection_has_a_reason() {
+    let shop = Workshop::new(MODES, &[]);
+    let mut person = Person::who_says([Answer::Rejected("use the other one".to_owned())]);
+    let refused = shop.ask("careful", json!({"action": "spawn"}), &mut person);
+    let expected = "the run of `careful` was declined: use the other one";
+    assert_eq!(refused.unwrap_err().to_string(), expected);
+    assert!(shop.engine.handles.list().is_empty());
+}
+
+#[test]
+fn what_it_says_is_held_back_if_the_result_mode_says_so() {
+    let shop = Workshop::new(MODES, &[]);
+    let mut person = Person::who_says([Answer::Given(json!(false))]);
+    let withheld = shop.ask("private", json!({"action": "spawn"}), &mut person);
+    assert!(
+        matches!(withheld, Err(CallError::ResultWithheld(_))),
+        "{withheld:?}"
+    );
+    assert_eq!(person.asked.len(), 1);
+}
+
+const ASKING: &str = r#"
+[tools.asking]
+source = "local"
+runtime = "vfs"
+run = "unattended"
+stateful = true
+command = "python3 asking.py"
+
+[tools.asking_a_person]
+source = "local"
+runtime = "vfs"
+run = "unattended"
+stateful = true
+command = "python3 asking.py"
+questions.sure = { target = "user" }
+
+[tools.asking_once]
+source = "local"
+runtime = "vfs"
+run = "unattended"
+stateful = true
+command = "python3 asking.py"
+questions.sure = { target = "user", remember = true }
+
+[tools.answered]
+source = "local"
+runtime = "vfs"
+run = "unattended"
+stateful = true
+command = "python3 asking.py"
+questions.sure = { target = "user", answer = "by the file" }
+
+[tools.writing]
+source = "local"
+runtime = "vfs"
+run = "unattended"
+stateful = true
+command = "python3 writing.py"
+"#;
+
+const HEAD: &str = r#"
+import json, sys
+def send(**message):
+    sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n"); sys.stdout.flush()
+def receive():
+    line = sys.stdin.readline()
+    if not line:
+        sys.exit(0)
+    return json.loads(line)
+def state(**params):
+    send(method="state", params=params)
+init = receive()
+"#;
+
+/// Asks one question, and ends with the answer.
+const ASKS: &str = r#"
+question = {"id": "sure", "text": "Sure?", "schema": {"type": "string"}}
+state(type="waiting", content="Now then.", question=question)
+while True:
+    message = receive()
+    if message["method"] == "apply":
+        break
+state(type="stopped", result="answer: " + str(message["params"]["input"]))
+"#;
+
+/// Wants to write a file, which no rule covers.
+const WRITES: &str = r#"
+send(id=1, method="fs.write", params={"path": "new.txt", "content": "text"})
+answer = receive()
+while answer.get("id") != 1:
+    answer = receive()
+state(type="stopped", result="written" if "result" in answer else "refused: " + answer["error"]["message"])
+"#;
+
+fn asking() -> Workshop {
+    let (asks, writes) = (format!("{HEAD}{ASKS}"), format!("{HEAD}{WRITES}"));
+    Workshop::new(ASKING, &[("asking.py", &asks), ("writing.py", &writes)])
+}
+
+/// Where the tool stands after it was spawned and is done with what it can do by itself.
+fn spawned(shop: &Workshop, tool: &str, person: &mut Person) -> HandleReport {
+    let mut report = handled(shop.ask(tool, json!({"action": "spawn"}), person));
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while report.state.status() == Status::Running {
+        assert!(Instant::now() < deadline, "it goes on");
+        let fetch = json!({"action": "fetch", "id": report.id, "wait_ms": 1000});
+        report = handled(shop.ask(tool, fetch, person));
+    }
+    report
+}
+
+#[test]
+fn s034_s075_v124_the_one_who_drives_it_answers() {
+    let shop = asking();
+    let mut person = Person::default();
+    let waiting = spawned(&shop, "asking", &mut person);
+    let ToolState::Waiting { question, content } = &waiting.state else {
+        panic!("{waiting:?}");
+    };
+    assert_eq!(
+        (question.id.as_str(), question.text.as_str()),
+        ("sure", "Sure?")
+    );
+    assert_eq!(content.to_text(), "Now then.");
+    let apply = json!({"action": "apply", "id": waiting.id, "input": "yes"});
+    let applied = handled(shop.ask("asking", apply, &mut person));
+    let stopped = match applied.state.status() {
+        Status::Stopped => applied,
+        _ => shop.until("asking", "h_1", Status::Stopped).0,
+    };
+    assert_eq!(result(&stopped), Ok("answer: yes".to_owned()));
+    assert!(person.asked.is_empty());
+}
+
+#[test]
+fn s074_a_question_for_a_person_goes_to_the_person() {
+    let shop = asking();
+    let mut person = Person::who_says([Answer::Given(json!("by hand"))]);
+    let stopped = spawned(&shop, "asking_a_person", &mut person);
+    assert_eq!(result(&stopped), Ok("answer: by hand".to_owned()));
+    assert_eq!(person.questions(), ["Sure?"]);
+
+    // The answer of an assistant does not count, whatever it is.
+    let mut person = Person::default();
+    let report = handled(shop.ask("asking_a_person", json!({"action": "spawn"}), &mut person));
+    if report.state.status() == Status::Waiting {
+        let apply = json!({"action": "apply", "id": report.id, "input": "mine"});
+        let refused = shop.ask("asking_a_person", apply, &mut person);
+        assert!(refused.is_err(), "{refused:?}");
+    }
+}
+
+#[test]
+fn j016_known_answers_come_first_and_some_are_remembered() {
+    let shop = asking();
+    let mut person = Person::default();
+    let stopped = spawned(&shop, "answered", &mut person);
+    assert_eq!(result(&stopped), Ok("answer: by the file".to_owned()));
+    assert!(person.asked.is_empty());
+
+    let mut person = Person::who_says([Answer::Given(json!("first"))]);
+    for _ in 0..3 {
+        let stopped = spawned(&shop, "asking_once", &mut person);
+        assert_eq!(result(&stopped), Ok("answer: first".to_owned()));
+    }
+    assert_eq!(person.asked.len(), 1);
+
+    // Or the person says so.
+    let mut person = Person::who_says([Answer::GivenForTurn(json!("always"))]);
+    for _ in 0..2 {
+        let stopped = spawned(&shop, "asking_a_person", &mut person);
+        assert_eq!(result(&stopped), Ok("answer: always".to_owned()));
+    }
+    assert_eq!(person.asked.len(), 1);
+}
+
+#[test]
+fn a_question_that_a_person_rejects_ends_the_tool_with_the_reason() {
+    let shop = asking();
+    let mut person = Person::who_says([Answer::Rejected("not on a Friday".to_owned())]);
+    let stopped = spawned(&shop, "asking_a_person", &mut person);
+    let error = result(&stopped).unwrap_err();
+    assert!(error.contains("not on a Friday"), "{error}");
+}
+
+#[test]
+fn the_policy_asks_a_person_and_never_the_assistant() {
+    let shop = asking();
+    let mut person = Person::who_says([Answer::Given(json!("once"))]);
+    let stopped = spawned(&shop, "writing", &mut person);
+    assert_eq!(result(&stopped), Ok("written".to_owned()));
+    assert!(
+        matches!(person.asked.as_slice(), [(About::Access, _)]),
+        "{:?}",
+        person.asked
+    );
+    std::fs::remove_file(shop.root.join("new.txt")).unwrap();
+
+    // Nobody there: it is refused, and the assistant is never shown the question.
+    let stopped = spawned(&shop, "writing", &mut Person::default());
+    let said = result(&stopped).unwrap();
+    assert!(said.starts_with("refused: "), "{said}");
+    assert!(!shop.root.join("new.txt").exists());
+
+    // Somebody says no, and why.
+    let mut person = Person::who_says([Answer::Rejected("that file is mine".to_owned())]);
+    let said = result(&spawned(&shop, "writing", &mut person)).unwrap();
+    assert!(said.contains("that file is mine"), "{said}");
+}

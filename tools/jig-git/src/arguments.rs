@@ -1,0 +1,126 @@
+//! What is asked for, and the command of git that does it.
+
+use serde::Deserialize;
+
+use crate::editor::Editor;
+
+/// The arguments of a call.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Arguments {
+    pub(crate) command: Command,
+    #[serde(default)]
+    args: Vec<String>,
+}
+
+/// What git is to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Command {
+    /// `git add --patch`.
+    Stage,
+    /// `git rebase --interactive`, or what goes on with one.
+    Rebase,
+    /// `git log`.
+    Log,
+}
+
+impl Arguments {
+    /// All words after `git`.
+    pub(crate) fn words(&self, editor: &Editor) -> Vec<String> {
+        let mut words: Vec<String> = SETTINGS.iter().map(|word| (*word).to_owned()).collect();
+        for key in ["core.editor", "sequence.editor"] {
+            words.extend(["-c".to_owned(), format!("{key}={}", editor.script())]);
+        }
+        words.extend(self.own_words());
+        words
+    }
+
+    /// The command as a person would write it.
+    pub(crate) fn shown(&self) -> String {
+        let words = self.own_words().into_iter().map(quoted);
+        let words: Vec<String> = std::iter::once("git".to_owned()).chain(words).collect();
+        words.join(" ")
+    }
+
+    fn own_words(&self) -> Vec<String> {
+        let has = |options: &[&str]| self.args.iter().any(|arg| options.contains(&arg.as_str()));
+        let start: &[&str] = match self.command {
+            Command::Stage if has(&["--patch", "-p"]) => &["add"],
+            Command::Stage => &["add", "--patch"],
+            Command::Rebase if has(&GOES_ON) || has(&["--interactive", "-i"]) => &["rebase"],
+            Command::Rebase => &["rebase", "--interactive"],
+            Command::Log => &["log"],
+        };
+        let start = start.iter().map(|word| (*word).to_owned());
+        start.chain(self.args.iter().cloned()).collect()
+    }
+}
+
+/// A word that a shell takes as it is.
+fn quoted(word: String) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_./=:@~^+,%-".contains(c);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word,
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
+/// The options of a rebase that has begun.
+const GOES_ON: [&str; 6] = [
+    "--continue",
+    "--abort",
+    "--skip",
+    "--quit",
+    "--edit-todo",
+    "--show-current-patch",
+];
+
+/// Text for a reader that is no terminal, whatever the person has configured for theirs.
+const SETTINGS: [&str; 7] = [
+    "--no-pager",
+    "-c",
+    "color.ui=never",
+    "-c",
+    "interactive.diffFilter=cat",
+    "-c",
+    "interactive.singleKey=false",
+];
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn the_command_is_the_one_that_a_person_would_write() {
+        let check = |given: Value, expected: &str| {
+            let arguments: Arguments = serde_json::from_value(given).expect("they are arguments");
+            assert_eq!(arguments.shown(), expected);
+            let words = arguments.words(&Editor::new());
+            assert!(words.ends_with(&arguments.own_words()));
+        };
+        check(json!({"command": "stage"}), "git add --patch");
+        check(
+            json!({"command": "stage", "args": ["--patch", "src"]}),
+            "git add --patch src",
+        );
+        check(
+            json!({"command": "rebase", "args": ["HEAD~3"]}),
+            "git rebase --interactive HEAD~3",
+        );
+        check(
+            json!({"command": "rebase", "args": ["--continue"]}),
+            "git rebase --continue",
+        );
+        check(
+            json!({"command": "log", "args": ["--author", "A B"]}),
+            "git log --author 'A B'",
+        );
+        check(
+            json!({"command": "log", "args": ["it's"]}),
+            r"git log 'it'\''s'",
+        );
+        assert!(serde_json::from_value::<Arguments>(json!({"command": "push"})).is_err());
+    }
+}
