@@ -48,6 +48,8 @@ pub struct Config {
     /// The files in which jig looked, lowest layer first, also those that don't exist: a tool
     /// that could create one would widen its own access.
     pub files: Vec<ConfigFile>,
+    /// Where jig keeps its state, if that is known.
+    pub state: Option<Utf8PathBuf>,
 }
 
 impl Config {

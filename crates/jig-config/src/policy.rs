@@ -61,6 +61,11 @@ impl Config {
                 guards.protect(path, ProtectionLevel::Never, what);
             }
         }
+        for path in self.state_inside(root) {
+            guards.protect(&path, ProtectionLevel::Never, "the state of jig");
+            // A name that is no pattern is protected against changes at least.
+            let _ = guards.sensitive.add(&format!("/{path}"));
+        }
         for other in self.tools.values().filter(|other| other.name != tool.name) {
             for program in other.named_files() {
                 let program = Utf8Path::new(&program);
@@ -70,6 +75,22 @@ impl Config {
             }
         }
         guards
+    }
+
+    /// Where the state of jig lies in the workspace at `root`: by its name, and where that really leads.
+    fn state_inside(&self, root: &Utf8Path) -> Vec<String> {
+        let Some(state) = &self.state else {
+            return Vec::new();
+        };
+        let real = file::real_path(state);
+        let places = std::iter::once(state.as_path()).chain(real.as_deref());
+        let mut inside: Vec<String> = places
+            .filter_map(|path| path.strip_prefix(root).ok())
+            .map(|path| path.to_string())
+            .filter(|path| !path.is_empty())
+            .collect();
+        inside.dedup();
+        inside
     }
 }
 

@@ -26,6 +26,9 @@ pub struct Sources {
     /// The user's home directory, for which `~/` stands in `sandbox.system`. Without it nothing is
     /// known about such paths.
     pub home: Option<Utf8PathBuf>,
+    /// Where jig keeps its log, its journals and its sockets. If that lies in the workspace, no tool
+    /// changes it, and none reads it by a broad rule.
+    pub state: Option<Utf8PathBuf>,
     /// Whether to look for rules that work, but probably not as they were meant. That takes longer
     /// than loading; whoever only wants the configuration leaves it out. Default: yes.
     pub lint: bool,
@@ -41,6 +44,7 @@ impl Sources {
             environment: Vec::new(),
             sets: Vec::new(),
             home: None,
+            state: None,
             lint: true,
         }
     }
@@ -49,7 +53,8 @@ impl Sources {
     ///
     /// This is the one function of the crate that reads the environment: `JIG_CFG__…`, and
     /// `XDG_CONFIG_HOME` and `HOME` for the user's file, `jig/config.toml` below the first or
-    /// `.config/jig/config.toml` below the second. `HOME` is also what `~/` stands for.
+    /// `.config/jig/config.toml` below the second, and in the same way `XDG_STATE_HOME` and
+    /// `.local/state` for the state. `HOME` is also what `~/` stands for.
     pub fn from_environment(workspace: impl Into<Utf8PathBuf>) -> Self {
         let variable = |name: &str| {
             let value = std::env::var_os(name)?.into_string().ok()?;
@@ -60,8 +65,11 @@ impl Sources {
         let home = variable("HOME");
         let below_home = home.as_ref().map(|home| home.join(".config"));
         let user = variable("XDG_CONFIG_HOME").or(below_home);
+        let below_home = home.as_ref().map(|home| home.join(".local/state"));
+        let state = variable("XDG_STATE_HOME").or(below_home);
         Self {
             home,
+            state: state.map(|folder| folder.join("jig")),
             user_config: user.map(|folder| folder.join("jig").join("config.toml")),
             environment: std::env::vars_os()
                 .filter(|(name, _)| name.as_encoded_bytes().starts_with(PREFIX.as_bytes()))

@@ -63,6 +63,9 @@ pub enum Answer {
     GivenForTurn(Value),
     /// No, and why. The reason reaches the assistant.
     Rejected(String),
+    /// Somebody answers later, by other means: the question of a handle stays open. In a call that is to
+    /// run to its end it counts as [`Answer::Unavailable`].
+    Later,
     /// There is nobody to ask.
     Unavailable,
     /// Nobody answered in time.

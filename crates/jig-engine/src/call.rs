@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jig_broker::CancelToken;
 use jig_config::Tool;
-use jig_proto::{CommandError, HandleId, Outcome, ToolError};
+use jig_proto::{CommandError, HandleId, Outcome, SchemaError, ToolError};
 use jig_runtime::{HandleError, StartError, TemplateError, Tracer};
 use serde_json::{Map, Value, json};
 
@@ -96,6 +96,14 @@ pub enum CallError {
     /// The workspace could not be made available.
     #[error("the workspace cannot be used")]
     Files(#[from] jig_files::FilesError),
+    /// The parameters of a stateful tool cannot be published.
+    #[error("the parameters of `{tool}` cannot be those of a stateful tool: {error}")]
+    Schema {
+        /// The tool.
+        tool: String,
+        /// Why not.
+        error: SchemaError,
+    },
     /// The arguments are not a command that the tool knows (S-038).
     #[error("`{tool}` cannot do that: {error}")]
     Command {

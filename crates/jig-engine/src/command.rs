@@ -1,14 +1,15 @@
 //! Commands to stateful tools: one thing is done with a handle, and its caller is told where it stands.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use jig_broker::CancelToken;
 use jig_config::{ResultMode, Tool};
 use jig_proto::{
-    Action, Content, Fetch, HandleId, HandleReport, Question, Status, ToolAction, ToolCommand,
-    ToolState,
+    Action, Content, Details, Fetch, HandleId, HandleReport, Question, Status, ToolAction,
+    ToolCommand, ToolError, ToolState,
 };
-use jig_runtime::{Await, HandleError, HandleOptions};
+use jig_runtime::{Await, HandleError, HandleOptions, Session};
 use serde_json::{Value, json};
 
 use crate::asker::{About, Answer, Asker};
@@ -50,8 +51,12 @@ impl Engine {
                 if self.attend(tool, &id, asker) {
                     return Err(CallError::NotYours { id });
                 }
-                let report = self.handles.apply(name, &id, input, &fetch, cancel)?;
-                self.attended(tool, report, &fetch, cancel, asker)?
+                match self.handles.apply(name, &id, input, &fetch, cancel) {
+                    Ok(report) => self.attended(tool, report, &fetch, cancel, asker)?,
+                    // There was nothing any more to give the input to; how it ended is news all the same.
+                    Err(HandleError::Stopped { report, .. }) => *report,
+                    Err(error) => return Err(error.into()),
+                }
             }
             ToolCommand::Abort { id } => {
                 self.agreed_to(tool, ToolAction::Abort, &json!({ "id": id }), asker)?;
@@ -65,8 +70,7 @@ impl Engine {
                 return Err(CallError::command(tool, error));
             }
         };
-        self.report_passed_on(tool, report, asker)
-            .map(Reply::Handle)
+        Ok(Reply::Handle(self.passed_on_report(tool, report, asker)))
     }
 
     /// Asks whether a tool may be spawned, as its run mode says, and completes its arguments: for a caller
@@ -131,26 +135,28 @@ impl Engine {
         plan.limits.output = tool.declared_output();
         let session = self.start_plan(tool, plan)?.session;
         let id = reserved.fill(session);
-        let _hooks = [cancel.clone(), kill].map(|token| {
-            let session = self
-                .handles
-                .session(&id)
-                .as_ref()
-                .map(std::sync::Arc::downgrade);
-            token.zip(session).map(|(token, session)| {
-                token.on_cancel(move || {
-                    if let Some(session) = session.upgrade() {
-                        session.cancel();
-                    }
-                })
-            })
-        });
+        let hook = |token: Option<CancelToken>, end: fn(&Session)| {
+            let session = Arc::downgrade(&self.handles.session(&id)?);
+            Some(token?.on_cancel(move || {
+                if let Some(session) = session.upgrade() {
+                    end(&session);
+                }
+            }))
+        };
+        let _hooks = [
+            hook(cancel.clone(), Session::cancel),
+            hook(kill, Session::abort),
+        ];
         let report = self.handles.settle(&id, cancel.as_ref())?;
         self.attended(tool, report, &Fetch::default(), cancel.as_ref(), asker)
     }
 
     /// Answers the questions of a handle that are not for the assistant. Says whether there was one.
     fn attend(&self, tool: &Tool, id: &HandleId, asker: &mut dyn Asker) -> bool {
+        // A handle of another tool has other answers.
+        if self.handles.tool(id).as_deref() != Some(tool.name.as_str()) {
+            return false;
+        }
         let mut attended = false;
         for _ in 0..MOST_QUESTIONS {
             let Some(pending) = self.handles.question(id) else {
@@ -159,18 +165,19 @@ impl Engine {
             if !self.is_not_for_assistant(tool, &pending.question, pending.asked_by) {
                 return attended;
             }
-            attended = true;
             let asked_by = Some(pending.asked_by);
             // A handle that ends while somebody is asked needs no answer any more.
             match self.resolve(tool, &pending.question, asked_by, asker) {
                 Resolved::Answer(value) => drop(self.handles.answer(id, pending.number, value)),
                 Resolved::Decline(why) => drop(self.handles.decline(id, pending.number, why)),
+                Resolved::Later => return attended,
                 Resolved::Cancel => self.handles.cancel(id),
                 Resolved::Reject(reason) => {
                     let error = said_no(tool, &reason);
                     self.handles.fail(id, error);
                 }
             }
+            attended = true;
             // The next question, if there is one, comes soon.
             if self.handles.settled(id).is_none() {
                 return attended;
@@ -208,13 +215,13 @@ impl Engine {
         Ok(report)
     }
 
-    /// Hands a report on, as the tool's result mode says. What is only a state needs nobody's consent.
-    fn report_passed_on(
+    /// Hands a report on, as the tool's result mode says. Where nothing may be, what is left is the state.
+    fn passed_on_report(
         &self,
         tool: &Tool,
         mut report: HandleReport,
         asker: &mut dyn Asker,
-    ) -> Result<HandleReport, CallError> {
+    ) -> HandleReport {
         let most = self.most(tool);
         if let ToolState::Stopped { result, .. } = &mut report.state {
             let whole = std::mem::replace(result, Ok(Content::EMPTY));
@@ -223,20 +230,20 @@ impl Engine {
                 Err(error) => Err(bound_error(error, most)),
             };
         }
-        let says_something = !report.state.content().is_empty()
-            || matches!(report.state, ToolState::Stopped { result: Ok(_), .. });
+        let says_nothing =
+            matches!(&report.state, ToolState::Running { content } if content.is_empty());
         let name = tool.name.as_str();
         match tool.result {
-            ResultMode::Unattended => Ok(report),
-            _ if !says_something => Ok(report),
-            ResultMode::Skip => Err(CallError::ResultWithheld(name.to_owned())),
+            ResultMode::Unattended => report,
+            _ if says_nothing => report,
+            ResultMode::Skip => withheld(name, report),
             ResultMode::Ask | ResultMode::Edit => {
                 let text = format!("Pass on what `{name}` says?");
                 let mut question = Question::yes_no("result", text);
                 question.context = Some(report.to_string());
                 match ask(asker, name, &question, About::Result) {
-                    Answer::Given(Value::Bool(true)) => Ok(report),
-                    _ => Err(CallError::ResultWithheld(name.to_owned())),
+                    Answer::Given(Value::Bool(true)) => report,
+                    _ => withheld(name, report),
                 }
             }
         }
@@ -293,12 +300,22 @@ impl Engine {
             let Some(tool) = self.tool_of(id) else {
                 continue;
             };
-            // It may have been fetched by somebody else meanwhile.
-            if let Ok(report) =
-                self.handles
-                    .fetch(tool.name.as_str(), id, &Fetch::default(), cancel)
+            let shown = json!({ "id": id });
+            let name = tool.name.as_str();
+            if self
+                .agreed_to(tool, ToolAction::Fetch, &shown, asker)
+                .is_err()
             {
-                reports.push(self.report_passed_on(tool, report, asker)?);
+                // Where it stands is what was waited for; the rest is for a fetch that somebody agrees to.
+                if let Some(session) = self.handles.session(id) {
+                    let state = session.state().state;
+                    reports.push(withheld(name, HandleReport::new(id.clone(), state)));
+                }
+                continue;
+            }
+            // It may have been fetched by somebody else meanwhile.
+            if let Ok(report) = self.handles.fetch(name, id, &Fetch::default(), cancel) {
+                reports.push(self.passed_on_report(tool, report, asker));
             }
         }
         Ok(reports)
@@ -338,6 +355,29 @@ fn joined(first: HandleReport, mut second: HandleReport) -> HandleReport {
     }
     second.details.cut = second.details.cut.or(first.details.cut);
     second
+}
+
+/// A report that tells where a handle stands, and nothing that its tool said.
+fn withheld(tool: &str, report: HandleReport) -> HandleReport {
+    let words = format!("[what `{tool}` says was not passed on]");
+    let state = match report.state {
+        ToolState::Running { .. } => ToolState::running(words),
+        ToolState::Waiting { question, .. } => ToolState::Waiting {
+            content: Content::EMPTY,
+            question: Question::new(question.id, words, Value::Bool(true)),
+        },
+        ToolState::Stopped { result: Ok(_), .. } => ToolState::succeeded(words),
+        ToolState::Stopped { .. } => ToolState::failed(ToolError::new(words)),
+    };
+    HandleReport {
+        state,
+        details: Details {
+            terminal: None,
+            cut: None,
+            ..report.details
+        },
+        ..report
+    }
 }
 
 /// How many questions of one handle are answered in one call. One whose answers are known could ask for

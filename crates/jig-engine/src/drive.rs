@@ -1,5 +1,6 @@
 //! Whoever is asked: before a tool runs, while it runs, and about its result.
 
+use jig_broker::Unapproved;
 use jig_config::{FormatMode, ResultMode, RunMode, Tool};
 use jig_proto::{Content, Question, ToolAction, ToolError, ToolState};
 use jig_runtime::{AskedBy, Session};
@@ -151,6 +152,9 @@ impl Engine {
                     match resolved {
                         Resolved::Answer(value) => drop(session.apply(seen, value)),
                         Resolved::Decline(why) => drop(session.decline(seen, why)),
+                        Resolved::Later => {
+                            drop(session.decline(seen, Unapproved::Unavailable));
+                        }
                         Resolved::Cancel => session.cancel(),
                         Resolved::Reject(reason) => {
                             rejected = Some(reason);
@@ -169,7 +173,9 @@ fn permitted(answer: Answer, tool: &str) -> Result<(), CallError> {
         Answer::Given(Value::Bool(true)) | Answer::GivenForTurn(Value::Bool(true)) => Ok(()),
         Answer::Given(_) | Answer::GivenForTurn(_) | Answer::Cancel => Err(declined(tool, None)),
         Answer::Rejected(reason) => Err(declined(tool, Some(reason))),
-        Answer::Unavailable | Answer::TimedOut => Err(CallError::NobodyToAsk(tool.to_owned())),
+        Answer::Later | Answer::Unavailable | Answer::TimedOut => {
+            Err(CallError::NobodyToAsk(tool.to_owned()))
+        }
     }
 }
 

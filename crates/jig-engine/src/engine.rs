@@ -37,8 +37,8 @@ pub struct Engine {
     /// What was said about the confinement of tools, each with the tool's name.
     warned: Mutex<HashSet<(String, String)>>,
     /// Answers that hold for the rest of the turn.
-    pub(crate) remembered: Remembered,
-    /// The running tools that callers drive themselves. Engines that share it share their turn.
+    pub(crate) remembered: Arc<Remembered>,
+    /// The running tools that callers drive themselves.
     pub handles: Arc<Handles>,
     /// The variables that rules decide about. Default: none.
     pub env: HostEnv,
@@ -80,7 +80,7 @@ impl Engine {
             approvals: Arc::new(Approvals::new()),
             calls: AtomicU64::new(0),
             warned: Mutex::new(HashSet::new()),
-            remembered: Remembered::default(),
+            remembered: Arc::default(),
             handles: Arc::new(Handles::default()),
             env: HostEnv::default(),
             limits: Limits::default(),
@@ -254,7 +254,7 @@ impl Started {
 }
 
 /// Whether it is the builtin tool that waits for handles. Its code is here: it needs no session.
-fn is_await(tool: &Tool) -> bool {
+pub(crate) fn is_await(tool: &Tool) -> bool {
     match &tool.source {
         Source::Builtin { tool: named } => named.as_deref().unwrap_or(tool.name.as_str()) == AWAIT,
         _ => false,

@@ -47,6 +47,8 @@ pub(crate) enum Resolved {
     Answer(Value),
     /// Say that nobody answers it.
     Decline(Unapproved),
+    /// Leave it open.
+    Later,
     /// End the tool.
     Cancel,
     /// End the tool, because somebody said no to its question.
@@ -112,6 +114,7 @@ impl Engine {
                 Resolved::Answer(Value::String(format!("no: {reason}")))
             }
             Answer::Rejected(reason) => Resolved::Reject(reason),
+            Answer::Later => Resolved::Later,
             Answer::Cancel => Resolved::Cancel,
             Answer::TimedOut => Resolved::Decline(Unapproved::TimedOut),
             Answer::Unavailable => Resolved::Decline(Unapproved::Unavailable),

@@ -46,8 +46,10 @@ mod inquiry;
 mod methods;
 mod plan;
 mod predefined;
+mod publish;
 mod reply;
 mod run;
+mod turn;
 
 pub use arguments::ArgumentErrors;
 pub use asker::{About, Answer, Ask, Asker, Nobody};
@@ -57,5 +59,6 @@ pub use engine::{Engine, Started};
 pub use predefined::run_predefined;
 pub use reply::Reply;
 pub use run::Prepared;
+pub use turn::Turn;
 
 pub use jig_runtime::TemplateError;

@@ -14,6 +14,7 @@
 )]
 
 use std::hint::black_box;
+use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::ptr;
@@ -24,6 +25,8 @@ use jig_sandbox::{
     Child, Containment, Launch, Limits, Network, PathRule, Pool, PrivateDirectory, Profile,
     Program, Rights, RuleSource, SpawnRequest, Stdio as OurStdio, minimal_environment, spawn,
 };
+
+use rustix::pty::OpenptFlags;
 
 const ROUNDS: usize = 400;
 
@@ -40,16 +43,20 @@ fn main() {
     let profile = Arc::new(profile(workspace.path()));
     let pool = Pool::new(4).expect("the launcher is built in");
 
-    let confined = |launch: Launch| {
+    let confined_on = |launch: Launch, has_terminal: bool| {
         let (profile, cwd) = (profile.clone(), workspace.path().to_owned());
         move || {
             let mut request = SpawnRequest::new(program(), &cwd);
             request.env = minimal_environment("/home/tool".as_ref());
             request.limits = Limits::ROOMY;
             request.profile = Some(profile.clone());
+            let terminal = has_terminal.then(terminal);
+            let (_host, tool) = terminal.unzip();
+            request.terminal = tool;
             Some(run(request, launch.clone()))
         }
     };
+    let confined = |launch: Launch| confined_on(launch, false);
     let contained = |launch: Launch| {
         move || {
             let mut request = SpawnRequest::new(program(), "/");
@@ -67,7 +74,14 @@ fn main() {
         ),
         ("confined, direct", Box::new(confined(Launch::Direct))),
         ("confined, launcher", Box::new(confined(Launch::Launcher))),
-        ("confined, pool", Box::new(confined(Launch::Pool(pool)))),
+        (
+            "confined, pool",
+            Box::new(confined(Launch::Pool(pool.clone()))),
+        ),
+        (
+            "confined, pool, terminal",
+            Box::new(confined_on(Launch::Pool(pool), true)),
+        ),
     ];
     if bubblewrap(workspace.path())
         .status()
@@ -196,6 +210,15 @@ fn run(mut request: SpawnRequest, launch: Launch) -> Child {
     let child = spawn(request).expect("it starts");
     assert!(child.wait().expect("it can be waited for").is_success());
     child
+}
+
+/// Both ends of a new terminal.
+fn terminal() -> (OwnedFd, OwnedFd) {
+    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+    let host = rustix::pty::openpt(flags).expect("there are terminals");
+    rustix::pty::unlockpt(&host).expect("it is ours");
+    let tool = rustix::pty::ioctl_tiocgptpeer(&host, flags).expect("it is unlocked");
+    (host, tool)
 }
 
 fn bare() -> Option<Child> {

@@ -43,6 +43,7 @@ pub(crate) fn build(
         config: Config {
             tools: IndexMap::with_capacity(merged.len()),
             files,
+            state: sources.state.clone(),
         },
         errors: Vec::new(),
         warnings: Vec::new(),

@@ -697,3 +697,27 @@ sandbox.sensitive_paths = ["secrets"]
     assert!(guards("b").sensitive.find(&secret).is_some());
     assert!(guards("a").sensitive.find(&secret).is_none());
 }
+
+/// A workspace may be the home of the user, in which jig keeps its log and its sockets.
+#[test]
+fn the_state_of_jig_is_closed_to_tools() {
+    let workspace = Workspace::with("[tools.a]\nsource = \"local\"\ncommand = \"true\"\n");
+    let root = workspace.root().to_owned();
+    std::fs::create_dir_all(root.join("real/jig")).expect("a directory");
+    std::os::unix::fs::symlink(root.join("real"), root.join("named")).expect("a link");
+    let sources = jig_config::Sources {
+        state: Some(root.join("named/jig")),
+        ..jig_config::Sources::new(root.clone())
+    };
+    let config = jig_config::load(&sources).expect("it loads").config;
+    let guards = config.guards(config.tool("a").expect("the tool"), &root);
+    for path in ["named/jig", "real/jig"] {
+        let is_protected = |one: &jig_policy::Protected| {
+            one.path.as_str() == path && one.level == jig_policy::ProtectionLevel::Never
+        };
+        assert!(guards.protected.iter().any(is_protected), "{path}");
+        let inside = format!("{path}/log/x");
+        let inside = jig_proto::ProjectPath::normalize(&inside).expect("a path");
+        assert!(guards.sensitive.find(&inside).is_some(), "{path}");
+    }
+}

@@ -194,3 +194,40 @@ access.fs = [{ path = ".", read = true }, { path = "secret" }]
     );
     assert!(!shop.root.join("made").exists());
 }
+
+#[test]
+fn s050_s055_what_a_model_is_told() {
+    use jig_proto::SchemaForm;
+
+    let shop = Workshop::new(TOOLS, &[]);
+    let names = |form: SchemaForm| -> Vec<String> {
+        let published = shop.engine.published(form).unwrap();
+        published.into_iter().map(|one| one.name).collect()
+    };
+    let flat = names(SchemaForm::Flat);
+    assert!(
+        flat.contains(&"cat".to_owned()) && flat.contains(&"await".to_owned()),
+        "{flat:?}"
+    );
+    let split = names(SchemaForm::Split);
+    for name in [
+        "check_spawn",
+        "check_fetch",
+        "check_abort",
+        "background_fetch",
+        "plan",
+    ] {
+        assert!(split.contains(&name.to_owned()), "{split:?}");
+    }
+    assert!(!split.contains(&"check_apply".to_owned()), "{split:?}");
+
+    // What a split tool is called with is a command of the whole.
+    let published = shop.engine.published(SchemaForm::Split).unwrap();
+    let spawn = published
+        .iter()
+        .find(|one| one.name == "cat_spawn")
+        .unwrap();
+    let arguments = spawn.arguments(serde_json::Map::new());
+    let report = shop.report(&spawn.tool, Value::Object(arguments));
+    assert_eq!(report.state.status(), Status::Running);
+}

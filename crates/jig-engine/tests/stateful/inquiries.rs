@@ -107,12 +107,112 @@ fn a_rejection_has_a_reason() {
 fn what_it_says_is_held_back_if_the_result_mode_says_so() {
     let shop = Workshop::new(MODES, &[]);
     let mut person = Person::who_says([Answer::Given(json!(false))]);
-    let withheld = shop.ask("private", json!({"action": "spawn"}), &mut person);
-    assert!(
-        matches!(withheld, Err(CallError::ResultWithheld(_))),
-        "{withheld:?}"
-    );
+    let spawned = handled(shop.ask("private", json!({"action": "spawn"}), &mut person));
+    // The caller learns what it needs to go on, and nothing that the tool said.
+    assert_eq!(spawned.state.status(), Status::Running);
+    assert!(!spawned.to_string().contains("secret"), "{spawned}");
     assert_eq!(person.asked.len(), 1);
+
+    let skip = MODES
+        .replace("result = \"ask\"", "result = \"skip\"")
+        .replace("sleep 600", "exit 3");
+    let shop = Workshop::new(&skip, &[]);
+    let mut told = vec![
+        shop.report("private", json!({"action": "spawn"}))
+            .to_string(),
+    ];
+    let id = "h_1".parse().unwrap();
+    if let Some(session) = shop.engine.handles.session(&id) {
+        session.wait(u64::MAX - 1, Some(Duration::from_secs(30)));
+        // Input for a tool that has stopped gives its report, too.
+        let apply = json!({"action": "apply", "id": "h_1", "input": "x"});
+        let reply = shop.ask("private", apply, &mut Nobody);
+        told.push(match reply {
+            Ok(reply) => reply.into_content().to_text(),
+            Err(error) => error.to_string(),
+        });
+    }
+    assert!(told.iter().all(|text| !text.contains("secret")), "{told:?}");
+    assert!(
+        told.iter().any(|text| text.contains("\"exit_code\":3")),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn await_is_no_way_round_the_run_mode_of_fetch() {
+    let config = r#"
+[tools.closed]
+source = "local"
+stateful = true
+command = { program = "sh", args = ["-c", "echo secret"] }
+run = { spawn = "unattended", fetch = "skip" }
+result = "unattended"
+
+[tools.open]
+source = "local"
+stateful = true
+command = { program = "sh", args = ["-c", "sleep 0.2; echo hello"] }
+run = "unattended"
+"#;
+    let shop = Workshop::new(config, &[]);
+    let opened = shop.report("open", json!({"action": "spawn"}));
+    shop.report("closed", json!({"action": "spawn", "id": "closed"}));
+    if opened.state.status() == Status::Stopped {
+        return;
+    }
+    let ids: Vec<String> = shop
+        .engine
+        .handles
+        .list()
+        .iter()
+        .map(|one| one.id.to_string())
+        .collect();
+    let reply = shop
+        .ask("await", json!({"ids": ids, "mode": "all"}), &mut Nobody)
+        .unwrap();
+    let text = reply.into_content().to_text();
+    assert!(text.contains("hello") && !text.contains("secret"), "{text}");
+}
+
+#[test]
+fn the_answers_of_one_tool_are_not_those_of_another() {
+    let shop = asking();
+    let mut person = Person::default();
+    let report = spawned(&shop, "asking", &mut person);
+    assert_eq!(report.state.status(), Status::Waiting);
+    // `answered` knows an answer to a question of this name; the handle is not its own.
+    for call in [
+        json!({"action": "fetch", "id": "h_1"}),
+        json!({"action": "apply", "id": "h_1", "input": "x"}),
+    ] {
+        let refusal = shop.refusal("answered", call);
+        assert!(refusal.contains("`asking`"), "{refusal}");
+    }
+    let still = shop.report("asking", json!({"action": "fetch", "id": "h_1"}));
+    assert_eq!(still.state.status(), Status::Waiting);
+}
+
+#[test]
+fn a_question_can_be_left_open_for_later() {
+    let shop = asking();
+    let mut person = Person::who_says([Answer::Later]);
+    let report = handled(shop.ask("writing", json!({"action": "spawn"}), &mut person));
+    let id = report.id;
+    let deadline = Instant::now() + Duration::from_secs(30);
+    let pending = loop {
+        if let Some(pending) = shop.engine.handles.question(&id) {
+            break pending;
+        }
+        assert!(Instant::now() < deadline, "it asks");
+        std::thread::sleep(Duration::from_millis(10));
+    };
+    shop.engine
+        .handles
+        .answer(&id, pending.number, json!("once"))
+        .unwrap();
+    let (stopped, _) = shop.until("writing", "h_1", Status::Stopped);
+    assert_eq!(result(&stopped), Ok("written".to_owned()));
 }
 
 const ASKING: &str = r#"

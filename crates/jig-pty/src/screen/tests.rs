@@ -75,6 +75,9 @@ fn the_number_grows_with_what_can_be_seen() {
     check("\x1b[H\x1b[2J", true);
     check("\x1b[H\x1b[2J", false);
     check("\x1b[?1049l", true);
+    check("\x1b[?47h", true);
+    check("\x1b[?47l", true);
+    check("\x1b[?47l", false);
     check("\x1b[6n\x1b[c", false);
 }
 
@@ -140,6 +143,13 @@ fn a_scroll_region_moves_only_its_rows() {
     let piece = screen.since(seen, usize::MAX, Cut::Front);
     assert_eq!(piece.text, "4\nstatus");
     assert_eq!(screen.all(usize::MAX).text, "1\n2\n3\n4\nstatus");
+
+    // What is known of the status line stays with it, and is not taken for the row that scrolled in.
+    screen.feed(b"\r\n");
+    let seen = screen.seq();
+    screen.feed(b"status");
+    let piece = screen.since(seen, usize::MAX, Cut::Front);
+    assert_eq!(piece.text, "status\nstatus");
 }
 
 #[test]

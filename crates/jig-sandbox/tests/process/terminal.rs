@@ -12,7 +12,6 @@ use std::sync::Arc;
 use jig_sandbox::{
     Enforce, Interest, Layers, PathRule, Profile, Rights, RuleSource, SpawnError, Stdio, Tier, poll,
 };
-use rustix::fs::{Mode, OFlags};
 use rustix::pty::OpenptFlags;
 use rustix::termios::Winsize;
 
@@ -77,11 +76,8 @@ impl Terminal {
     fn open() -> (Self, OwnedFd) {
         let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
         let end = rustix::pty::openpt(flags).expect("there are terminals");
-        rustix::pty::grantpt(&end).expect("it is ours");
         rustix::pty::unlockpt(&end).expect("it is ours");
-        let name = rustix::pty::ptsname(&end, Vec::new()).expect("it has a name");
-        let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
-        let theirs = rustix::fs::open(name, flags, Mode::empty()).expect("it is ours");
+        let theirs = rustix::pty::ioctl_tiocgptpeer(&end, flags).expect("it is unlocked");
         let terminal = Self {
             end: end.into(),
             text: String::new(),

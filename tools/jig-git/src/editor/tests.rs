@@ -1,6 +1,5 @@
 #![expect(
     clippy::disallowed_methods,
-    clippy::disallowed_types,
     reason = "the script is tried with a real shell on a file of the test"
 )]
 

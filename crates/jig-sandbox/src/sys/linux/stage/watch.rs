@@ -380,7 +380,7 @@ const LONGEST: i64 = 1000;
 
 /// The most processes of a tree that can be found to stand still. It is room on a small stack; larger trees
 /// are looked at as if they worked.
-const MOST_SEEN: usize = 64;
+const MOST_SEEN: usize = 256;
 
 /// `/proc/4194304/task/4194304/children`, with room to spare.
 const LONGEST_PATH: usize = 64;

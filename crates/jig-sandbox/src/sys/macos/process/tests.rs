@@ -4,6 +4,8 @@
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 
+use rustix::fs::{Mode, OFlags};
+
 use super::*;
 use crate::process::{Direction, Program, minimal_environment};
 use crate::profile::Profile;
@@ -60,6 +62,34 @@ fn descriptors_get_their_numbers() {
         launch(twice, Path::new("/nonexistent")),
         Err(SpawnError::Step { .. })
     ));
+}
+
+/// It controls the program's session: what is typed there interrupts.
+#[test]
+fn a_terminal_is_taken_on() {
+    let flags = rustix::pty::OpenptFlags::RDWR | rustix::pty::OpenptFlags::NOCTTY;
+    let host = rustix::pty::openpt(flags).unwrap();
+    rustix::pty::grantpt(&host).unwrap();
+    rustix::pty::unlockpt(&host).unwrap();
+    let name = rustix::pty::ptsname(&host, Vec::new()).unwrap();
+    let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let theirs = rustix::fs::open(name, flags, Mode::empty()).unwrap();
+    let mut request = shell("test -t 0 && test -t 2 && echo ready >/dev/tty; exec sleep 1000");
+    request.terminal = Some(theirs);
+    let launched = start(request);
+    assert!(launched.streams.iter().all(Option::is_none));
+    let mut text = Vec::new();
+    while !text.ends_with(b"ready\r\n") {
+        let mut bytes = [0; 64];
+        let count = rustix::io::read(&host, &mut bytes).unwrap();
+        text.extend_from_slice(&bytes[..count]);
+    }
+    rustix::io::write(&host, b"\x03").unwrap();
+    let interrupted = Exit::Killed {
+        signal: 2,
+        core: false,
+    };
+    assert_eq!(launched.process.wait(None).unwrap(), Some(interrupted));
 }
 
 #[test]

@@ -111,3 +111,13 @@ fn what_collapses_is_a_gap() {
             .contains("memory")
     );
 }
+
+#[test]
+fn a_terminal_is_named_or_left_out() {
+    let session = "(allow file-read* file-write* file-ioctl (literal \"/dev/tty\"))\n";
+    assert_eq!(terminal(None), session);
+    assert_eq!(terminal(Some(Path::new("/dev/a\nb"))), session);
+    let own = "(allow file-read* file-write* file-ioctl (literal \"/dev/ttys007\"))\n";
+    let both = format!("{session}{own}");
+    assert_eq!(terminal(Some(Path::new("/dev/ttys007"))), both);
+}
