@@ -8,11 +8,19 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 pub(crate) fn run(names: &[&str]) -> Result<(), String> {
-    let all = ["files", "policy", "spawn", "startup", "vfs"];
+    let all = ["files", "handles", "policy", "spawn", "startup", "vfs"];
     let names = if names.is_empty() { &all } else { names };
     for name in names {
         match *name {
             "files" => crate::cargo(&["bench", "--quiet", "--package", "jig-files"])?,
+            "handles" => crate::cargo(&[
+                "bench",
+                "--quiet",
+                "--package",
+                "jig-runtime",
+                "--bench",
+                "handles",
+            ])?,
             "policy" => crate::cargo(&["bench", "--quiet", "--package", "jig-policy"])?,
             "spawn" => {
                 // With a small host, and with one of 400 MB.

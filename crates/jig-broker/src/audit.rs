@@ -25,7 +25,7 @@ use crate::visible::is_odd;
 /// One decision, and what came of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditEntry {
-    /// When the request was judged; in UTC, written with milliseconds.
+    /// When the request was judged, or what it began was over; in UTC, written with milliseconds.
     #[serde(with = "milliseconds")]
     pub time: Timestamp,
     /// The tool that asked.
@@ -53,10 +53,11 @@ pub struct AuditEntry {
     /// Where that rule was declared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
-    /// How it ended: `ok`, the kind of the error, or `abandoned`. Absent if nothing was done.
+    /// How it ended: `ok`, the kind of the error, or `abandoned`. Absent if nothing was done. A program that
+    /// stays has a second line when it is over: `ended`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<String>,
-    /// How long it took, in microseconds.
+    /// How long it took, in microseconds. In a second line: how long it was there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_us: Option<u64>,
 }

@@ -53,9 +53,7 @@ pub(crate) fn judge(judge: &mut Judge<'_>, request: &Request<'_>) -> Judgement<F
         | Request::ProcessStart(_)
         | Request::ProcessRead(_)
         | Request::ProcessWrite(_)
-        | Request::ProcessStop(_) => {
-            Err(ErrorReply::internal("a request went to the wrong place"))
-        }
+        | Request::ProcessStop(_) => Err(ErrorReply::internal("a request went to the wrong place")),
     }
 }
 

@@ -154,12 +154,18 @@ impl Inquiry {
         question.with_default(NO)
     }
 
-    /// Takes the answer to [`question`](Self::question). Everything but `once` and `turn` is a no.
+    /// Takes the answer to [`question`](Self::question). Everything but `once` and `turn` is a no; one
+    /// that has a reason, `no: REASON`, tells it to the tool.
     pub fn answer(self, answer: &str) -> Judged {
         match answer {
             ONCE => self.approve(Scope::Once),
             TURN => self.approve(Scope::Turn),
-            _ => Judged::Refused(self.deny(Unapproved::Denied)),
+            other => {
+                let reason = other
+                    .strip_prefix(NO)
+                    .and_then(|rest| rest.strip_prefix(": "));
+                Judged::Refused(self.refuse(Unapproved::Denied, reason))
+            }
         }
     }
 
@@ -185,6 +191,10 @@ impl Inquiry {
 
     /// It was not approved; this is the answer to the tool.
     pub fn deny(self, why: Unapproved) -> ErrorReply {
+        self.refuse(why, None)
+    }
+
+    fn refuse(self, why: Unapproved, because: Option<&str>) -> ErrorReply {
         let (kind, words) = match why {
             Unapproved::Denied => (ErrorKind::ApprovalDenied, "somebody was asked and said no"),
             Unapproved::Unavailable => (ErrorKind::ApprovalUnavailable, "nobody can be asked here"),
@@ -192,6 +202,10 @@ impl Inquiry {
                 ErrorKind::ApprovalTimeout,
                 "somebody was asked and did not answer in time",
             ),
+        };
+        let words = match because {
+            Some(because) => format!("{words}: {because}"),
+            None => words.to_owned(),
         };
         let mut asks = self.asks.into_iter();
         let Some(ask) = asks.next() else {

@@ -44,6 +44,9 @@
 //! the host, no error number, no secret. This crate knows no transport and reads no configuration;
 //! the variables that rules decide about are handed in as [`HostEnv`].
 //!
+//! A program can also stay: `process.start` is judged as `process.run` is, and what follows is input and
+//! output of a program that was allowed. None outlives its broker ([`Broker::end_processes`]).
+//!
 //! What a policy means to the operating system is also made here: [`Broker::confine`] turns it into a
 //! profile of the sandbox and an environment, for the tool's own program and for those that it has run.
 //!

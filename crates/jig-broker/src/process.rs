@@ -2,7 +2,8 @@
 //!
 //! The command line is judged, a file of the workspace also for `execute`. The program starts by
 //! [`jig_sandbox::spawn`] with an environment of its own: the host's variables reach it only if the
-//! request and the rule both name them.
+//! request and the rule both name them. A run is over when its request is; a program that is started
+//! stays, as long as its broker does.
 
 #[cfg(target_os = "linux")]
 mod given;
@@ -15,7 +16,7 @@ mod stay;
 mod stay;
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use camino::Utf8Path;
 use jig_files::FilesError;
@@ -45,6 +46,9 @@ pub struct ProcessSettings {
     /// How programs are confined; they then get the environment and the limits of that. Default: not at
     /// all, which is for tests and for those who confine in other ways.
     pub confine: Option<ConfineSettings>,
+    /// Further places of jig's own, which no confined program sees, whatever it is given: sockets at which
+    /// it could ask for more. They have to exist when the program starts. Default: none.
+    pub hidden: Vec<PathBuf>,
 }
 
 impl Default for ProcessSettings {
@@ -54,6 +58,7 @@ impl Default for ProcessSettings {
             containment: Containment::BestEffort,
             limits: jig_sandbox::Limits::default(),
             confine: None,
+            hidden: Vec::new(),
         }
     }
 }

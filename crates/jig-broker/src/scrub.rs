@@ -129,39 +129,45 @@ impl Scrubber {
     ///
     /// Rows stay rows: what stands for such a secret is followed by the line ends that were in it.
     pub fn lines(&self, text: String) -> String {
-        let text = self.text(text);
-        let mut joined = Vec::with_capacity(text.len());
-        // Where in the joined rows each line end was.
-        let mut ends = Vec::new();
-        for byte in text.bytes() {
-            match byte {
-                b'\n' => ends.push(joined.len()),
-                other => joined.push(other),
+        self.rows(&text, 0..text.len())
+    }
+
+    /// The part `inner` of a screen's text, as [`lines`](Self::lines) gives it for the whole: without secrets
+    /// and without the parts of secrets that reach across its borders.
+    ///
+    /// # Panics
+    ///
+    /// If `inner` does not lie within `text`, or begins or ends inside a character.
+    pub fn rows(&self, text: &str, inner: Range<usize>) -> String {
+        // Without line ends, and where each byte stands in the text.
+        let (places, joined): (Vec<usize>, Vec<u8>) = text
+            .bytes()
+            .enumerate()
+            .filter(|(_, byte)| *byte != b'\n')
+            .unzip();
+        let broken = self.find(&joined).filter_map(|found| {
+            let last = found.end.checked_sub(1)?;
+            Some(*places.get(found.start)?..places.get(last)? + 1)
+        });
+        let mut all: Vec<Range<usize>> = self.find(text.as_bytes()).chain(broken).collect();
+        all.sort_unstable_by_key(|found| (found.start, found.end));
+        let mut clean = String::with_capacity(inner.len());
+        let mut done = inner.start;
+        for found in all {
+            let (start, end) = (found.start.max(done), found.end.min(inner.end));
+            if start >= end {
+                continue;
             }
-        }
-        if ends.is_empty() || self.find(&joined).next().is_none() {
-            return text;
-        }
-        let mut clean = Vec::with_capacity(text.len());
-        let mut ends = ends.into_iter().peekable();
-        let mut done = 0;
-        for found in self.find(&joined).chain([joined.len()..joined.len()]) {
-            while let Some(end) = ends.next_if(|end| *end <= found.start) {
-                clean.extend_from_slice(&joined[done..end]);
-                clean.push(b'\n');
-                done = end;
+            // What overlaps the one before is one with it.
+            if found.start >= done || done == inner.start {
+                clean.push_str(&text[done..start]);
+                clean.push_str(REDACTED);
             }
-            clean.extend_from_slice(&joined[done..found.start]);
-            done = found.end;
-            if !found.is_empty() {
-                clean.extend_from_slice(REDACTED.as_bytes());
-                while ends.next_if(|end| *end < found.end).is_some() {
-                    clean.push(b'\n');
-                }
-            }
+            clean.extend(text[start..end].chars().filter(|c| *c == '\n'));
+            done = end;
         }
-        // Whole UTF-8 texts were cut out of UTF-8 text, so what is left is UTF-8.
-        String::from_utf8_lossy(&clean).into_owned()
+        clean.push_str(&text[done..inner.end]);
+        clean
     }
 
     /// The bytes of `window` that lie in `inner`, without secrets and without the parts of secrets

@@ -19,9 +19,9 @@ use crate::fs::FsJob;
 use crate::http::HttpJob;
 use crate::inquiry::Inquiry;
 use crate::judge::Note;
-use crate::process::{ProcessJob, StayJob};
 #[cfg(target_os = "linux")]
 use crate::process::{Given, Started};
+use crate::process::{ProcessJob, StayJob};
 
 /// What became of a request when it was judged.
 ///
@@ -164,7 +164,9 @@ impl Work {
         } = *self.0;
         match job {
             Job::Process(job) => job.start(&inner, root, given, record),
-            Job::Fs(_) | Job::Http(_) | Job::Stay(_) => Err(ErrorReply::internal("this is no program to start")),
+            Job::Fs(_) | Job::Http(_) | Job::Stay(_) => {
+                Err(ErrorReply::internal("this is no program to start"))
+            }
         }
     }
 }
@@ -243,6 +245,15 @@ impl Record {
         if let Some(entry) = self.entry.take() {
             self.inner.audit(entry);
         }
+    }
+
+    /// Writes the line of the end of what was begun, as of now.
+    #[cfg(unix)]
+    pub(crate) fn end(mut self, outcome: &str) {
+        if let Some(entry) = &mut self.entry {
+            entry.time = Timestamp::now();
+        }
+        self.close(outcome);
     }
 
     /// Writes the line with how it ended.

@@ -41,14 +41,14 @@ impl Engine {
             }
             ToolCommand::Fetch { id, fetch } => {
                 self.agreed_to(tool, ToolAction::Fetch, &json!({ "id": id }), asker)?;
-                self.attend(tool, &id, asker);
+                let _ = self.attend(tool, &id, asker);
                 let report = self.handles.fetch(name, &id, &fetch, cancel)?;
                 self.attended(tool, report, &fetch, cancel, asker)?
             }
             ToolCommand::Apply { id, input, fetch } => {
                 let shown = json!({ "id": id, "input": input });
                 self.agreed_to(tool, ToolAction::Apply, &shown, asker)?;
-                if self.attend(tool, &id, asker) {
+                if self.attend(tool, &id, asker) != Attended::Nothing {
                     return Err(CallError::NotYours { id });
                 }
                 match self.handles.apply(name, &id, input, &fetch, cancel) {
@@ -151,13 +151,13 @@ impl Engine {
         self.attended(tool, report, &Fetch::default(), cancel.as_ref(), asker)
     }
 
-    /// Answers the questions of a handle that are not for the assistant. Says whether there was one.
-    fn attend(&self, tool: &Tool, id: &HandleId, asker: &mut dyn Asker) -> bool {
+    /// Sees to the questions of a handle that are not for the assistant.
+    fn attend(&self, tool: &Tool, id: &HandleId, asker: &mut dyn Asker) -> Attended {
         // A handle of another tool has other answers.
         if self.handles.tool(id).as_deref() != Some(tool.name.as_str()) {
-            return false;
+            return Attended::Nothing;
         }
-        let mut attended = false;
+        let mut attended = Attended::Nothing;
         for _ in 0..MOST_QUESTIONS {
             let Some(pending) = self.handles.question(id) else {
                 return attended;
@@ -170,14 +170,14 @@ impl Engine {
             match self.resolve(tool, &pending.question, asked_by, asker) {
                 Resolved::Answer(value) => drop(self.handles.answer(id, pending.number, value)),
                 Resolved::Decline(why) => drop(self.handles.decline(id, pending.number, why)),
-                Resolved::Later => return attended,
+                Resolved::Later => return Attended::LeftOpen,
                 Resolved::Cancel => self.handles.cancel(id),
                 Resolved::Reject(reason) => {
                     let error = said_no(tool, &reason);
                     self.handles.fail(id, error);
                 }
             }
-            attended = true;
+            attended = Attended::Answered;
             // The next question, if there is one, comes soon.
             if self.handles.settled(id).is_none() {
                 return attended;
@@ -202,7 +202,9 @@ impl Engine {
                 self.warn(tool, warning, asker);
             }
         }
-        while report.state.status() == Status::Waiting && self.attend(tool, &report.id, asker) {
+        while report.state.status() == Status::Waiting
+            && self.attend(tool, &report.id, asker) == Attended::Answered
+        {
             let again = Fetch {
                 after_seq: None,
                 wait: None,
@@ -286,7 +288,7 @@ impl Engine {
             self.handles.until(ids, mode, left, cancel)?;
             // Questions that are not for the assistant are answered on the way.
             let attended = ids.iter().filter(|id| match self.tool_of(id) {
-                Some(tool) => self.attend(tool, id, asker),
+                Some(tool) => self.attend(tool, id, asker) == Attended::Answered,
                 None => false,
             });
             let is_over = deadline.is_some_and(|at| Instant::now() >= at);
@@ -337,6 +339,17 @@ impl Engine {
         }
         Ok(ids)
     }
+}
+
+/// What became of the questions of a handle that are not for the assistant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Attended {
+    /// There was none.
+    Nothing,
+    /// They were answered, or nobody could.
+    Answered,
+    /// Somebody answers later.
+    LeftOpen,
 }
 
 /// Two reports of one handle as one: what the first said comes before what the second says.

@@ -6,7 +6,10 @@ use serde_json::json;
 /// What a call comes to.
 #[derive(Debug, Clone, PartialEq)]
 // Exhaustive: whoever passes replies on must have an answer to each.
-#[expect(clippy::large_enum_variant, reason = "there is one of it for each call")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one of it for each call"
+)]
 pub enum Reply {
     /// The result of a tool that ran to its end.
     Content(Content),

@@ -1,7 +1,7 @@
 //! [`stateful_schema`]: the schema that the arguments of a stateful tool are validated with.
 //!
 //! It is meant for our own validation. Most model providers refuse a root `oneOf`, so what is
-//! [`published`] to them has another form.
+//! [`published()`] to them has another form.
 
 use serde_json::{Map, Value, json};
 

@@ -126,7 +126,7 @@ fn s050_calls_by_every_form_are_the_same_calls() {
                     Some(Invocation::parse(one.arguments(sent), git.actions).expect("a call"))
                 })
                 .collect();
-            assert_eq!(taking, [expected.clone()], "{form}");
+            assert_eq!(taking, std::slice::from_ref(&expected), "{form}");
         }
     }
 }

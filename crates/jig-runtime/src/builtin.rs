@@ -1,7 +1,7 @@
 //! The builtin runtime: code of jig's own, on the SDK that every tool uses.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::thread;
@@ -135,7 +135,10 @@ impl InProcess {
             return Ok(Some(order));
         }
         let order = match deadline {
-            None => self.orders.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            None => self
+                .orders
+                .recv()
+                .map_err(|_| RecvTimeoutError::Disconnected),
             Some(deadline) => {
                 let left = deadline.saturating_duration_since(Instant::now());
                 self.orders.recv_timeout(left)
@@ -163,7 +166,9 @@ impl InProcess {
                     Given::Answer(_) => {}
                     Given::Input => self.keep(applied),
                 },
-                Order::Decline(number, why) if self.board.asks(number) => return Ok(Some(Err(why))),
+                Order::Decline(number, why) if self.board.asks(number) => {
+                    return Ok(Some(Err(why)));
+                }
                 _ => {}
             }
         }
@@ -259,9 +264,11 @@ impl Transport for InProcess {
         if let Notification::State(state) = notification {
             match state {
                 ToolState::Running { content } => {
-                    self.question = None;
                     self.board.tell(content);
-                    self.board.running(content.clone());
+                    // Only an answer ends the waiting (S-027).
+                    if self.question.is_none() {
+                        self.board.running(content.clone());
+                    }
                 }
                 ToolState::Waiting { content, question } => {
                     self.question = Some((content.clone(), question.clone()));

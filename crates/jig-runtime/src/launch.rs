@@ -1,6 +1,6 @@
 //! Starting the program of a tool: its words filled in, its call delivered, its reach confined.
 
-use std::io::{self, Write as _};
+use std::io::{self, PipeReader, PipeWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -20,10 +20,18 @@ use crate::{Delivery, Plan, StartError};
 
 /// A program that was started, and what has to be kept for as long as it runs.
 pub(crate) struct Launched {
-    pub(crate) child: Child,
+    pub(crate) child: Arc<Child>,
+    pub(crate) streams: Streams,
     pub(crate) held: Held,
     /// The host's end of its terminal, if it has one.
     pub(crate) terminal: Option<Pty>,
+}
+
+/// The host's ends of the standard streams that are pipes.
+pub(crate) struct Streams {
+    pub(crate) stdin: Option<PipeWriter>,
+    pub(crate) stdout: Option<PipeReader>,
+    pub(crate) stderr: Option<PipeReader>,
 }
 
 /// What outlives the program.
@@ -131,8 +139,14 @@ pub(crate) fn launch(
     if let Some(confined) = &mut confined {
         warnings.append(&mut confined.warnings);
     }
+    let streams = Streams {
+        stdin: child.stdin.take(),
+        stdout: child.stdout.take(),
+        stderr: child.stderr.take(),
+    };
     Ok(Launched {
-        child,
+        child: Arc::new(child),
+        streams,
         held: Held {
             limits,
             warnings,

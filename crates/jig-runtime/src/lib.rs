@@ -27,8 +27,8 @@ pub use command::{CommandLine, Word};
 pub use limits::{Reached, RunLimits};
 pub use plan::{Delivery, Plan, Timing, Tracer};
 pub use registry::{
-    Await, Counts, HandleError, HandleInfo, HandleLimits, HandleOptions, Handles, Leftover, Notices, Pending,
-    Reserved, UnknownHandles, leftovers,
+    Await, Counts, HandleError, HandleInfo, HandleLimits, HandleOptions, Handles, Leftover,
+    Notices, Pending, Reserved, UnknownHandles, leftovers,
 };
 pub use session::{ApplyError, AskedBy, Look, Output, Painted, Session, Update};
 pub use stdio::StdioRuntime;

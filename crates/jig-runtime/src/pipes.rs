@@ -4,7 +4,9 @@ use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::AsFd;
 use std::sync::{Mutex, PoisonError};
 
-use jig_sandbox::{Child, set_nonblocking};
+use jig_sandbox::set_nonblocking;
+
+use crate::launch::Streams;
 
 /// The three pipes. One that has ended is `None`.
 pub(crate) struct Pipes {
@@ -27,9 +29,12 @@ pub(crate) enum Stream {
 }
 
 impl Pipes {
-    pub(crate) fn take_from(child: &mut Child) -> io::Result<Self> {
-        let (stdin, stdout, stderr) =
-            (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    pub(crate) fn new(streams: Streams) -> io::Result<Self> {
+        let Streams {
+            stdin,
+            stdout,
+            stderr,
+        } = streams;
         if let Some(stdin) = &stdin {
             set_nonblocking(stdin.as_fd(), true)?;
         }

@@ -20,6 +20,7 @@
 
 mod entry;
 mod error;
+mod info;
 #[cfg(target_os = "linux")]
 mod journal;
 #[cfg(not(target_os = "linux"))]
@@ -27,35 +28,40 @@ mod journal;
 mod journal;
 mod leftover;
 mod news;
+mod options;
 #[cfg(target_os = "linux")]
 mod process;
+mod reserved;
 mod shown;
 mod table;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashSet;
 use std::io;
 use std::path::Path;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::{Duration, Instant, SystemTime};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use jig_broker::{CancelToken, Unapproved};
 use jig_proto::{Fetch, HandleId, HandleReport, Notice, Status, ToolError};
-use jig_sandbox::Usage;
 use serde_json::Value;
 
 pub use entry::Pending;
 use entry::{Addressee, Entry, Reported, Telling};
 use error::Ended;
 pub use error::{HandleError, UnknownHandles};
+pub use info::{Counts, HandleInfo};
 use journal::Journal;
 pub use journal::leftovers;
 pub use leftover::Leftover;
 use news::News;
+pub use options::{HandleLimits, HandleOptions, Notices};
+pub use reserved::Reserved;
 use table::Table;
 
-use crate::session::{ApplyError, AskedBy, Session, Update};
+use crate::session::{ApplyError, Session, Update};
 
 /// The running tools of one turn.
 ///
@@ -75,62 +81,6 @@ struct Shared {
     journal: Option<Journal>,
 }
 
-/// How many handles there may be, and how much is shown of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct HandleLimits {
-    /// The most handles whose tools run. An assistant in a loop could start tools without end.
-    pub live: usize,
-    /// The most handles whose tools have stopped and that nobody has fetched. The first to stop is the
-    /// first to be dropped.
-    pub kept: usize,
-    /// The most bytes of output in a report, unless a fetch says otherwise.
-    pub max_bytes: usize,
-}
-
-/// 4096 running, 256 that nobody fetched, 16 KiB of output.
-impl Default for HandleLimits {
-    fn default() -> Self {
-        Self {
-            live: 4096,
-            kept: 256,
-            max_bytes: 16 * 1024,
-        }
-    }
-}
-
-/// How a handle behaves.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct HandleOptions {
-    /// Of what its caller is told unasked.
-    pub notices: Notices,
-}
-
-/// Of what a caller is told unasked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Notices {
-    /// That the tool has stopped.
-    pub stopped: bool,
-    /// That the tool waits for an answer.
-    pub waiting: bool,
-}
-
-/// Of both.
-impl Default for Notices {
-    fn default() -> Self {
-        Self {
-            stopped: true,
-            waiting: true,
-        }
-    }
-}
-
-/// Of the end, and of questions.
-impl From<(bool, bool)> for Notices {
-    fn from((stopped, waiting): (bool, bool)) -> Self {
-        Self { stopped, waiting }
-    }
-}
-
 /// How many of some handles are waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Await {
@@ -138,50 +88,6 @@ pub enum Await {
     Any,
     /// Until all are ready.
     All,
-}
-
-/// How many handles there are.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Counts {
-    /// Those that have not stopped, with those that are being started.
-    pub live: usize,
-    /// Those that have stopped and have something left to tell.
-    pub stopped: usize,
-}
-
-/// What can be said about a handle at a glance.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct HandleInfo {
-    /// The handle.
-    pub id: HandleId,
-    /// Its tool.
-    pub tool: String,
-    /// Where the tool stands.
-    pub status: Status,
-    /// What it asks, while it waits.
-    pub question: Option<String>,
-    /// When it was started.
-    pub started: SystemTime,
-    /// How long ago that is.
-    pub age: Duration,
-    /// What its processes use; `None` if there are none.
-    pub usage: Option<Usage>,
-    /// The root of its processes; `None` if there are none.
-    pub pid: Option<u32>,
-    /// Whether it runs on a terminal.
-    pub terminal: bool,
-}
-
-/// An id that is taken, for a tool that is about to be started. Dropping it gives the id back.
-#[derive(Debug)]
-pub struct Reserved {
-    shared: Arc<Shared>,
-    id: HandleId,
-    tool: String,
-    options: HandleOptions,
-    is_filled: bool,
 }
 
 impl Handles {
@@ -249,8 +155,9 @@ impl Handles {
         cancel: Option<&CancelToken>,
     ) -> Result<HandleReport, HandleError> {
         let entry = self.entry(id)?;
-        let (seen, seq) = entry.told();
-        entry.settle(seen, seq);
+        self.shared.note_process(&entry);
+        let (seen, seq) = entry.last_event();
+        entry.settle(seen, seq, cancel);
         Ok(self.shared.tell(&entry, &Fetch::default(), cancel))
     }
 
@@ -258,8 +165,8 @@ impl Handles {
     /// no such handle.
     pub fn settled(&self, id: &HandleId) -> Option<Update> {
         let entry = self.entry(id).ok()?;
-        let (seen, seq) = entry.told();
-        Some(entry.settle(seen, seq))
+        let (seen, seq) = entry.last_event();
+        Some(entry.settle(seen, seq, None))
     }
 
     /// Tells where a tool stands, and the output that `fetch` asks for.
@@ -306,13 +213,13 @@ impl Handles {
         // it is told all the same.
         let seq = session.seq();
         let (number, applied) = match entry.addressee() {
-            Addressee::Question(pending) if pending.asked_by == AskedBy::Policy => {
-                return Err(HandleError::PolicyAsks { id: id.clone() });
-            }
-            Addressee::Question(Pending { number, .. }) => {
-                (number, entry.answer(number, || session.apply(number, input)))
-            }
+            Addressee::Policy => return Err(HandleError::PolicyAsks { id: id.clone() }),
+            Addressee::Question(number) => (
+                number,
+                entry.answer(number, || session.apply(number, input)),
+            ),
             Addressee::Tool(number) => (number, session.apply(number, input)),
+            Addressee::Unread => return Err(HandleError::Asks { id: id.clone() }),
             Addressee::Nobody => return Err(HandleError::Answered { id: id.clone() }),
         };
         match applied {
@@ -330,7 +237,7 @@ impl Handles {
                 return Err(HandleError::Input { id, why });
             }
         }
-        entry.settle(number, seq);
+        entry.settle(number, seq, cancel);
         if let Some(limit) = fetch.wait {
             entry.wait_news(fetch.after_seq, limit, cancel);
         }
@@ -395,12 +302,7 @@ impl Handles {
     /// # Errors
     ///
     /// If there is no such handle, or this question is not open any more.
-    pub fn decline(
-        &self,
-        id: &HandleId,
-        number: u64,
-        why: Unapproved,
-    ) -> Result<(), HandleError> {
+    pub fn decline(&self, id: &HandleId, number: u64, why: Unapproved) -> Result<(), HandleError> {
         self.put(id, number, |session| session.decline(number, why))
     }
 
@@ -472,12 +374,8 @@ impl Handles {
         timeout: Option<Duration>,
         cancel: Option<&CancelToken>,
     ) -> Result<Vec<Arc<Entry>>, HandleError> {
-        let mut once: Vec<HandleId> = Vec::with_capacity(ids.len());
-        for id in ids {
-            if !once.contains(id) {
-                once.push(id.clone());
-            }
-        }
+        let mut known = HashSet::new();
+        let once: Vec<&HandleId> = ids.iter().filter(|id| known.insert(*id)).collect();
         let entries = self.shared.lock().find_all(&once)?;
         let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         let news = &self.shared.news;
@@ -552,7 +450,6 @@ impl Handles {
             ends(entry, deadline);
         }
         for entry in ended.into_iter().chain(running) {
-            self.shared.note_stopped(entry);
             self.shared.finish(entry, Ended::Turn);
         }
     }
@@ -574,65 +471,6 @@ impl Handles {
     }
 }
 
-impl Reserved {
-    /// The id.
-    pub fn id(&self) -> &HandleId {
-        &self.id
-    }
-
-    /// Makes the session that was started a handle.
-    ///
-    /// If the turn has ended meanwhile the session is ended here, and there is no such handle.
-    pub fn fill(mut self, session: Session) -> HandleId {
-        self.is_filled = true;
-        let session = Arc::new(session);
-        let (id, tool) = (self.id.clone(), std::mem::take(&mut self.tool));
-        let entry = Arc::new(Entry::new(id, tool, self.options, Arc::clone(&session)));
-        if !self.shared.lock().fill(&entry) {
-            session.abort();
-            ends(&entry, Instant::now() + KILLED);
-            return self.id.clone();
-        }
-        self.shared.note_process(&entry);
-        let shared = Arc::downgrade(&self.shared);
-        let watched = Arc::downgrade(&entry);
-        session.on_status(move |status| changed(&shared, &watched, status));
-        // What happened before somebody listened.
-        let status = session.state().state.status();
-        if status != Status::Running {
-            changed(&Arc::downgrade(&self.shared), &Arc::downgrade(&entry), status);
-        }
-        self.id.clone()
-    }
-}
-
-impl Drop for Reserved {
-    fn drop(&mut self) {
-        if !self.is_filled {
-            self.shared.lock().release(&self.id);
-        }
-    }
-}
-
-/// A tool stands elsewhere. This runs on the thread that owns the tool.
-fn changed(shared: &Weak<Shared>, entry: &Weak<Entry>, status: Status) {
-    let (Some(shared), Some(entry)) = (shared.upgrade(), entry.upgrade()) else {
-        return;
-    };
-    match status {
-        // A tool that is run again with an answer has other processes than before.
-        Status::Running => shared.note_process(&entry),
-        Status::Waiting => entry.has_news.store(true, Ordering::SeqCst),
-        Status::Stopped => {
-            entry.has_news.store(true, Ordering::SeqCst);
-            shared.note_stopped(&entry);
-        }
-    }
-    if status != Status::Running {
-        shared.news.came();
-    }
-}
-
 impl Shared {
     /// Tells where a handle stands. Its end is the end of the handle, unless there is more to show.
     fn tell(
@@ -641,6 +479,8 @@ impl Shared {
         fetch: &Fetch,
         cancel: Option<&CancelToken>,
     ) -> HandleReport {
+        // A session may learn of its process a moment after it has started.
+        self.note_process(entry);
         let telling = match cancel.is_some_and(CancelToken::is_cancelled) {
             true => Telling::Peek,
             false => Telling::Tell,
@@ -654,27 +494,37 @@ impl Shared {
 
     /// Removes a handle whose tool has stopped.
     fn finish(&self, entry: &Arc<Entry>, ended: Ended) {
-        self.note_stopped(entry);
         self.lock().remove(entry, ended);
+        self.after_stop(entry);
     }
 
-    /// Takes note, once, that a tool has stopped.
+    /// Takes note that a tool has stopped.
     fn note_stopped(&self, entry: &Arc<Entry>) {
-        if entry.is_noted.swap(true, Ordering::SeqCst) {
-            return;
-        }
         let dropped = self.lock().note_stopped(entry, self.limits.kept);
+        // Its session goes here, where nothing is locked.
         drop(dropped);
+        self.after_stop(entry);
+    }
+
+    fn after_stop(&self, entry: &Entry) {
         if let Some(journal) = &self.journal {
-            journal.remove(&entry.id);
+            journal.remove(entry.number);
         }
     }
 
+    /// Notes the process of a tool in the journal, if it is not there yet.
     fn note_process(&self, entry: &Entry) {
-        if let Some(journal) = &self.journal
-            && let Some(pid) = entry.session.pid()
+        let Some(journal) = &self.journal else {
+            return;
+        };
+        if let Some(pid) = entry.session.pid()
+            && entry.noted_pid.swap(pid, Ordering::SeqCst) != pid
         {
-            journal.add(&entry.id, &entry.tool, pid);
+            journal.add(entry.number, &entry.id, &entry.tool, pid);
+            // It may have stopped, and have been removed, in between.
+            if entry.session.state().state.status() == Status::Stopped {
+                journal.remove(entry.number);
+            }
         }
     }
 

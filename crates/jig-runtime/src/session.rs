@@ -5,6 +5,7 @@
 //! policy's, is always the state `waiting`; nothing calls upward to ask.
 
 mod board;
+mod orders;
 mod output;
 #[cfg(test)]
 mod tests;
@@ -22,7 +23,8 @@ use crate::Reached;
 
 #[cfg(test)]
 pub(crate) use board::Takes;
-pub(crate) use board::{Applied, Board, Given, Order, Orders, Setup};
+pub(crate) use board::{Board, Setup};
+pub(crate) use orders::{Applied, Given, Order, Orders};
 pub use output::{Look, Output, Painted};
 
 /// A running tool.
@@ -36,6 +38,9 @@ pub struct Session {
 
 impl Session {
     pub(crate) fn new(board: Arc<Board>, orders: Orders) -> Self {
+        if let Some(waker) = orders.waker() {
+            board.keep_waker(waker);
+        }
         Self { board, orders }
     }
 

@@ -34,6 +34,7 @@ impl Runtime for StdioRuntime {
         let waker = Waker::new()?;
         let (orders, received) = Orders::new(Some(waker.clone()));
         let board = Board::new(Setup::of_console(&plan, Some(run.child.status.clone())));
+        board.set_child(&run.child);
         let driver = driver::Driver {
             input: plan.input.clone(),
             plan,

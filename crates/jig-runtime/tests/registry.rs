@@ -9,29 +9,26 @@
     reason = "fixtures are files and processes, and one that fails is a failed test"
 )]
 
+#[path = "registry/world.rs"]
+mod world;
+
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use camino::Utf8Path;
-use jig_broker::{Broker, BrokerParts, CancelToken};
-use jig_files::{DiskFiles, FilesLookup, ProjectFiles};
-use jig_policy::{Access, DefaultAccess, Guards, Policy, Workspace};
-use jig_proto::vfs::ToolInput;
+use jig_broker::CancelToken;
 use jig_proto::{
-    Action, Content, Context, Fetch, HandleId, HandleReport, Question, Status, ToolError, ToolState,
-    View,
+    Content, Fetch, HandleId, HandleReport, Question, Status, ToolError, ToolState, View,
 };
 use jig_runtime::{
-    Await, BuiltinRuntime, CommandLine, HandleError, HandleLimits, HandleOptions, Handles, Plan,
-    Runtime as _, Session, StdioRuntime, Timing,
+    Await, BuiltinRuntime, HandleError, HandleLimits, HandleOptions, Handles, Runtime as _, Session,
 };
 use jig_tool::vfs::Host;
 use proptest::prelude::*;
 use serde_json::json;
+use world::{LONG, World, started, until};
 
 /// What happens to the handles of a turn.
 #[derive(Debug, Clone)]
@@ -150,51 +147,18 @@ fn act(name: &str, host: &mut Host) -> Result<Content, Box<dyn std::error::Error
     }
 }
 
-/// Where the tools of a test work.
-struct World {
-    folder: tempfile::TempDir,
-}
-
-impl World {
-    fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        Self { folder }
-    }
-
-    fn start(&self, tool: &str, id: &HandleId) -> Session {
-        let root = Utf8Path::from_path(self.folder.path()).unwrap();
-        let files: Arc<dyn ProjectFiles> = Arc::new(DiskFiles::open(root).unwrap());
-        let workspace = Workspace::new(files.display_root(), FilesLookup(Arc::clone(&files)));
-        let guards = Guards::of_workspace();
-        let default = DefaultAccess::READ_ONLY;
-        let policy = Policy::compile(&Access::default(), default, &guards, &workspace).unwrap();
-        let parts = BrokerParts::new(tool, "c1", Arc::clone(&files), Arc::new(policy));
-        let mut input = ToolInput {
-            name: tool.to_owned(),
-            ..ToolInput::default()
-        };
-        input.arguments.insert("id".to_owned(), json!(id));
-        let context = Context::new(files.display_root(), Action::Run);
-        let mut plan = Plan {
-            stateful: true,
-            timing: Timing {
-                cancel_grace: Duration::from_millis(200),
-                kill_grace: Duration::from_millis(200),
-                ..Timing::default()
-            },
-            ..Plan::new(input, context, Broker::new(parts))
-        };
-        plan.limits.time = None;
-        let script = match tool {
-            "cat" => "exec cat",
-            // It does not listen to SIGTERM, and has a child that has left it.
-            "sh" => "trap '' TERM; (setsid sleep 1000 &) ; echo up; read line; echo \"$line\"; exit 3",
-            _ => return SCRIPTED.start(plan).unwrap(),
-        };
-        let view = Arc::new(files.materialize().unwrap());
-        let home = Path::new("/nonexistent");
-        plan.command = Some(CommandLine::literal("/bin/sh", ["-c", script], view, home));
-        StdioRuntime.start(plan).unwrap()
+/// Starts a tool, and tells it the id of its handle.
+fn start(world: &World, tool: &str, id: &HandleId) -> Session {
+    let mut plan = world.plan(tool);
+    plan.input.arguments.insert("id".to_owned(), json!(id));
+    match tool {
+        "cat" => world.script(plan, "exec cat"),
+        // It does not listen to SIGTERM, and has a child that has left it.
+        "sh" => world.script(
+            plan,
+            "trap '' TERM; (setsid sleep 1000 &) ; echo up; read line; echo \"$line\"; exit 3",
+        ),
+        _ => SCRIPTED.start(plan).unwrap(),
     }
 }
 
@@ -311,9 +275,12 @@ impl Client<'_> {
         };
         let id = reserved.id().clone();
         if !is_own {
-            assert!(turn.numbers.lock().unwrap().insert(id.clone()), "{id} again");
+            assert!(
+                turn.numbers.lock().unwrap().insert(id.clone()),
+                "{id} again"
+            );
         }
-        let session = turn.world.start(tool, &id);
+        let session = start(&turn.world, tool, &id);
         if let Some(pid) = session.pid()
             && let Some(started) = started(pid)
         {
@@ -387,7 +354,7 @@ impl Turn {
 
 fn check(clients: Vec<Vec<Step>>) {
     let turn = Arc::new(Turn::new());
-    let (sender, done) = channel();
+    let (sender, done) = channel::<()>();
     let clients: Vec<_> = clients
         .into_iter()
         .map(|steps| {
@@ -406,17 +373,14 @@ fn check(clients: Vec<Vec<Step>>) {
         .collect();
     drop(sender);
     // It ends when the last client has dropped its end, whether it panicked or not.
-    let hangs = matches!(
-        done.recv_timeout(LONG),
-        Err(std::sync::mpsc::RecvTimeoutError::Timeout)
-    );
+    let hangs = matches!(done.recv_timeout(LONG), Err(RecvTimeoutError::Timeout));
     assert!(!hangs, "a client hangs");
     for client in clients {
         client.join().unwrap();
     }
-    let started = Instant::now();
+    let begun = Instant::now();
     turn.handles.end(Duration::from_millis(300));
-    assert!(started.elapsed() < LONG);
+    assert!(begun.elapsed() < LONG);
     assert_eq!(turn.handles.counts().live, 0);
     assert_eq!(turn.handles.counts().stopped, 0);
     let over = turn.handles.reserve(None, "t", HandleOptions::default());
@@ -428,46 +392,10 @@ fn check(clients: Vec<Vec<Step>>) {
     assert_eq!(*SHARED_IDS.lock().unwrap(), Vec::<String>::new());
     for (pid, at) in turn.processes.lock().unwrap().iter() {
         until("every process is gone", || {
-            started_alive(*pid).as_ref() != Some(at)
+            started(*pid).as_ref() != Some(at)
         });
     }
-    until("nothing works in the folder", || {
-        inside(turn.world.folder.path()).is_empty()
-    });
-}
-
-fn until(what: &str, is_so: impl Fn() -> bool) {
-    let deadline = Instant::now() + LONG;
-    while !is_so() {
-        assert!(Instant::now() < deadline, "never: {what}");
-        thread::sleep(Duration::from_millis(5));
-    }
-}
-
-/// When a process started, in the kernel's words.
-fn started(pid: u32) -> Option<String> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let fields = stat.rsplit_once(')')?.1;
-    fields.split_whitespace().nth(19).map(str::to_owned)
-}
-
-/// The same, of a process that is no zombie.
-fn started_alive(pid: u32) -> Option<String> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let fields = stat.rsplit_once(')')?.1;
-    (!fields.trim_start().starts_with('Z')).then(|| started(pid))?
-}
-
-/// The processes whose working directory is in a folder.
-fn inside(folder: &Path) -> Vec<String> {
-    let entries = std::fs::read_dir("/proc").unwrap();
-    let entries = entries.filter_map(|entry| Some(entry.ok()?.path()));
-    let inside = entries.filter(|process| {
-        std::fs::read_link(process.join("cwd")).is_ok_and(|cwd| cwd.starts_with(folder))
-    });
-    inside
-        .map(|process| process.to_string_lossy().into_owned())
-        .collect()
+    turn.world.is_left();
 }
 
 fn steps() -> impl Strategy<Value = Vec<Vec<Step>>> {
@@ -535,6 +463,3 @@ proptest! {
         check(clients);
     }
 }
-
-/// Longer than any case takes on a machine that is busy.
-const LONG: Duration = Duration::from_secs(120);

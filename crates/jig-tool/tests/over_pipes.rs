@@ -179,6 +179,35 @@ fn v110_a_cancel_reaches_a_tool_that_waits() {
 }
 
 #[test]
+fn s034_input_that_came_before_a_question_is_no_answer() {
+    let (mut host, tool) = PlainHost::start(Capabilities::PLAIN, |host| {
+        assert!(host.exists("a")?);
+        let sure = host.confirm(Question::yes_no("sure", "Sure?"))?;
+        let inputs = [host.wait_apply()?, host.wait_apply()?];
+        assert_eq!(host.try_apply()?, None);
+        Ok(format!("{sure} {inputs:?}").into())
+    });
+    host.next(|host, line| {
+        let ToolLine::Request { id, .. } = line else {
+            panic!("{line:?}");
+        };
+        host.send(|line| {
+            host::write_apply(line, &json!("first"));
+            host::write_apply(line, &json!(false));
+            host::write_reply(line, &id, &Reply::Exists(true));
+        });
+    });
+    host.next(|host, line| {
+        assert!(matches!(line, ToolLine::State(_)), "{line:?}");
+        host.send(|line| host::write_apply(line, &json!(true)));
+    });
+    let ended = host.serve_reads(|_| String::new());
+    let expected = r#"true [String("first"), Bool(false)]"#;
+    assert_eq!(ended, Ok(expected.into()));
+    assert_eq!(tool.join().unwrap(), ExitCode::SUCCESS);
+}
+
+#[test]
 fn v121_a_stateful_tool_goes_from_state_to_state() {
     let (mut host, tool) = PlainHost::start(Capabilities::PLAIN, |host| {
         host.state(ToolState::running("hunk 1"))?;

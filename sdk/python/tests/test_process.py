@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
+import textwrap
+import threading
 import unittest
+from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional
 
 from fake_host import Host, JsonObject, Refusal
 
+DOCS = Path(__file__).resolve().parents[3] / "docs/writing-tools.md"
+
 
 def tool(body: str) -> str:
-    lines = "\n".join(f"    {line}" for line in _dedented(body).splitlines())
+    lines = textwrap.indent(textwrap.dedent(body).strip("\n"), "    ")
     return f"from jig_tool import vfs\n\n@vfs.tool\ndef test(host):\n{lines}\n\ntest.main()\n"
-
-
-def _dedented(body: str) -> str:
-    import textwrap
-
-    return textwrap.dedent(body).strip("\n")
 
 
 class Echo:
@@ -189,7 +189,6 @@ class Processes(unittest.TestCase):
 
     def test_a_read_may_take_longer_than_other_requests(self) -> None:
         """`timeout` is about a host that does not answer, not about a program that says nothing."""
-        import threading
 
         def on_request(host: Host, request: JsonObject) -> bool:
             if request["method"] == "process.start":
@@ -280,6 +279,24 @@ class Inputs(unittest.TestCase):
             body = f"host.state('running')\n{wait}"
             host = Host(tool(body), on_state=on_state).run()
             self.assertEqual(host.error["message"], "the host cancelled the tool")
+
+
+@unittest.skipUnless(DOCS.is_file(), "the documentation is not here: this is not the repository")
+class Documentation(unittest.TestCase):
+    def test_the_stateful_tool_of_the_documentation(self) -> None:
+        blocks = re.findall(r"```python\n(.*?)```", DOCS.read_text(encoding="utf-8"), re.DOTALL)
+        (source,) = [block for block in blocks if "start_process" in block]
+        inputs = iter([{"line": "1 + 1"}, {"line": "exit"}])
+
+        def before_read(host: Host) -> None:
+            for one in inputs:
+                host.send({"method": "apply", "params": {"input": one}})
+                return
+
+        host = Host(source, init={"stateful": True}, on_request=Echo(before_read)).run()
+        self.assertEqual(host.result, "Python has ended with code 0.")
+        shown = [one["params"].get("content") for one in host.notifications[:-1]]
+        self.assertEqual(shown, [">>> ", '{"line": "1 + 1"}\n', '{"line": "exit"}\n'])
 
 
 if __name__ == "__main__":

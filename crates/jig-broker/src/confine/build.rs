@@ -100,7 +100,7 @@ pub(super) fn confined(
         };
         workspace.forbidden.extend(forbidden);
     }
-    keep_state(settings, home.as_deref(), &mut shown);
+    keep_state(inner, settings, home.as_deref(), &mut shown);
 
     let mut first = added.directories;
     first.extend(own.directories);
@@ -190,14 +190,12 @@ fn declared(settings: &ConfineSettings, shown: &mut Shown, warnings: &mut Vec<St
 }
 
 /// Keeps jig's own files from tools that were given what these lie in: no tool widens itself.
-fn keep_state(settings: &ConfineSettings, home: Option<&Path>, shown: &mut Shown) {
-    let state = settings.state.as_deref().and_then(host::canonical);
+fn keep_state(inner: &Inner, settings: &ConfineSettings, home: Option<&Path>, shown: &mut Shown) {
+    let own = settings.state.iter().chain(&inner.process.hidden);
+    let own = own.map(|path| (host::canonical(path), Rights::ALL, Rights::NONE));
     let config = home.and_then(|home| host::canonical(&home.join(".config/jig")));
     // What is in the state is the user's business; the configuration may be read with what it lies in.
-    let kept = [
-        (state, Rights::ALL, Rights::NONE),
-        (config, Rights::WRITE, Rights::READ),
-    ];
+    let kept = own.chain([(config, Rights::WRITE, Rights::READ)]);
     for (path, hidden_from, rights) in kept {
         if let Some(path) = path
             && shown.rights(&path).has_any(hidden_from)

@@ -14,8 +14,8 @@ use std::sync::Arc;
 use jig_policy::Resolved;
 use jig_proto::Fetch;
 use jig_proto::vfs::{
-    ErrorReply, Method, ProcessRead, ProcessRun, ProcessStart, ProcessStop,
-    ProcessWrite, Reply, Started, TerminalSize,
+    ErrorReply, Method, ProcessRead, ProcessRun, ProcessStart, ProcessStop, ProcessWrite, Reply,
+    Started, TerminalSize,
 };
 use jig_pty::{Console, Input, Log, Pty, Screen, Size, Transcript};
 use jig_sandbox::{SpawnRequest, Stdio, spawn};
@@ -193,7 +193,9 @@ impl StartJob {
             view,
             record: record.of_the_end(),
         };
-        place.fill(&process, pump).map(|number| Started { process: number })
+        place
+            .fill(&process, pump)
+            .map(|number| Started { process: number })
     }
 }
 

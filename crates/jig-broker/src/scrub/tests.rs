@@ -101,7 +101,10 @@ fn v085_a_stream_holds_back_only_what_may_become_a_secret() {
     check(&["a hunter", "22 b"], &["a ", "[REDACTED] b", ""]);
     check(&["a hunter", "s"], &["a ", "[REDACTED]s", ""]);
     check(&["hunter2", "x"], &["", "[REDACTED]2x", ""]);
-    check(&["h", "u", "n", "t", "e", "r", " "], &["", "", "", "", "", "", "[REDACTED] ", ""]);
+    check(
+        &["h", "u", "n", "t", "e", "r", " "],
+        &["", "", "", "", "", "", "[REDACTED] ", ""],
+    );
 }
 
 #[test]
@@ -131,6 +134,24 @@ fn rows_of_a_screen_do_not_hide_a_secret() {
     check("hunter2\n\n2", "[REDACTED]\n\n");
     check("ä hunter2\n2ö", "ä [REDACTED]\nö");
     check("hunter22\nhunt\ner22", "[REDACTED]\n[REDACTED]\n");
+}
+
+#[test]
+fn a_part_of_a_screen_leaves_out_what_crosses_its_borders() {
+    let check = |text: &str, inner, expected: &str| {
+        let secrets = secrets(&["hunter22"]);
+        let scrubber = secrets.scrubber().unwrap();
+        let part = scrubber.rows(text, std::ops::Range::clone(&inner));
+        assert_eq!(part, expected, "{text:?} {inner:?}");
+    };
+    let text = "a hunt\ner22 b";
+    check(text, 0..13, "a [REDACTED]\n b");
+    check(text, 0..4, "a [REDACTED]");
+    check(text, 4..13, "[REDACTED]\n b");
+    check(text, 7..13, "[REDACTED] b");
+    check(text, 11..13, " b");
+    check(text, 0..2, "a ");
+    check(text, 5..5, "");
 }
 
 #[test]

@@ -408,6 +408,17 @@ fn paths_of_the_system_are_reached_as_they_were_declared() {
     let folder = world.outside().canonicalize().unwrap();
     std::fs::create_dir_all(folder.join("state")).unwrap();
     std::fs::write(folder.join("state/file"), "state").unwrap();
+    std::fs::create_dir_all(folder.join("run/jig")).unwrap();
+    std::fs::write(folder.join("run/jig/key"), "key").unwrap();
+    // The twin: seen, unless it is said to be jig's.
+    world.confine.as_mut().unwrap().system = vec![SystemAccess {
+        path: folder.join("run"),
+        write: true,
+        execute: false,
+    }];
+    assert_eq!(output(&world, "cat ../run/jig/key"), "key");
+    world.hidden = vec![folder.join("run/jig")];
+    assert_ne!(shell(&world, "cat ../run/jig/key").exit_code, 0);
     let settings = world.confine.as_mut().unwrap();
     settings.system = vec![SystemAccess {
         path: folder.clone(),
@@ -423,6 +434,9 @@ fn paths_of_the_system_are_reached_as_they_were_declared() {
         "echo x > open/a",
         "cat ../state/file",
         "echo x > ../state/new",
+        "cat ../run/jig/key",
+        "echo x > ../run/jig/new",
+        "mv ../run/jig ../run/other && cat ../run/other/key",
     ] {
         assert_ne!(shell(&world, attack).exit_code, 0, "{attack}");
     }

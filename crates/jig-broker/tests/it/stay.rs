@@ -215,15 +215,15 @@ fn a_program_has_a_terminal_of_its_own() {
 
 #[test]
 fn keys_act_on_a_terminal_as_they_do_for_people() {
-    let script = "trap 'echo interrupted' INT; echo ready; read line; echo \"got $line\"; \
-                  read line; echo end";
+    let script = "trap 'echo interrupted' INT; sh -c 'echo ready; exec sleep 600'; cat; echo end";
     let world = world();
     let mut program = Running::new(&world, on_terminal(shell(script)));
     program.until("ready");
     program.write(json!({"keys": ["ctrl-c"]}));
     program.until("interrupted");
     program.write(json!({"keys": ["ctrl-d"]}));
-    program.until_end();
+    assert_eq!(program.until_end().exit_code, Some(0));
+    assert!(program.seen.ends_with("end"), "{}", program.seen);
 }
 
 #[test]
@@ -390,13 +390,35 @@ fn v157_giving_up_ends_a_wait_and_what_came_is_not_lost() {
         assert!(!work.is_quick());
         let cancel = work.cancel_token();
         let start = Instant::now();
-        let reader = thread::spawn(move || work.perform());
+        let (says, tid) = std::sync::mpsc::channel();
+        let reader = thread::spawn(move || {
+            says.send(rustix::thread::gettid()).unwrap();
+            work.perform()
+        });
+        until_asleep(tid.recv().unwrap());
         cancel.cancel();
         assert_eq!(reader.join().unwrap().unwrap_err().code(), -32005);
         assert!(start.elapsed() < PATIENCE);
     }
     program.write(json!({"line": "still there"}));
     program.until("still there");
+}
+
+/// Waits until a thread of this process waits for something.
+fn until_asleep(thread: rustix::thread::Pid) {
+    let stat = format!("/proc/self/task/{}/stat", thread.as_raw_nonzero());
+    let start = Instant::now();
+    let mut in_a_row = 0;
+    while in_a_row < 5 {
+        assert!(start.elapsed() < PATIENCE);
+        let stat = std::fs::read_to_string(&stat).unwrap_or_default();
+        let is_asleep = stat
+            .rsplit(')')
+            .next()
+            .is_some_and(|rest| rest.starts_with(" S"));
+        in_a_row = if is_asleep { in_a_row + 1 } else { 0 };
+        thread::sleep(Duration::from_millis(5));
+    }
 }
 
 #[test]
@@ -447,7 +469,12 @@ fn what_cannot_be_written_is_told() {
         "process.read",
     );
     pipes.stop();
-    check(&pipes, json!("x"), ErrorKind::UnknownProcess, "process.start");
+    check(
+        &pipes,
+        json!("x"),
+        ErrorKind::UnknownProcess,
+        "process.start",
+    );
     let error = try_read(&pipes.broker, ProcessRead::new(pipes.process)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::UnknownProcess);
     assert_eq!(
@@ -575,10 +602,7 @@ fn somebody_can_be_asked_about_a_start() {
     let Judged::Uncovered(inquiry) = broker.judge(&request) else {
         panic!("no rule speaks of it");
     };
-    assert_eq!(
-        inquiry.text(),
-        "Allow `editor` to run `sh -c echo hello`?"
-    );
+    assert_eq!(inquiry.text(), "Allow `editor` to run `sh -c echo hello`?");
     let Judged::Ready(work) = inquiry.approve(Scope::Once) else {
         panic!("it was approved");
     };

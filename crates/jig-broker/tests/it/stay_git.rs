@@ -28,16 +28,17 @@ fn s010_s013_hunks_are_staged_one_by_one() {
     std::fs::write(ws.join("a.txt"), lines("FIRST", "LAST")).unwrap();
     let mut program = Running::new(&world, git(&["add", "--patch"]));
     let asked = program.until("(1/2) Stage this hunk");
-    assert!(asked.running && program.seen.contains("+FIRST"), "{}", program.seen);
+    assert!(
+        asked.running && program.seen.contains("+FIRST"),
+        "{}",
+        program.seen
+    );
     program.write(json!({"line": "n"}));
     program.until("(2/2) Stage this hunk");
     program.write(json!({"line": "y"}));
     let end = program.until_end();
     assert_eq!(end.exit_code, Some(0), "{}", program.seen);
-    assert_eq!(
-        host_git(&ws, &["show", ":a.txt"]),
-        lines("first", "LAST")
-    );
+    assert_eq!(host_git(&ws, &["show", ":a.txt"]), lines("first", "LAST"));
 }
 
 fn three_commits(world: &World) -> std::path::PathBuf {
@@ -55,9 +56,10 @@ fn a_rebase_asks_an_editor_that_asks_the_tool() {
     let world = world();
     let ws = three_commits(&world);
     // A tool names its editor on the command line: it can set no variables.
-    let editor = "sequence.editor=sh -c 'printf \"which? \"; read line; sed -i \"${line}d\" \"$1\"' -";
+    let editor =
+        "sequence.editor=sh -c 'printf \"which? \"; read line; sed -i \"${line}d\" \"$1\"' -";
     let mut program = Running::new(&world, git(&["-c", editor, "rebase", "-i", "HEAD~2"]));
-    program.until("which? ");
+    program.until("which?");
     program.write(json!({"line": "1"}));
     let end = program.until_end();
     assert_eq!(end.exit_code, Some(0), "{}", program.seen);

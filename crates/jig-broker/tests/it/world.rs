@@ -30,6 +30,7 @@ pub(crate) struct World {
     pub(crate) approvals: Arc<Approvals>,
     pub(crate) secrets: Secrets,
     pub(crate) confine: Option<ConfineSettings>,
+    pub(crate) hidden: Vec<std::path::PathBuf>,
     pub(crate) guards: Guards,
     memory: Option<Arc<MemoryFiles>>,
 }
@@ -70,6 +71,7 @@ impl World {
             approvals: Arc::new(Approvals::new()),
             secrets: Secrets::new(),
             confine: None,
+            hidden: Vec::new(),
             guards: Guards::of_workspace(),
             memory,
         }
@@ -203,6 +205,7 @@ impl World {
         parts.http.resolver = Arc::new(self.names.clone());
         parts.process.env = jig_sandbox::minimal_environment(self.outside());
         parts.process.confine = self.confine.clone();
+        parts.process.hidden = self.hidden.clone();
         parts.audit = Arc::clone(&self.log) as Arc<dyn AuditSink>;
         parts.approvals = Arc::clone(&self.approvals);
         parts.secrets = self.secrets.clone();

@@ -207,6 +207,14 @@ fn a_question_can_be_left_open_for_later() {
         assert!(Instant::now() < deadline, "it asks");
         std::thread::sleep(Duration::from_millis(10));
     };
+    // Meanwhile it is not the assistant's to answer.
+    let mut person = Person::who_says([Answer::Later]);
+    let apply = json!({"action": "apply", "id": "h_1", "input": "once"});
+    let refused = shop.ask("writing", apply, &mut person);
+    assert!(
+        matches!(refused, Err(CallError::NotYours { .. })),
+        "{refused:?}"
+    );
     shop.engine
         .handles
         .answer(&id, pending.number, json!("once"))

@@ -1,4 +1,4 @@
-//! [`published`]: what model providers are given of a tool.
+//! [`published()`]: what model providers are given of a tool.
 //!
 //! They refuse a whole request for one schema that they don't take, each for other reasons: a root
 //! `oneOf` or `anyOf`, `const`, an `enum` without its type, names beyond 64 plain characters. What is
@@ -176,11 +176,12 @@ fn assembled(
     if spawn.get("additionalProperties") == Some(&Value::Bool(false)) {
         root.insert("additionalProperties".to_owned(), Value::Bool(false));
     }
-    simplify(&mut root);
+    rename_definitions(&mut root);
+    each_schema(&mut root, &mut simplify);
     root
 }
 
-/// Writes a schema and those within it as every provider takes them, with the same meaning.
+/// Writes a schema as every provider takes it, with the same meaning; not those within it.
 fn simplify(schema: &mut Map<String, Value>) {
     if let Some(only) = schema.shift_remove("const") {
         schema.insert("enum".to_owned(), Value::Array(vec![only]));
@@ -193,33 +194,53 @@ fn simplify(schema: &mut Map<String, Value>) {
         schema.insert("type".to_owned(), json!("string"));
     }
     split_types(schema);
-    if let Some(Value::Object(older)) = schema.shift_remove("definitions") {
-        let definitions = schema.entry("$defs").or_insert_with(|| json!({}));
-        if let Value::Object(definitions) = definitions {
-            for (name, definition) in older {
-                definitions.entry(name).or_insert(definition);
-            }
-        }
-    }
-    if let Some(Value::String(reference)) = schema.get_mut("$ref")
-        && let Some(name) = reference.strip_prefix("#/definitions/")
-    {
-        *reference = format!("#/$defs/{name}");
-    }
+}
+
+/// Calls `change` for a schema, and then for those within it.
+fn each_schema(schema: &mut Map<String, Value>, change: &mut dyn FnMut(&mut Map<String, Value>)) {
+    change(schema);
     for (key, value) in schema {
         match (key.as_str(), value) {
-            ("properties" | "$defs" | "patternProperties", Value::Object(named)) => {
+            (
+                "properties" | "$defs" | "definitions" | "patternProperties",
+                Value::Object(named),
+            ) => {
                 let schemas = named.values_mut().filter_map(Value::as_object_mut);
-                schemas.for_each(simplify);
+                schemas.for_each(|one| each_schema(one, change));
             }
-            ("items" | "additionalProperties" | "not", Value::Object(inner)) => simplify(inner),
+            ("items" | "additionalProperties" | "not", Value::Object(inner)) => {
+                each_schema(inner, change);
+            }
             ("anyOf" | "oneOf" | "allOf" | "prefixItems", Value::Array(list)) => {
                 let schemas = list.iter_mut().filter_map(Value::as_object_mut);
-                schemas.for_each(simplify);
+                schemas.for_each(|one| each_schema(one, change));
             }
             _ => {}
         }
     }
+}
+
+/// Gives definitions the newer of the two names of their place. Where both are in use for different
+/// things, they stay.
+fn rename_definitions(root: &mut Map<String, Value>) {
+    let Some(Value::Object(older)) = root.get("definitions") else {
+        return;
+    };
+    let older = older.clone();
+    let place = root.entry("$defs").or_insert_with(|| json!({}));
+    let Value::Object(newer) = place else { return };
+    if older.keys().any(|name| newer.contains_key(name)) {
+        return;
+    }
+    newer.extend(older);
+    root.shift_remove("definitions");
+    each_schema(root, &mut |schema| {
+        if let Some(Value::String(reference)) = schema.get_mut("$ref")
+            && let Some(name) = reference.strip_prefix("#/definitions/")
+        {
+            *reference = format!("#/$defs/{name}");
+        }
+    });
 }
 
 /// Writes a list of types as a choice of schemas.
@@ -232,6 +253,10 @@ fn split_types(schema: &mut Map<String, Value>) {
         return;
     };
     let types = types.clone();
+    if let [only] = types.as_slice() {
+        schema.insert("type".to_owned(), only.clone());
+        return;
+    }
     let mut rest = std::mem::take(schema);
     rest.shift_remove("type");
     let variants = types.into_iter().map(|one| {

@@ -1,22 +1,25 @@
 //! [`Entry`]: one handle, and what its caller has been told about it.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use jig_broker::CancelToken;
 use jig_proto::{
-    Content, Details, Fetch, HandleId, HandleReport, Notice, Status, ToolError, ToolState, View,
+    Content, Details, Fetch, HandleId, HandleReport, Notice, Question, Status, ToolError,
+    ToolState, View,
 };
-use jig_pty::Cut;
+use jig_pty::{Cut, Settle};
 
-use super::{HandleInfo, HandleOptions};
 use super::shown::Shown;
+use super::{HandleInfo, HandleOptions};
 use crate::session::{ApplyError, AskedBy, Look, Session, Update};
 
 /// One handle.
 #[derive(Debug)]
 pub(super) struct Entry {
+    /// A number that no other handle ever has, whatever its id.
+    pub(super) number: u64,
     pub(super) id: HandleId,
     pub(super) tool: String,
     pub(super) options: HandleOptions,
@@ -31,6 +34,8 @@ pub(super) struct Entry {
     /// Whether the table knows that the tool has stopped.
     pub(super) is_noted: AtomicBool,
     result_was_told: AtomicBool,
+    /// The process that stands in the journal; 0 for none.
+    pub(super) noted_pid: AtomicU32,
 }
 
 /// How far the caller has been told.
@@ -46,6 +51,8 @@ struct Told {
     asked_by: Option<AskedBy>,
     /// The number of the question that was answered last. The tool may not have noticed yet.
     answered: u64,
+    /// The output up to here came before that answer.
+    answered_at: u64,
     /// What the tool's result is, whatever it says itself.
     verdict: Option<ToolError>,
 }
@@ -76,6 +83,7 @@ impl Entry {
         session: Arc<Session>,
     ) -> Self {
         Self {
+            number: NEXT.fetch_add(1, Ordering::Relaxed),
             id,
             tool,
             options,
@@ -88,11 +96,13 @@ impl Entry {
                 status: Status::Running,
                 asked_by: None,
                 answered: 0,
+                answered_at: 0,
                 verdict: None,
             }),
             has_news: AtomicBool::new(false),
             is_noted: AtomicBool::new(false),
             result_was_told: AtomicBool::new(false),
+            noted_pid: AtomicU32::new(0),
         }
     }
 
@@ -203,15 +213,23 @@ impl Entry {
         }
     }
 
-    /// Waits until what the tool does now has come to rest.
-    pub(super) fn settle(&self, seen: u64, seq: u64) -> Update {
-        self.session.settle(seen, seq, &jig_pty::Settle::default())
+    /// Waits until what the tool does now has come to rest. That takes seconds at most: a call that is
+    /// given up meanwhile waits too.
+    pub(super) fn settle(&self, seen: u64, seq: u64, cancel: Option<&CancelToken>) -> Update {
+        match cancel.is_some_and(CancelToken::is_cancelled) {
+            true => self.session.state(),
+            false => self.session.settle(seen, seq, &Settle::default()),
+        }
     }
 
-    /// How far the caller was told: the number of the update, and the place in the output.
-    pub(super) fn told(&self) -> (u64, u64) {
+    /// Since when the tool is watched: since the caller was last told something, or the last question was
+    /// answered. The number of the update, and the place in the output.
+    pub(super) fn last_event(&self) -> (u64, u64) {
         let told = self.lock();
-        (told.number, told.seq)
+        (
+            told.number.max(told.answered),
+            told.seq.max(told.answered_at),
+        )
     }
 
     /// The question that waits for an answer, and the number of its update.
@@ -230,7 +248,12 @@ impl Entry {
             return Addressee::Nobody;
         }
         match open {
-            Some(pending) => Addressee::Question(pending),
+            Some(pending) if pending.asked_by == AskedBy::Policy => Addressee::Policy,
+            Some(pending) if told.number == pending.number => Addressee::Question(pending.number),
+            // The caller has not read the question, so this was not meant as its answer.
+            Some(_) => Addressee::Unread,
+            // The tool has not heard the answer yet, and would take this for another one.
+            None if update.state.status() == Status::Waiting => Addressee::Nobody,
             None => Addressee::Tool(update.number),
         }
     }
@@ -248,6 +271,7 @@ impl Entry {
             return Err(ApplyError::Changed);
         }
         let before = std::mem::replace(&mut told.answered, number);
+        told.answered_at = self.session.seq();
         drop(told);
         let sent = send();
         if sent.is_err() {
@@ -318,7 +342,10 @@ impl Entry {
             let told = self.lock();
             let update = self.session.state();
             let question = told.open_question(&update);
-            (told.status_of(&update), question.map(|open| open.question.text))
+            (
+                told.status_of(&update),
+                question.map(|open| open.question.text),
+            )
         };
         HandleInfo {
             id: self.id.clone(),
@@ -406,12 +433,16 @@ impl Told {
 }
 
 /// To whom an input goes.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Addressee {
-    /// It is the answer to the open question.
-    Question(Pending),
+    /// It is the answer to the open question, which has this number.
+    Question(u64),
+    /// It would be the answer to a question of the policy.
+    Policy,
     /// It goes to the tool, which ran when the update of this number was the newest, or has stopped.
     Tool(u64),
+    /// The tool has a question that the caller has not been told.
+    Unread,
     /// It was meant as the answer to a question that is not open any more.
     Nobody,
 }
@@ -424,10 +455,12 @@ pub struct Pending {
     /// another question.
     pub number: u64,
     /// The question.
-    pub question: jig_proto::Question,
+    pub question: Question,
     /// Whose it is.
     pub asked_by: AskedBy,
 }
+
+static NEXT: AtomicU64 = AtomicU64::new(1);
 
 /// The number of a session's first update, which says that the tool runs.
 const FIRST: u64 = 1;

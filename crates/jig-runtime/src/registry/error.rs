@@ -36,7 +36,9 @@ pub enum HandleError {
         asked: String,
     },
     /// As many tools run as may.
-    #[error("{limit} handles are live, which is the most there can be\nhint: abort some of them first")]
+    #[error(
+        "{limit} handles are live, which is the most there can be\nhint: abort some of them first"
+    )]
     TooMany {
         /// The limit.
         limit: usize,
@@ -65,6 +67,15 @@ pub enum HandleError {
          fetch `{id}` to see whether it was decided"
     )]
     PolicyAsks {
+        /// The handle.
+        id: HandleId,
+    },
+    /// The tool has a question that its caller has not read.
+    #[error(
+        "`{id}` asks something by now, and the input was not an answer to that: it was not used\nhint: \
+         fetch `{id}` to see the question"
+    )]
+    Asks {
         /// The handle.
         id: HandleId,
     },

@@ -34,7 +34,8 @@ pub(super) struct Journal {
 #[derive(Debug, Default)]
 struct Book {
     file: Option<(PathBuf, OwnedFd)>,
-    live: BTreeMap<HandleId, Noted>,
+    /// By the numbers of their handles. An id may belong to another handle later.
+    live: BTreeMap<u64, Noted>,
     /// How many lines of the file say nothing any more.
     stale: usize,
 }
@@ -42,6 +43,7 @@ struct Book {
 /// A handle, as it stands in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Noted {
+    id: String,
     tool: String,
     process: Process,
     /// Seconds since 1970.
@@ -58,34 +60,32 @@ impl Journal {
     }
 
     /// Notes the process of a handle, in place of one that it had before.
-    pub(super) fn add(&self, id: &HandleId, tool: &str, pid: u32) {
+    pub(super) fn add(&self, number: u64, id: &HandleId, tool: &str, pid: u32) {
         let Some(process) = Process::find(pid) else {
             return;
         };
         let mut book = self.lock();
-        if book
-            .live
-            .get(id)
-            .is_some_and(|noted| noted.process == process)
-        {
+        let known = book.live.get(&number);
+        if known.is_some_and(|noted| noted.process == process) {
             return;
         }
         let noted = Noted {
+            id: id.to_string(),
             tool: tool.to_owned(),
             process,
             since: seconds(SystemTime::now()),
         };
-        let line = noted.line(id);
-        if book.live.insert(id.clone(), noted).is_some() {
+        let line = noted.line(number);
+        if book.live.insert(number, noted).is_some() {
             book.stale += 1;
         }
         self.write(&mut book, &line);
     }
 
     /// Notes that a handle is gone. With the last one goes the file.
-    pub(super) fn remove(&self, id: &HandleId) {
+    pub(super) fn remove(&self, number: u64) {
         let mut book = self.lock();
-        if book.live.remove(id).is_none() {
+        if book.live.remove(&number).is_none() {
             return;
         }
         if book.live.is_empty() {
@@ -93,7 +93,7 @@ impl Journal {
             return;
         }
         book.stale += 2;
-        let line = format!("{}\n", json!({ "gone": id }));
+        let line = format!("{}\n", json!({ "gone": number }));
         self.write(&mut book, &line);
     }
 
@@ -108,7 +108,8 @@ impl Journal {
             }
             return;
         }
-        let lines = book.live.iter().map(|(id, noted)| noted.line(id));
+        let lines = book.live.iter();
+        let lines = lines.map(|(number, noted)| noted.line(*number));
         let whole = std::iter::once(header()).chain(lines).collect::<String>();
         let made = self.make(&whole).ok();
         // The old file is removed when the new one is complete: a process is noted twice for a moment, and
@@ -168,18 +169,24 @@ impl Book {
 }
 
 impl Noted {
-    fn line(&self, id: &HandleId) -> String {
-        let Process { pid, started } = self.process;
+    fn line(&self, number: u64) -> String {
+        let Self {
+            id,
+            tool,
+            process: Process { pid, started },
+            since,
+        } = self;
         let line = json!({
-            "id": id, "tool": self.tool, "pid": pid, "started": started, "since": self.since,
+            "handle": number, "id": id, "tool": tool, "pid": pid, "started": started, "since": since,
         });
         format!("{line}\n")
     }
 
-    fn read(line: &Value) -> Option<(String, Self)> {
+    fn read(line: &Value) -> Option<(u64, Self)> {
         let number = |key| line.get(key)?.as_u64();
         let text = |key| Some(line.get(key)?.as_str()?.to_owned());
         let noted = Self {
+            id: text("id")?,
             tool: text("tool")?,
             process: Process {
                 pid: i32::try_from(number("pid")?).ok()?,
@@ -187,7 +194,7 @@ impl Noted {
             },
             since: number("since")?,
         };
-        Some((text("id")?, noted))
+        Some((number("handle")?, noted))
     }
 }
 
@@ -202,11 +209,11 @@ pub fn leftovers(directory: &Path) -> Vec<Leftover> {
         // What cannot be read is not ours to judge.
         if let Ok(Some(handles)) = take(&path) {
             let now = SystemTime::now();
-            found.extend(handles.into_iter().map(|(id, noted)| {
+            found.extend(handles.into_iter().map(|noted| {
                 let end = noted.process.end();
                 let since = SystemTime::UNIX_EPOCH + Duration::from_secs(noted.since);
                 Leftover {
-                    id,
+                    id: noted.id,
                     tool: noted.tool,
                     age: now.duration_since(since).unwrap_or_default(),
                     was_alive: end.was_alive,
@@ -235,7 +242,7 @@ fn journals(directory: &Path) -> Vec<PathBuf> {
 }
 
 /// Removes a journal that was left behind; returns the handles in it. `None` if its owner lives.
-fn take(path: &Path) -> io::Result<Option<Vec<(String, Noted)>>> {
+fn take(path: &Path) -> io::Result<Option<Vec<Noted>>> {
     // A pipe with that name would otherwise block here.
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let file = fs::open(path, flags, Mode::empty())?;
@@ -264,7 +271,7 @@ fn take(path: &Path) -> io::Result<Option<Vec<(String, Noted)>>> {
 }
 
 /// The process that wrote a journal, and the handles that were live; those of an earlier boot are not.
-fn parse(content: &[u8]) -> (Option<Process>, Vec<(String, Noted)>) {
+fn parse(content: &[u8]) -> (Option<Process>, Vec<Noted>) {
     let lines = content.split(|byte| *byte == b'\n');
     let mut lines = lines.filter_map(|line| serde_json::from_slice::<Value>(line).ok());
     let Some(header) = lines.next() else {
@@ -277,19 +284,19 @@ fn parse(content: &[u8]) -> (Option<Process>, Vec<(String, Noted)>) {
         let pid = i32::try_from(pid).ok()?;
         Some(Process { pid, started })
     });
-    let mut handles: Vec<(String, Noted)> = Vec::new();
+    let mut handles = BTreeMap::new();
     for line in lines {
-        if let Some(gone) = line.get("gone").and_then(Value::as_str) {
-            handles.retain(|(id, _)| id != gone);
-        } else if let Some((id, mut noted)) = Noted::read(&line) {
-            handles.retain(|(other, _)| *other != id);
+        if let Some(gone) = line.get("gone").and_then(Value::as_u64) {
+            handles.remove(&gone);
+        } else if let Some((number, mut noted)) = Noted::read(&line) {
             if !is_this_boot {
                 // Numbers of an earlier boot mean nothing now.
                 noted.process.started = u64::MAX;
             }
-            handles.push((id, noted));
+            handles.insert(number, noted);
         }
     }
+    let handles = handles.into_values().collect();
     (owner.filter(|_| is_this_boot), handles)
 }
 

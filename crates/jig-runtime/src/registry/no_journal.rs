@@ -17,9 +17,9 @@ impl Journal {
         Ok(Self)
     }
 
-    pub(super) fn add(&self, _id: &HandleId, _tool: &str, _pid: u32) {}
+    pub(super) fn add(&self, _number: u64, _id: &HandleId, _tool: &str, _pid: u32) {}
 
-    pub(super) fn remove(&self, _id: &HandleId) {}
+    pub(super) fn remove(&self, _number: u64) {}
 }
 
 /// Finds nothing: see [`Handles::with_journal`](super::Handles::with_journal).

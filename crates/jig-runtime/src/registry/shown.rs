@@ -18,7 +18,7 @@ pub(super) struct Shown {
     in_lines: bool,
     /// Where what comes next begins.
     pub(super) next: u64,
-    /// How far the caller is told if this reaches it.
+    /// How far the caller is told if this reaches it, and was not told further before.
     pub(super) told: u64,
     /// Whether nothing is left to show: all that the caller was not told is here.
     pub(super) is_complete: bool,
@@ -51,7 +51,7 @@ impl Shown {
         let next = output.seq;
         // A page that begins later leaves out something that the caller does not know.
         let is_known = after <= told;
-        let told = if is_known { next.max(told) } else { told };
+        let told = if is_known { next } else { told };
         let is_complete = is_known && output.left == 0;
         Self::new(output, Gap::Behind, next, told, is_complete)
     }
@@ -72,7 +72,7 @@ impl Shown {
         let shows_news = output.text.trim_end().ends_with(news.text.trim_end());
         let is_complete = news.left == 0 && shows_news;
         let told = match is_complete {
-            true => output.seq.max(told),
+            true => output.seq,
             false => told,
         };
         Self::new(output, gap, told, told, is_complete)

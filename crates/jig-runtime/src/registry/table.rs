@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use jig_proto::{HandleId, Notice, Status};
 
@@ -29,7 +30,9 @@ pub(super) struct Table {
 #[derive(Debug)]
 enum Slot {
     /// A tool is being started for it.
-    Reserved { tool: String },
+    Reserved {
+        tool: String,
+    },
     Filled(Arc<Entry>),
 }
 
@@ -103,11 +106,10 @@ impl Table {
     }
 
     /// All of these, or an error that names every one that is not there.
-    pub(super) fn find_all(&self, ids: &[HandleId]) -> Result<Vec<Arc<Entry>>, HandleError> {
-        let unknown: Vec<&HandleId> = ids
-            .iter()
-            .filter(|id| !self.slots.contains_key(*id))
-            .collect();
+    pub(super) fn find_all(&self, ids: &[&HandleId]) -> Result<Vec<Arc<Entry>>, HandleError> {
+        let unknown = ids.iter().copied();
+        let unknown = unknown.filter(|id| !self.slots.contains_key(*id));
+        let unknown: Vec<&HandleId> = unknown.collect();
         if !unknown.is_empty() {
             return Err(self.unknown(unknown));
         }
@@ -122,10 +124,10 @@ impl Table {
         filled.collect()
     }
 
-    /// Notes that a tool has stopped. If more than `kept` have, the one that did so first goes, and is
+    /// Notes, once, that a tool has stopped. If more than `kept` have, the one that did so first goes, and is
     /// returned, to be dropped where nothing is locked.
     pub(super) fn note_stopped(&mut self, entry: &Arc<Entry>, kept: usize) -> Option<Arc<Entry>> {
-        if !self.holds(entry) {
+        if entry.is_noted.swap(true, Ordering::SeqCst) {
             return None;
         }
         self.live -= 1;
@@ -149,13 +151,17 @@ impl Table {
         Some(dropped)
     }
 
-    /// Removes a handle whose tool was noted as stopped.
+    /// Removes a handle whose tool has stopped.
     pub(super) fn remove(&mut self, entry: &Arc<Entry>, ended: Ended) {
-        if self.holds(entry) {
-            self.slots.remove(&entry.id);
-            self.stopped.retain(|id| *id != entry.id);
-            self.remember(entry.id.clone(), ended);
+        if !self.holds(entry) {
+            return;
         }
+        match entry.is_noted.swap(true, Ordering::SeqCst) {
+            true => self.stopped.retain(|id| *id != entry.id),
+            false => self.live -= 1,
+        }
+        self.slots.remove(&entry.id);
+        self.remember(entry.id.clone(), ended);
     }
 
     /// Ends the turn: from now on nothing is reserved or filled.

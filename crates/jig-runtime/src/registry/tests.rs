@@ -49,7 +49,8 @@ impl Tool {
     }
 
     fn says(&self, text: &str) {
-        self.board.say(|transcript| transcript.push(text.as_bytes()));
+        self.board
+            .say(|transcript| transcript.push(text.as_bytes()));
     }
 
     fn asks(&self, id: &str) {
@@ -59,7 +60,8 @@ impl Tool {
 
     fn needs_leave(&self) {
         let question = Question::select("access-1", "May it?", ["once", "turn", "no"]);
-        self.board.waiting(Content::EMPTY, question, AskedBy::Policy);
+        self.board
+            .waiting(Content::EMPTY, question, AskedBy::Policy);
     }
 
     fn runs(&self) {

@@ -1,107 +1,21 @@
-//! [`Board`]: where the owner of a tool publishes, and [`Orders`]: how it is steered.
+//! [`Board`]: where the owner of a tool publishes what there is to know about it.
 
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 use std::time::Instant;
 
-use jig_broker::{Broker, CancelToken, Secrets, Unapproved};
+use jig_broker::{Broker, CancelToken, Secrets};
 use jig_proto::{Content, Question, Status, ToolError, ToolState};
 use jig_pty::{Input, Log, Screen, Settle, Transcript};
 use jig_sandbox::{Child, Status as Confinement};
 use serde_json::Value;
 
+use super::orders::{Given, WakerSlot};
+use super::output::Found;
 use super::{ApplyError, AskedBy, Look, Output, Painted, Update};
 use crate::{Plan, Reached};
-
-/// What a session is told to do.
-#[derive(Debug)]
-pub(crate) enum Order {
-    Apply(Applied),
-    Decline(u64, Unapproved),
-    Cancel,
-    Abort,
-}
-
-/// An answer or an input, and who waits to hear what became of it.
-#[derive(Debug)]
-pub(crate) struct Applied {
-    pub(crate) given: Given,
-    pub(crate) input: Value,
-    taken: Option<SyncSender<Result<(), ApplyError>>>,
-}
-
-/// What somebody meant with what they gave. It is settled by what they saw: an answer never becomes input
-/// of a tool that has gone on meanwhile, nor input the answer to a question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Given {
-    /// The answer to the question of the update with this number.
-    Answer(u64),
-    /// Input of a tool that runs.
-    Input,
-}
-
-impl Applied {
-    /// Tells whoever gave it what became of it.
-    pub(crate) fn reply(self, result: Result<(), ApplyError>) {
-        if let Some(taken) = self.taken {
-            // Nobody may be there any more.
-            let _ = taken.send(result);
-        }
-    }
-}
-
-/// The way of orders to the thread that owns the tool.
-#[derive(Debug, Clone)]
-pub(crate) struct Orders {
-    sender: Sender<Order>,
-    waker: Option<jig_sandbox::Waker>,
-}
-
-impl Orders {
-    /// A way that also ends the wait of a thread that polls. Without a waker, the thread takes orders
-    /// when it comes to it.
-    pub(crate) fn new(waker: Option<jig_sandbox::Waker>) -> (Self, Receiver<Order>) {
-        let (sender, receiver) = channel();
-        (Self { sender, waker }, receiver)
-    }
-
-    pub(super) fn send(&self, order: Order) -> Result<(), ApplyError> {
-        let sent = self.sender.send(order);
-        sent.map_err(|_| ApplyError::NotRunning)?;
-        if let Some(waker) = &self.waker {
-            waker.wake();
-        }
-        Ok(())
-    }
-
-    /// Sends an answer or an input, and waits until the owner of the tool has taken it, if that is one
-    /// that takes orders at once.
-    pub(super) fn apply(&self, board: &Board, seen: u64, input: Value) -> Result<(), ApplyError> {
-        let given = board.given(seen, &input)?;
-        if self.waker.is_none() {
-            let applied = Applied {
-                given,
-                input,
-                taken: None,
-            };
-            self.send(Order::Apply(applied))?;
-            board.input_has_come();
-            return Ok(());
-        }
-        let (taken, reply) = sync_channel(1);
-        let applied = Applied {
-            given,
-            input,
-            taken: Some(taken),
-        };
-        self.send(Order::Apply(applied))?;
-        // An owner that ends drops what it was sent.
-        reply.recv().unwrap_or(Err(ApplyError::NotRunning))
-    }
-}
 
 /// What input a running tool takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -204,6 +118,8 @@ pub(crate) struct Post {
     broker: Option<Broker>,
     /// Whether the call was given up.
     given_up: bool,
+    /// What wakes the owner of the tool, as long as that runs.
+    waker: Option<WakerSlot>,
 }
 
 impl Post {
@@ -262,6 +178,7 @@ impl Board {
                 current: None,
                 broker: None,
                 given_up: false,
+                waker: None,
             }),
             changed: Condvar::new(),
             news: Condvar::new(),
@@ -394,7 +311,7 @@ impl Board {
     }
 
     /// What is meant with something that was given to the update of the number `seen`.
-    fn given(&self, seen: u64, input: &Value) -> Result<Given, ApplyError> {
+    pub(super) fn given(&self, seen: u64, input: &Value) -> Result<Given, ApplyError> {
         let post = self.look();
         match post.state.status() {
             Status::Stopped => return Err(ApplyError::NotRunning),
@@ -412,7 +329,7 @@ impl Board {
         Ok(Given::Input)
     }
 
-    fn input_has_come(&self) {
+    pub(super) fn input_has_come(&self) {
         let broker = self.lock().broker.clone();
         if let Some(broker) = broker {
             broker.input_has_come();
@@ -437,9 +354,9 @@ impl Board {
             post.asked = post.number;
         }
         // Whoever keeps a session that has stopped need not keep all that it worked with.
-        let broker = match status {
-            Status::Stopped => post.broker.take(),
-            _ => None,
+        let (broker, waker) = match status {
+            Status::Stopped => (post.broker.take(), post.waker.take()),
+            _ => (None, None),
         };
         self.changed.notify_all();
         if post.listening > 0 {
@@ -447,6 +364,10 @@ impl Board {
         }
         drop(post);
         drop(broker);
+        if let Some(waker) = waker {
+            let mut waker = waker.lock().unwrap_or_else(PoisonError::into_inner);
+            *waker = None;
+        }
         let hook = self.hook.lock().unwrap_or_else(PoisonError::into_inner);
         let hook = hook.as_ref().map(|hook| Arc::clone(&hook.0));
         if let Some(hook) = hook {
@@ -473,6 +394,18 @@ impl Board {
         self.look().update()
     }
 
+    /// Has the waker dropped when the tool has stopped.
+    pub(super) fn keep_waker(&self, waker: WakerSlot) {
+        let mut post = self.lock();
+        if post.state.status() != Status::Stopped {
+            post.waker = Some(waker);
+            return;
+        }
+        drop(post);
+        let mut waker = waker.lock().unwrap_or_else(PoisonError::into_inner);
+        *waker = None;
+    }
+
     pub(super) fn set_hook(&self, hook: Arc<dyn Fn(Status) + Send + Sync>) {
         let mut place = self.hook.lock().unwrap_or_else(PoisonError::into_inner);
         *place = Some(Hook(hook));
@@ -483,30 +416,26 @@ impl Board {
     }
 
     pub(super) fn output(&self, look: &Look) -> Output {
+        let scrubber = self.secrets.scrubber();
         let post = self.look();
-        let mut output = match &post.transcript {
-            Some(transcript) => Output::of(transcript, look),
-            None => told(&post, look),
+        let Some(transcript) = &post.transcript else {
+            return told(&post, look);
         };
-        if post.is_closed_by_us && output.seq == post.seq() && output.text.ends_with('\n') {
-            output.text.pop();
-        }
+        let found = Found::of(transcript, look, scrubber.is_some());
+        let (is_closed_by_us, seq) = (post.is_closed_by_us, post.seq());
+        // Looking for secrets takes its time, and the tool goes on meanwhile.
         drop(post);
-        // What a screen shows is put together from pieces: only now is there a text to look at.
-        if output.terminal.is_some()
-            && let Some(scrubber) = self.secrets.scrubber()
-        {
-            output.text = scrubber.lines(output.text);
+        let mut output = found.clean(scrubber.as_ref());
+        if is_closed_by_us && output.seq == seq && output.text.ends_with('\n') {
+            output.text.pop();
         }
         output
     }
 
     pub(super) fn painted(&self) -> Option<Painted> {
         let scrubber = self.secrets.scrubber();
-        match &self.look().transcript {
-            Some(Transcript::Screen(screen)) => Some(Painted::of(screen, scrubber.as_ref())),
-            _ => None,
-        }
+        let post = self.look();
+        Painted::of(post.transcript.as_ref()?, scrubber.as_ref())
     }
 
     pub(super) fn is_terminal(&self) -> bool {

@@ -1,5 +1,7 @@
 //! What a session shows of what its tool said.
 
+use std::ops::Range;
+
 use jig_broker::Scrubber;
 use jig_proto::{TerminalReport, View};
 use jig_pty::{Cursor, Cut, Piece, Screen, Size, TerminalFacts, Transcript};
@@ -51,58 +53,120 @@ pub struct Painted {
     pub seq: u64,
 }
 
-impl Output {
-    /// What `transcript` has for a look.
-    pub(super) fn of(transcript: &Transcript, look: &Look) -> Self {
-        let piece = match look.view {
-            View::New => transcript.since(look.after, look.max, look.cut),
-            View::All => transcript.all(look.max),
-            View::Screen => transcript.shown(look.max),
+/// What a transcript has for a look, and how it stands in all that is kept.
+pub(super) struct Found {
+    output: Output,
+    /// All that is kept, or what is looked at if that is no part of it; and where in it the text stands.
+    /// `None` as long as there are no secrets.
+    place: Option<(String, Range<usize>)>,
+}
+
+impl Found {
+    /// What `transcript` has for a look. With `has_secrets` it is made ready to be cleaned.
+    pub(super) fn of(transcript: &Transcript, look: &Look, has_secrets: bool) -> Self {
+        let show = |max| match look.view {
+            View::New => transcript.since(look.after, max, look.cut),
+            View::All => transcript.all(max),
+            View::Screen => transcript.shown(max),
         };
-        let terminal = transcript.terminal().map(report);
         let Piece {
             text,
             seq,
             lost,
             left,
-        } = piece;
+        } = show(look.max);
+        let place = has_secrets.then(|| {
+            let uncut = show(usize::MAX).text;
+            place(transcript.all(usize::MAX).text, uncut, &text)
+        });
+        let terminal = transcript.terminal().map(report);
         Self {
-            text,
-            seq,
-            lost,
-            left,
-            terminal,
+            output: Output {
+                text,
+                seq,
+                lost,
+                left,
+                terminal,
+            },
+            place,
         }
+    }
+
+    /// The output without secrets.
+    ///
+    /// Those that a program prints are gone already. Here it is about values that were remembered only
+    /// afterwards, and about those that a program draws on a screen in parts. Whoever looks chooses where a
+    /// piece begins and ends, so they are looked for in all that is kept: no piece shows half of one.
+    pub(super) fn clean(self, scrubber: Option<&Scrubber>) -> Output {
+        let mut output = self.output;
+        if let Some((scrubber, (whole, range))) = scrubber.zip(self.place) {
+            output.text = match output.terminal {
+                Some(_) => scrubber.rows(&whole, range),
+                None => {
+                    let text = scrubber.part(whole.as_bytes(), range);
+                    String::from_utf8_lossy(&text).into_owned()
+                }
+            };
+        }
+        output
     }
 }
 
+/// Where a text that was cut out of `uncut` stands in the whole. A screen that a program has taken for itself
+/// is no part of the whole.
+fn place(whole: String, uncut: String, text: &str) -> (String, Range<usize>) {
+    let offset = if uncut.ends_with(text) {
+        uncut.len() - text.len()
+    } else if uncut.starts_with(text) {
+        0
+    } else {
+        // It was put together anew at its border. There is nothing better than to show all of it.
+        return (uncut.clone(), 0..uncut.len());
+    };
+    let (whole, start) = match whole.len().checked_sub(uncut.len()) {
+        Some(start) if whole.ends_with(&uncut) => (whole, start),
+        _ => (uncut, 0),
+    };
+    let from = start + offset;
+    (whole, from..from + text.len())
+}
+
 impl Painted {
-    pub(super) fn of(screen: &Screen, scrubber: Option<&Scrubber>) -> Self {
-        Self {
-            lines: painted(screen, scrubber),
+    pub(super) fn of(transcript: &Transcript, scrubber: Option<&Scrubber>) -> Option<Self> {
+        let screen = transcript.screen()?;
+        Some(Self {
+            lines: painted(transcript, screen, scrubber),
             cursor: screen.cursor(),
             size: screen.size(),
             alternate: screen.is_alternate(),
             application_cursor: screen.cursor_keys_are_application(),
             bracketed_paste: screen.bracketed_paste(),
             seq: screen.seq(),
-        }
+        })
     }
 }
 
 /// The rows with their colours; without them if a secret stands there, because a change of colour in the
 /// middle of one would hide it from the scrubber.
-fn painted(screen: &Screen, scrubber: Option<&Scrubber>) -> Vec<String> {
-    if let Some(scrubber) = scrubber {
-        let text = screen.text();
-        let scrubbed = scrubber.lines(text.clone());
-        if scrubbed != text {
-            let mut lines: Vec<String> = scrubbed.lines().map(str::to_owned).collect();
-            lines.resize(usize::from(screen.size().rows), String::new());
-            return lines;
-        }
+fn painted(transcript: &Transcript, screen: &Screen, scrubber: Option<&Scrubber>) -> Vec<String> {
+    let Some(scrubber) = scrubber else {
+        return screen.painted();
+    };
+    let look = Look {
+        view: View::Screen,
+        after: 0,
+        max: usize::MAX,
+        cut: Cut::Front,
+    };
+    let found = Found::of(transcript, &look, true);
+    let text = found.output.text.clone();
+    let clean = found.clean(Some(scrubber)).text;
+    if clean == text {
+        return screen.painted();
     }
-    screen.painted()
+    let mut lines: Vec<String> = clean.lines().map(str::to_owned).collect();
+    lines.resize(usize::from(screen.size().rows), String::new());
+    lines
 }
 
 fn report(facts: TerminalFacts) -> TerminalReport {

@@ -71,11 +71,11 @@ impl Driver {
                 ToolError::new(format!("`{name}` cannot be watched: {error}"))
             };
             let state = if self.plan.stateful || run.terminal.is_some() {
-                let live = Live::new(&self, run).map_err(unwatched)?;
+                let live = Live::new(self, run).map_err(unwatched)?;
                 self.has_started(answered.take());
                 live.run()
             } else {
-                let watch = Watch::new(&self, run).map_err(unwatched)?;
+                let watch = Watch::new(self, run).map_err(unwatched)?;
                 self.has_started(answered.take());
                 watch.run()
             };
@@ -87,9 +87,7 @@ impl Driver {
             };
             self.board.waiting(content, question.clone(), AskedBy::Tool);
             let answer = self.answer(&question)?;
-            self.input
-                .answers
-                .insert(question.id, answer.input.clone());
+            self.input.answers.insert(question.id, answer.input.clone());
             answered = Some(answer);
             run = launch(&self.plan, &self.input).map_err(|error| self.not_started(&error))?;
         }

@@ -35,16 +35,14 @@ pub(super) struct Live<'d> {
 impl<'d> Live<'d> {
     pub(super) fn new(driver: &'d Driver, launched: Launched) -> io::Result<Self> {
         let Launched {
-            mut child,
+            child,
+            streams,
             held,
             terminal,
         } = launched;
         let console = match terminal {
             Some(pty) => Console::terminal(pty),
-            None => {
-                let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
-                Console::piped(stdin, stdout, child.stderr.take())?
-            }
+            None => Console::piped(streams.stdin, streams.stdout, streams.stderr)?,
         };
         let secrets = driver.plan.broker.secrets();
         Ok(Self {
@@ -62,8 +60,8 @@ impl<'d> Live<'d> {
     pub(super) fn run(mut self) -> ToolState {
         let exit = self.until_exit();
         let (ending, reached) = self.run.ended(exit);
-        if let Some(whole) = self.whole.bytes() {
-            self.run.trace_received(whole);
+        if !self.run.driver.plan.stateful {
+            self.end_speech();
         }
         let state = match (&ending, self.run.driver.plan.stateful) {
             (Ended::Exited(exit), true) => self.told(*exit),
@@ -76,7 +74,8 @@ impl<'d> Live<'d> {
         self.end_speech();
         let name = &self.run.driver.plan.name;
         let state = match (state, ending) {
-            (_, Ended::Settled(state)) | (Some(state), _) => state,
+            (Some(state), _) => state,
+            (None, Ended::Failed(error)) => ToolState::failed(error),
             (None, Ended::Limited(reached)) => {
                 let error = ToolError::new(format!("`{name}` {reached}"));
                 limited(error, reached)
@@ -111,20 +110,23 @@ impl<'d> Live<'d> {
         match state.filter(|whole| printed_state(&plan.name, whole, |_| {}).is_some()) {
             Some(whole) => printed.take(Stream::Output, whole),
             None => {
-                let all = driver.board.say(|transcript| transcript.all(plan.max_result));
+                // Without secrets first, and then cut: no end may show half of one.
+                let all = driver.board.say(|transcript| transcript.all(usize::MAX));
                 let all = all.unwrap_or_default();
                 let mut text = match plan.broker.secrets().scrubber() {
                     Some(scrubber) => scrubber.lines(all.text),
                     None => all.text,
                 };
-                if all.lost > 0 || all.left > 0 {
+                let start = text.ceil_char_boundary(text.len().saturating_sub(plan.max_result));
+                text.drain(..start);
+                if all.lost > 0 || start > 0 {
                     text.insert_str(0, "[the beginning is not kept] ...\n");
                 }
                 printed.take(Stream::Output, text.as_bytes());
             }
         }
         match ending {
-            Ended::Settled(state) => state.clone(),
+            Ended::Failed(error) => ToolState::failed(error.clone()),
             Ended::Limited(reached) => {
                 let error = ended(format!("`{}` {reached}", plan.name), &printed);
                 limited(error, *reached)
@@ -210,6 +212,7 @@ impl<'d> Live<'d> {
             let waiting = self.opening.len() + self.console.unwritten();
             return Err(jig_pty::SendError::Full { waiting }.into());
         }
+        self.run.trace_sent(applied.input.to_string().as_bytes());
         let console = &mut self.console;
         let sent = driver.board.say(|transcript| {
             let sent = console.send(&input, transcript.screen())?;
@@ -287,6 +290,7 @@ impl<'d> Live<'d> {
         let board = &self.run.driver.board;
         self.output.end(board);
         self.errors.end(board);
+        board.say(jig_pty::Transcript::finish);
     }
 }
 
@@ -304,10 +308,15 @@ impl Hearer<'_> {
     fn hear(&mut self, from: Source, bytes: &[u8]) {
         *self.printed += bytes.len() as u64;
         let board = &self.driver.board;
+        if let Some(tracer) = &self.driver.plan.tracer {
+            tracer.received(bytes.trim_ascii_end());
+        }
         if self.driver.plan.terminal.is_some() {
-            self.whole.push(bytes);
+            if !self.whole.push(bytes) {
+                self.whole.forget_other();
+            }
             // In small pieces, so that others see the screen in between.
-            for piece in bytes.chunks(SCREEN_BYTES) {
+            for piece in self.output.scrubbed(bytes).chunks(SCREEN_BYTES) {
                 let answers = board.say(|transcript| {
                     transcript.push(piece);
                     let screen = transcript.screen_mut();
@@ -322,6 +331,7 @@ impl Hearer<'_> {
             Source::Output => {
                 if !self.whole.push(bytes) {
                     self.output.say(board, self.whole.take_unshown());
+                    self.whole.forget_other();
                     self.output.say(board, bytes);
                 } else if !self.whole.is_held() {
                     self.output.say(board, self.whole.take_unshown());

@@ -41,13 +41,12 @@ pub(super) enum Ended {
     Exited(Exit),
     /// It was ended by a limit.
     Limited(Reached),
-    /// The state is clear whatever the program printed.
-    Settled(ToolState),
+    /// It failed, whatever the program printed.
+    Failed(ToolError),
 }
 
 impl<'d> Run<'d> {
-    pub(super) fn new(driver: &'d Driver, child: Child, held: Held) -> Self {
-        let child = Arc::new(child);
+    pub(super) fn new(driver: &'d Driver, child: Arc<Child>, held: Held) -> Self {
         driver.board.set_child(&child);
         Self {
             driver,
@@ -134,7 +133,7 @@ impl<'d> Run<'d> {
             reached.extend(limit.filter(|limit| !reached.contains(limit)));
         }
         self.driver.board.reached(&reached);
-        let failed = |what: &str| Ended::Settled(ToolState::failed(ToolError::new(what)));
+        let failed = |what: &str| Ended::Failed(ToolError::new(what));
         let ended = match (self.cut, exit) {
             (Some(Cut::Cancelled), _) => failed(CANCELLED),
             (Some(Cut::Aborted), _) => failed(ABORTED),

@@ -44,12 +44,18 @@ impl Speech {
         }
     }
 
+    /// A piece for a screen, which understands terminal sequences: only secrets are left out. One that is
+    /// printed without any sequence in it then never gets on the screen, wherever its rows end.
+    pub(super) fn scrubbed(&mut self, piece: &[u8]) -> Vec<u8> {
+        let mut clean = Vec::with_capacity(piece.len());
+        self.scrub.push(piece, &mut clean);
+        clean
+    }
+
     fn clean(&mut self, piece: &[u8]) -> Vec<u8> {
         let mut text = String::new();
         self.plain.push(piece, &mut text);
-        let mut clean = Vec::with_capacity(text.len());
-        self.scrub.push(text.as_bytes(), &mut clean);
-        clean
+        self.scrubbed(text.as_bytes())
     }
 
     fn finish(&mut self) -> Vec<u8> {

@@ -28,9 +28,12 @@ pub(super) struct Watch<'d> {
 impl<'d> Watch<'d> {
     pub(super) fn new(driver: &'d Driver, launched: Launched) -> io::Result<Self> {
         let Launched {
-            mut child, held, ..
+            child,
+            streams,
+            held,
+            ..
         } = launched;
-        let pipes = Pipes::take_from(&mut child)?;
+        let pipes = Pipes::new(streams)?;
         Ok(Self {
             run: Run::new(driver, child, held),
             pipes,
@@ -46,7 +49,7 @@ impl<'d> Watch<'d> {
         self.run.trace_received(self.printed.output());
         let plan = &self.run.driver.plan;
         let state = match ending {
-            Ended::Settled(state) => state,
+            Ended::Failed(error) => ToolState::failed(error),
             Ended::Limited(reached) => {
                 let error = ended(format!("`{}` {reached}", plan.name), &self.printed);
                 limited(error, reached)

@@ -52,6 +52,14 @@ impl Whole {
         &self.kept[from..]
     }
 
+    /// Lets go of output that is no result. What was not shown is gone.
+    pub(super) fn forget_other(&mut self) {
+        if self.is_other {
+            self.kept = Vec::new();
+            self.shown = 0;
+        }
+    }
+
     /// Whether what comes is not shown for the moment.
     pub(super) fn is_held(&self) -> bool {
         self.shown == 0 && !self.is_other && self.kept.len() <= MOST_HELD

@@ -15,7 +15,12 @@ fn values() -> Values {
         arguments,
         ..ToolInput::default()
     };
-    Values::new(&input, &Context::new("/ws", Action::Run), false, Some("/in"))
+    Values::new(
+        &input,
+        &Context::new("/ws", Action::Run),
+        false,
+        Some("/in"),
+    )
 }
 
 fn check(word: &str, expected: &str) {
@@ -100,4 +105,23 @@ fn j004_values_stay_apart_from_a_script() {
         "echo \"${jig_3}\"",
         &["t", "3", "t-3"],
     );
+}
+
+/// A command can tell whether it is spawned; otherwise there is no such member at all.
+#[test]
+fn only_a_spawned_tool_has_an_action() {
+    let context = Context::new("/ws", Action::Run);
+    let fill = |is_spawned| {
+        let values = Values::new(&ToolInput::default(), &context, is_spawned, None);
+        let word = "{{tool.action|default('none')}}{{tool}}";
+        values.fill(word).unwrap()
+    };
+    assert!(fill(true).starts_with("spawn{"), "{}", fill(true));
+    assert!(
+        fill(true).contains("\"action\":\"spawn\""),
+        "{}",
+        fill(true)
+    );
+    assert!(fill(false).starts_with("none{"), "{}", fill(false));
+    assert!(!fill(false).contains("action"), "{}", fill(false));
 }

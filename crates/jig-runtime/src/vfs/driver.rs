@@ -118,12 +118,14 @@ impl Driver {
         descriptors: Option<Descriptors>,
     ) -> io::Result<Self> {
         let Launched {
-            mut child, held, ..
+            child,
+            streams,
+            held,
+            ..
         } = run;
-        let mut pipes = Pipes::take_from(&mut child)?;
+        let mut pipes = Pipes::new(streams)?;
         trace_sent(&plan, &first);
         *pipes.out() = first;
-        let child = Arc::new(child);
         board.set_child(&child);
         let (finish, finished) = channel();
         Ok(Self {

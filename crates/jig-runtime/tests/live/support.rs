@@ -1,12 +1,12 @@
 //! A workspace, a plan for a program in it, and a session to ask.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use camino::Utf8Path;
-use jig_broker::{Broker, BrokerParts, ConfineSettings, HostEnv, ProcessSettings};
+use jig_broker::{Broker, BrokerParts, ConfineSettings, HostEnv, ProcessSettings, SystemAccess};
 use jig_files::{DiskFiles, FilesLookup, ProjectFiles};
 use jig_policy::{Access, CommandRule, DefaultAccess, EnvRule, Guards, Origin, Policy, Workspace};
 use jig_proto::vfs::ToolInput;
@@ -32,6 +32,10 @@ pub(crate) struct Case {
     /// The programs that it may have run.
     pub(crate) commands: Option<Vec<&'static str>>,
     pub(crate) arguments: Value,
+    /// Folders of the host that it can read besides.
+    pub(crate) system: Vec<PathBuf>,
+    /// What lies in its workspace.
+    pub(crate) files: Vec<(&'static str, &'static str)>,
 }
 
 impl Case {
@@ -52,6 +56,8 @@ impl Case {
             token: None,
             commands: None,
             arguments: Value::Object(Default::default()),
+            system: Vec::new(),
+            files: Vec::new(),
         }
     }
 
@@ -76,6 +82,9 @@ impl Case {
 
     fn start_in(self, runtime: &dyn Runtime) -> Tool {
         let folder = tempfile::tempdir_in("/var/tmp").unwrap();
+        for (name, content) in &self.files {
+            fs::write(folder.path().join(name), content).unwrap();
+        }
         let plan = self.plan(folder.path());
         let session = runtime.start(plan).unwrap();
         Tool { session, folder }
@@ -106,9 +115,10 @@ impl Case {
         let guards = Guards::of_workspace();
         let policy = Policy::compile(&access, DefaultAccess::READ_WRITE, &guards, &workspace);
         let policy = policy.unwrap();
-        let context =
-            Context::new(files.display_root(), Action::Run).with_access(policy.to_wire());
-        let variables = self.token.map(|token| ("TOKEN".to_owned(), token.to_owned()));
+        let context = Context::new(files.display_root(), Action::Run).with_access(policy.to_wire());
+        let variables = self
+            .token
+            .map(|token| ("TOKEN".to_owned(), token.to_owned()));
         let home = Path::new("/nonexistent");
         let path = std::env::var_os("PATH").unwrap_or_default();
         let parts = BrokerParts {
@@ -116,6 +126,7 @@ impl Case {
             process: ProcessSettings {
                 confine: self.confined.then(|| ConfineSettings {
                     host_path: path,
+                    system: self.system.into_iter().map(readable).collect(),
                     ..ConfineSettings::default()
                 }),
                 ..ProcessSettings::minimal(home)
@@ -179,7 +190,11 @@ impl Tool {
                 return said;
             }
             let has_stopped = update.state.status() == Status::Stopped;
-            assert!(!has_stopped, "no {what}, but {said:?} and {:?}", update.state);
+            assert!(
+                !has_stopped,
+                "no {what}, but {said:?} and {:?}",
+                update.state
+            );
             assert!(Instant::now() < deadline, "no {what}, but {said:?}");
             self.session
                 .wait_news(update.number, seq, Some(Duration::from_millis(500)));
@@ -244,12 +259,16 @@ impl Tool {
         self.look(View::New, seq).text
     }
 
-    pub(crate) fn write(&self, name: &str, content: &str) {
-        fs::write(self.folder.path().join(name), content).unwrap();
-    }
-
     pub(crate) fn has(&self, name: &str) -> bool {
         self.folder.path().join(name).exists()
+    }
+}
+
+fn readable(path: PathBuf) -> SystemAccess {
+    SystemAccess {
+        path,
+        write: false,
+        execute: false,
     }
 }
 
@@ -267,8 +286,6 @@ pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
 pub(crate) fn processes_with(text: &str) -> usize {
     let entries = fs::read_dir("/proc").unwrap().flatten();
     let lines = entries.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
-    let own = std::process::id().to_string();
-    let _ = own;
     lines
         .filter(|line| String::from_utf8_lossy(line).contains(text))
         .count()

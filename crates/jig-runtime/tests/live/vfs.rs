@@ -1,0 +1,279 @@
+//! Stateful tools of the VFS protocol: the same tool on both SDKs and inside jig.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use jig_proto::{Status, ToolState};
+use jig_runtime::{ApplyError, AskedBy, BuiltinRuntime, Timing};
+use serde_json::{Value, json};
+
+use crate::support::{Case, Tool, eventually};
+
+#[path = "../../examples/stager/tool.rs"]
+mod stager;
+
+/// Who runs the tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Rust,
+    Python,
+    Builtin,
+}
+
+const ALL: [Kind; 3] = [Kind::Rust, Kind::Python, Kind::Builtin];
+
+const BUILTIN: BuiltinRuntime = BuiltinRuntime {
+    names: &["tool"],
+    run: |_, host| Some(stager::stage(host)),
+};
+
+impl Kind {
+    fn case(self, arguments: Value) -> Case {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let sdk = source.join("../../sdk/python/src").canonicalize().unwrap();
+        let script = format!(
+            "import sys\nsys.path.insert(0, {:?})\n{}",
+            sdk.to_str().unwrap(),
+            include_str!("stager.py")
+        );
+        let case = match self {
+            Self::Rust => Case::program(example("stager").to_str().unwrap(), &[]),
+            Self::Python => Case::program("python3", &["-B", "-c", &script]),
+            Self::Builtin => Case::program("none", &[]),
+        };
+        Case {
+            arguments,
+            system: vec![sdk],
+            commands: Some(vec!["cat", "sleep"]),
+            ..case
+        }
+    }
+
+    fn start(self, case: Case) -> Tool {
+        let files = [("hunks.txt", "one\ntwo\nthree\n")];
+        let case = Case {
+            files: files.to_vec(),
+            ..case
+        };
+        match self {
+            Self::Builtin => case.start_builtin(BUILTIN),
+            _ => case.start_vfs(),
+        }
+    }
+
+    fn stager(self) -> Tool {
+        self.start(self.case(json!({})))
+    }
+
+    fn talker(self, program: &str) -> Tool {
+        let tool = self.start(self.case(json!({ "talk": program })));
+        tool.until_said("talk");
+        tool
+    }
+}
+
+/// The example of this name, which is built with the tests.
+fn example(name: &str) -> PathBuf {
+    let mut path = std::env::current_exe().unwrap();
+    path.pop();
+    path.pop();
+    path.join("examples").join(name)
+}
+
+/// V-121 to V-127, V-193: spawn, look, apply, answer, and the result, over one channel.
+#[test]
+fn v193_a_stateful_tool_from_spawn_to_its_result() {
+    for kind in ALL {
+        let tool = kind.stager();
+        // V-123: what it says is there, as it said it.
+        tool.until_said("Stage this hunk? one");
+        let first = tool.settled(0);
+        assert_eq!(first, "Stage this hunk? one", "{kind:?}");
+        let seq = tool.session.seq();
+
+        // V-122: input. V-127: requests before the next state.
+        tool.apply("many");
+        tool.until_said("two");
+        assert_eq!(tool.settled(seq), "Stage this hunk? two", "{kind:?}");
+        assert!(tool.has("one.4"), "{kind:?}");
+        let seq = tool.session.seq();
+
+        // V-124: a question of the tool, and its answer.
+        tool.apply("ask");
+        let asked = tool.until_status(Status::Waiting);
+        assert_eq!(asked.asker, Some(AskedBy::Tool));
+        let ToolState::Waiting { content, question } = &asked.state else {
+            panic!("{asked:?}");
+        };
+        assert_eq!(content.to_text(), "About two.");
+        assert_eq!(
+            (question.id.as_str(), question.text.as_str()),
+            ("sure", "Confirm?")
+        );
+        let late = tool.session.apply(asked.number - 1, true.into());
+        assert!(
+            matches!(late, Err(ApplyError::Changed)),
+            "{kind:?}: {late:?}"
+        );
+        tool.session.apply(asked.number, true.into()).unwrap();
+        tool.until_said("three");
+        let said = tool.settled(seq);
+        assert_eq!(said, "About two.\nStage this hunk? three", "{kind:?}");
+
+        // V-125: the end.
+        tool.apply("n");
+        assert_eq!(tool.result().unwrap(), "Staged 2 hunks.", "{kind:?}");
+        let after = tool.session.apply(99, "y".into());
+        assert!(matches!(after, Err(ApplyError::NotRunning)));
+    }
+}
+
+/// V-120: the same tool without being driven is told so.
+#[test]
+fn v120_a_one_shot_call_is_not_stateful() {
+    for kind in ALL {
+        let case = Case {
+            stateful: false,
+            ..kind.case(json!({}))
+        };
+        let tool = kind.start(case);
+        let result = tool.result().unwrap();
+        assert_eq!(result, "Nothing is staged without being told.", "{kind:?}");
+    }
+}
+
+/// Input comes while the tool waits for a program: the read ends, and the input goes on its way. Inputs that
+/// come together all arrive.
+#[test]
+fn input_reaches_a_tool_that_waits_for_a_program() {
+    for kind in ALL {
+        let tool = kind.talker("cat");
+        for turn in 0..3 {
+            let start = Instant::now();
+            tool.apply(json!({ "line": format!("first {turn}") }));
+            tool.apply(json!({ "line": format!("second {turn}") }));
+            tool.until_said(&format!("second {turn}"));
+            // The read would have waited for minutes.
+            assert!(start.elapsed() < Duration::from_secs(30), "{kind:?}");
+        }
+        let said = tool.said();
+        assert!(
+            said.contains("first 0") && said.contains("first 2"),
+            "{said}"
+        );
+        tool.apply(json!({"end": true}));
+        assert_eq!(tool.result().unwrap(), "It has ended.", "{kind:?}");
+    }
+}
+
+/// S-063: the programs of a tool end with it, however it ends.
+#[test]
+fn s063_the_programs_of_a_tool_end_with_it() {
+    for kind in ALL {
+        let ways: [fn(&Tool); 2] = [|tool| tool.session.cancel(), |tool| tool.session.abort()];
+        for end in ways {
+            let case = Case {
+                timing: Timing {
+                    cancel_grace: Duration::from_secs(2),
+                    ..Timing::default()
+                },
+                ..kind.case(json!({ "talk": "cat" }))
+            };
+            let tool = kind.start(case);
+            tool.until_said("talk");
+            tool.apply(json!({"line": "alive"}));
+            tool.until_said("alive");
+            end(&tool);
+            tool.result().unwrap_err();
+            let folder = tool.folder.path().to_str().unwrap().to_owned();
+            eventually("its programs are gone", || working_in(&folder) == 0);
+        }
+    }
+}
+
+/// How many processes work in a folder.
+fn working_in(folder: &str) -> usize {
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    let places = entries.filter_map(|entry| std::fs::read_link(entry.path().join("cwd")).ok());
+    places.filter(|place| place.starts_with(folder)).count()
+}
+
+/// X-23: the clock runs only while the tool owes something: not while it waits for input after a state, nor
+/// while it waits for a program; but after an input that it does not answer.
+#[test]
+fn x23_an_idle_tool_is_not_hung() {
+    let impatient = |case: Case| Case {
+        timing: Timing {
+            silence: Duration::from_millis(1500),
+            kill_grace: Duration::from_millis(300),
+            ..Timing::default()
+        },
+        ..case
+    };
+    for kind in [Kind::Rust, Kind::Python] {
+        let idle = kind.start(impatient(kind.case(json!({}))));
+        idle.until_said("one");
+        let reading = kind.start(impatient(kind.case(json!({ "talk": "cat" }))));
+        reading.until_said("talk");
+        let number = idle.session.state().number;
+        let update = idle.session.wait(number, Some(Duration::from_secs(4)));
+        assert_eq!(update.number, number, "{kind:?}: {update:?}");
+        assert_eq!(
+            reading.session.state().state.status(),
+            Status::Running,
+            "{kind:?}"
+        );
+        idle.apply("y");
+        idle.until_said("two");
+        idle.apply("sulk");
+        let error = idle.result().unwrap_err();
+        assert!(error.message.contains("silent"), "{kind:?}: {error:?}");
+    }
+}
+
+/// S-027: only an answer ends the waiting. What the tool tells meanwhile is kept.
+#[test]
+fn s027_a_tool_cannot_take_its_question_back() {
+    let script = r#"
+read -r init
+state() { printf '{"jsonrpc":"2.0","method":"state","params":%s}\n' "$1"; }
+state '{"type":"waiting","question":{"id":"q","text":"Q?","answer_type":"boolean"}}'
+state '{"type":"running","content":"I go on."}'
+read -r answer
+state '{"type":"stopped","result":"answered"}'"#;
+    let tool = Case::script(script).start_vfs();
+    let asked = tool.until_status(Status::Waiting);
+    tool.until_said("I go on.");
+    assert_eq!(tool.session.state().number, asked.number);
+    tool.session.apply(asked.number, true.into()).unwrap();
+    assert_eq!(tool.result().unwrap(), "answered");
+}
+
+/// V-125: a tool that has said its last word and lives on is ended soon: somebody waits for the end.
+#[test]
+fn v125_a_last_word_is_heard_soon() {
+    let script = r#"
+read -r init; trap '' TERM
+echo '{"jsonrpc":"2.0","method":"state","params":{"type":"stopped","result":"done"}}'
+while :; do sleep 600; done"#;
+    let case = Case {
+        timing: Timing {
+            cancel_grace: Duration::from_secs(600),
+            kill_grace: Duration::from_secs(600),
+            ..Timing::default()
+        },
+        ..Case::script(script)
+    };
+    assert_eq!(case.start_vfs().result().unwrap(), "done");
+}
+
+/// S-067: the process is known as soon as there is a session, so that it can be noted.
+#[test]
+fn s067_the_process_is_known_from_the_start() {
+    for _ in 0..20 {
+        let tool = Case::script("exec cat").start();
+        assert!(tool.session.pid().is_some());
+    }
+    let tool = Case::script("read -r init; read -r more").start_vfs();
+    assert!(tool.session.pid().is_some());
+}

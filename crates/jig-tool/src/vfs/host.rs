@@ -1,6 +1,7 @@
 //! [`Host`]: what a tool asks, tells and was told.
 
 use std::borrow::Cow;
+use std::collections::VecDeque;
 use std::fmt;
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -24,6 +25,8 @@ pub struct Host {
     init: Init,
     pub(super) link: Link,
     capabilities: Capabilities,
+    /// Input that came before a question, and so is not its answer.
+    early: VecDeque<Value>,
 }
 
 impl Host {
@@ -40,6 +43,7 @@ impl Host {
             capabilities: wanted(&transport).common(&init.capabilities),
             init,
             link: Link::new(transport),
+            early: VecDeque::new(),
         };
         // A host that offers nothing is of the plain protocol, which does not have `ready`.
         if host.init.capabilities != Capabilities::PLAIN || protocol_version.is_some() {
@@ -175,7 +179,8 @@ impl Host {
 
     /// Asks a question and blocks for the answer, unless it is known already.
     ///
-    /// The answer is known from then on: the same question is not asked twice.
+    /// The answer is known from then on: the same question is not asked twice. Input that has come
+    /// before is no answer, and stays for [`Host::wait_apply`].
     ///
     /// # Errors
     ///
@@ -185,8 +190,12 @@ impl Host {
             return Ok(answer.clone());
         }
         let id = question.id.clone();
+        // Where it can't be looked for, or the call is cancelled, the next step says so.
+        while let Ok(Some(input)) = self.next_input(Duration::ZERO) {
+            self.early.push_back(input);
+        }
         self.state(ToolState::waiting(question))?;
-        let answer = self.wait_apply()?;
+        let answer = self.link.ask(|transport| transport.wait_apply())?;
         self.init.tool.answers.insert(id, answer.clone());
         Ok(answer)
     }
@@ -230,6 +239,9 @@ impl Host {
     ///
     /// If the call is cancelled instead.
     pub fn wait_apply(&mut self) -> Result<Value, HostError> {
+        if let Some(input) = self.take_early() {
+            return Ok(input);
+        }
         self.link.ask(|transport| transport.wait_apply())
     }
 
@@ -239,7 +251,10 @@ impl Host {
     ///
     /// If the call is cancelled instead. Over pipes outside of Unix, always.
     pub fn wait_apply_for(&mut self, limit: Duration) -> Result<Option<Value>, HostError> {
-        self.link.ask(|transport| transport.wait_apply_for(limit))
+        match self.take_early() {
+            None => self.next_input(limit),
+            early => Ok(early),
+        }
     }
 
     /// The input that the host has sent, if there is some; asked again, the next. It does not block.
@@ -274,6 +289,17 @@ impl Host {
     /// If the host is gone.
     pub fn error(mut self, error: impl Into<ToolError>) -> Result<(), HostError> {
         self.notify(&Notification::Error(&error.into()))
+    }
+
+    fn take_early(&mut self) -> Option<Value> {
+        match self.is_cancelled() {
+            true => None,
+            false => self.early.pop_front(),
+        }
+    }
+
+    fn next_input(&mut self, limit: Duration) -> Result<Option<Value>, HostError> {
+        self.link.ask(|transport| transport.wait_apply_for(limit))
     }
 
     fn notify(&mut self, notification: &Notification<'_>) -> Result<(), HostError> {

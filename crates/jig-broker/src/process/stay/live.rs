@@ -12,7 +12,7 @@ use jig_sandbox::{Exit, Waker};
 
 use super::table::Inputs;
 use crate::cancel::{CancelHook, CancelToken};
-use crate::scrub::Secrets;
+use crate::scrub::{Scrubber, Secrets};
 
 /// A program that stays. Its thread owns the program; this is what it shares with requests.
 #[derive(Debug)]
@@ -157,17 +157,11 @@ impl Process {
 
     /// The output that is looked at, and where the program stands.
     pub(super) fn look(&self, look: &Look, secrets: &Secrets) -> ProcessOutput<'static> {
+        let scrubber = secrets.scrubber();
         let mut state = self.lock();
+        let after = look.after.unwrap_or(state.told);
         let transcript = &state.transcript;
-        let piece = match look.view {
-            // A program that reads wants all of it, one page after the other.
-            View::New => {
-                let after = look.after.unwrap_or(state.told);
-                transcript.since(after, look.max, Cut::Back)
-            }
-            View::Screen => transcript.shown(look.max),
-            View::All => transcript.all(look.max),
-        };
+        let piece = clean(transcript, look, after, scrubber.as_ref());
         let terminal = transcript.terminal();
         let end = state.end;
         state.told = piece.seq;
@@ -184,13 +178,7 @@ impl Process {
             terminal: terminal.map(report),
             exit_code,
             signal,
-            // What was remembered after it had been printed, and what a program drew in parts.
-            content: match (secrets.scrubber(), terminal) {
-                (None, _) => piece.text,
-                (Some(scrubber), None) => scrubber.text(piece.text),
-                (Some(scrubber), Some(_)) => scrubber.lines(piece.text),
-            }
-            .into(),
+            content: piece.text.into(),
         }
     }
 
@@ -295,6 +283,52 @@ impl Process {
     }
 }
 
+/// The output that is looked at, without secrets.
+///
+/// Those that a program prints are gone already. Here it is about values that were remembered only
+/// afterwards, and those that a program draws on the screen in parts. A tool chooses where a piece begins and
+/// ends, so they are looked for in all that is kept: no piece may show half of one.
+fn clean(transcript: &Transcript, look: &Look, after: u64, scrubber: Option<&Scrubber>) -> Piece {
+    let show = |max| match look.view {
+        // A program that reads wants all of it, one page after the other.
+        View::New => transcript.since(after, max, Cut::Back),
+        View::Screen => transcript.shown(max),
+        View::All => transcript.all(max),
+    };
+    let mut piece = show(look.max);
+    let Some(scrubber) = scrubber else {
+        return piece;
+    };
+    let whole = transcript.all(usize::MAX).text;
+    let uncut = show(usize::MAX).text;
+    // Where it stands in the whole. A screen that a program has taken for itself is no part of it.
+    let (whole, start) = match whole.len().checked_sub(uncut.len()) {
+        Some(start) if whole.ends_with(&uncut) => (whole, start),
+        _ => (uncut.clone(), 0),
+    };
+    let offset = match (look.view, transcript) {
+        (View::New, _) | (View::Screen, Transcript::Screen(_)) => {
+            uncut.starts_with(&piece.text).then_some(0)
+        }
+        (View::All, _) | (View::Screen, Transcript::Log(_)) => uncut
+            .ends_with(&piece.text)
+            .then(|| uncut.len() - piece.text.len()),
+    };
+    let window = match offset {
+        Some(offset) => start + offset..start + offset + piece.text.len(),
+        // A character that was cut in two. All of it is shown instead.
+        None => start..whole.len(),
+    };
+    piece.text = match transcript {
+        Transcript::Screen(_) => scrubber.rows(&whole, window),
+        Transcript::Log(_) => {
+            let text = scrubber.part(whole.as_bytes(), window);
+            String::from_utf8_lossy(&text).into_owned()
+        }
+    };
+    piece
+}
+
 fn report(facts: TerminalFacts) -> TerminalReport {
     TerminalReport {
         rows: facts.size.rows,
@@ -311,9 +345,7 @@ fn cut(piece: &Piece, view: View, is_terminal: bool) -> Option<CutReport> {
     if piece.left > 0 {
         hints.push(match view {
             View::New => "read again for what follows".to_owned(),
-            View::Screen | View::All => {
-                "the oldest is left out; a larger `max_bytes` shows more".to_owned()
-            }
+            View::Screen | View::All => "a larger `max_bytes` shows more".to_owned(),
         });
     }
     // Whoever looks at the screen does not miss what was there before.
@@ -332,3 +364,6 @@ fn cut(piece: &Piece, view: View, is_terminal: bool) -> Option<CutReport> {
         hint: hints.join("; "),
     })
 }
+
+#[cfg(test)]
+mod tests;

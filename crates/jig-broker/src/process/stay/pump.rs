@@ -81,7 +81,7 @@ impl Pump {
         if !report.is_complete() {
             notes.push(format!("not all changes could be brought back: {report}"));
         }
-        record.finish(ENDED);
+        record.end(ENDED);
         for note in notes {
             process.with_transcript(|transcript| match transcript {
                 Transcript::Screen(screen) => {

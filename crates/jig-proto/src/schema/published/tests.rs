@@ -1,6 +1,6 @@
 use serde_json::{Map, Value, json};
 
-use super::{SchemaForm, name_for_providers, published, simplify};
+use super::{SchemaForm, each_schema, name_for_providers, published, rename_definitions, simplify};
 use crate::{Actions, SchemaError, ToolAction};
 
 fn map(value: Value) -> Map<String, Value> {
@@ -133,7 +133,8 @@ fn what_can_not_be_a_spawn_schema_is_refused_in_every_form() {
 fn schemas_are_written_as_providers_take_them() {
     let check = |schema: Value, expected: Value| {
         let mut schema = map(schema);
-        simplify(&mut schema);
+        rename_definitions(&mut schema);
+        each_schema(&mut schema, &mut simplify);
         assert_eq!(Value::Object(schema), expected);
     };
     check(
@@ -174,6 +175,14 @@ fn schemas_are_written_as_providers_take_them() {
         json!({"definitions": {"a": {"const": "x"}}, "properties": {"b": {"$ref": "#/definitions/a"}}}),
         json!({"properties": {"b": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"enum": ["x"], "type": "string"}}}),
     );
+    // Two that have one name stay two.
+    let two = json!({
+        "$defs": {"a": {"type": "string"}},
+        "definitions": {"a": {"type": "integer"}, "b": {}},
+        "properties": {"c": {"$ref": "#/definitions/a"}, "d": {"$ref": "#/$defs/a"}},
+    });
+    check(two.clone(), two);
+    check(json!({"type": ["string"]}), json!({"type": "string"}));
 }
 
 #[test]

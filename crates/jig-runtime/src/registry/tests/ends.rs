@@ -96,10 +96,9 @@ fn s063_the_end_of_the_turn_ends_all() {
             })
         })
         .collect();
-    let id = id_of("h_2");
     // Whoever waits is told.
     let waiting = {
-        let (handles, id) = (Arc::clone(&handles), id.clone());
+        let (handles, id) = (Arc::clone(&handles), id_of("h_2"));
         let look = Fetch {
             wait: Some(LONG),
             ..Fetch::default()
@@ -107,7 +106,7 @@ fn s063_the_end_of_the_turn_ends_all() {
         thread::spawn(move || handles.fetch("t", &id, &look, None).unwrap())
     };
     let awaiting = {
-        let (handles, ids) = (Arc::clone(&handles), [id_of("h_4"), id_of("h_5")]);
+        let (handles, ids) = (Arc::clone(&handles), [id_of("h_6"), id_of("h_8")]);
         thread::spawn(move || handles.wait(&ids, Await::All, None, None).unwrap())
     };
     let reserved = handles
@@ -172,7 +171,11 @@ fn unfetched_results_are_bounded() {
     let gone = handles.fetch("t", &tools[0].0, &Fetch::default(), None);
     let gone = gone.unwrap_err().to_string();
     assert!(gone.contains("its result was dropped"), "{gone}");
-    assert!(handles.fetch("t", &tools[2].0, &Fetch::default(), None).is_ok());
+    assert!(
+        handles
+            .fetch("t", &tools[2].0, &Fetch::default(), None)
+            .is_ok()
+    );
 }
 
 /// Dropping the registry aborts what runs.

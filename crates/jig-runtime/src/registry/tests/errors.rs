@@ -34,7 +34,10 @@ fn errors_show_the_way_out() {
     ] {
         let error = error.unwrap_err();
         assert!(matches!(error, HandleError::OtherTool { .. }), "{error}");
-        check(&error, &["`build`", "of the tool `t`", "not of `git`", "call `t`"]);
+        check(
+            &error,
+            &["`build`", "of the tool `t`", "not of `git`", "call `t`"],
+        );
     }
     check(&HandleError::unknown("a\nb"), &["no handle `a\\nb`"]);
 }

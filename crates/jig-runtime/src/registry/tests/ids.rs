@@ -122,11 +122,7 @@ fn too_many_handles_are_refused() {
     );
     tool.stops("done");
     assert_eq!((handles.counts().live, handles.counts().stopped), (1, 1));
-    assert!(
-        handles
-            .reserve(None, "t", HandleOptions::default())
-            .is_ok()
-    );
+    assert!(handles.reserve(None, "t", HandleOptions::default()).is_ok());
     drop(reserved);
 }
 

@@ -152,6 +152,27 @@ fn only_a_person_answers_the_policy() {
     ));
 }
 
+/// After an answer, what the tool makes of it is waited for: what it said before, and nobody was told, is
+/// not taken for that.
+#[test]
+fn s034_an_answer_settles_from_the_answer_on() {
+    let (handles, id, tool) = one();
+    assert_eq!(handles.entry(&id).unwrap().last_event(), (1, 0));
+    tool.says("long ago");
+    tool.needs_leave();
+    let pending = handles.question(&id).unwrap();
+    handles.answer(&id, pending.number, json!("once")).unwrap();
+    let event = handles.entry(&id).unwrap().last_event();
+    assert_eq!(event, (pending.number, 8));
+    tool.input();
+    tool.runs();
+    tool.needs_leave();
+    let update = handles.settled(&id).unwrap();
+    assert_eq!(update.state.status(), Status::Waiting);
+    assert!(update.number > pending.number);
+    assert!(handles.settled(&id_of("nope")).is_none());
+}
+
 /// Input to a tool that has stopped is an error that holds the result; it is told once.
 #[test]
 fn input_after_the_end_is_an_error_with_the_result() {
@@ -175,10 +196,7 @@ fn input_after_the_end_is_an_error_with_the_result() {
 fn a_verdict_is_the_result() {
     let (handles, id, tool) = one();
     handles.fail(&id, ToolError::new("said no"));
-    assert!(matches!(
-        tool.orders.recv_timeout(LONG),
-        Ok(Order::Cancel)
-    ));
+    assert!(matches!(tool.orders.recv_timeout(LONG), Ok(Order::Cancel)));
     tool.stops("all fine");
     assert_eq!(result(&fetch(&handles, &id)), Err("said no".to_owned()));
 }

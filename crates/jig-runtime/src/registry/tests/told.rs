@@ -143,10 +143,7 @@ fn other_views_lose_no_news() {
     };
     check(view(View::All), "old\none\ntwo\n", "");
     check(view(View::Screen), "old\none\ntwo\n", "");
-    let short = |view| Fetch {
-        view,
-        ..at_most(4)
-    };
+    let short = |view| Fetch { view, ..at_most(4) };
     let cut = "[… 8 bytes are left out here …]\ntwo\n";
     check(short(View::All), cut, "one\ntwo\n");
     check(short(View::Screen), cut, "one\ntwo\n");

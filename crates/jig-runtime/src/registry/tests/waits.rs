@@ -87,7 +87,7 @@ fn what_was_given_up_is_told_again() {
     tool.stops("done");
     let peek = handles.fetch("t", &id, &Fetch::default(), Some(&cancel));
     assert_eq!(result(&peek.unwrap()), Ok("done".to_owned()));
-    let awaited = handles.wait(&[id.clone()], Await::All, None, Some(&cancel));
+    let awaited = handles.wait(std::slice::from_ref(&id), Await::All, None, Some(&cancel));
     assert_eq!(text(&awaited.unwrap()[0]), "news");
     let report = fetch(&handles, &id);
     assert_eq!(text(&report), "news");
@@ -145,13 +145,18 @@ fn await_ends_without_news() {
         let short = Some(Duration::from_millis(20));
         let reports = handles.wait(&ids, mode, short, None).unwrap();
         assert_eq!(statuses(&reports), [Status::Running, Status::Running]);
-        let cancel = CancelToken::new();
-        let waiting = {
-            let (handles, ids, cancel) = (Arc::clone(&handles), ids.clone(), cancel.clone());
-            thread::spawn(move || handles.until(&ids, mode, None, Some(&cancel)).is_ok())
-        };
-        cancel.cancel();
-        assert_eq!(all(vec![waiting]), [true]);
+        // The later it is cancelled, the surer it waits by then.
+        for delay in [0, 1, 5, 20, 50] {
+            let cancel = CancelToken::new();
+            let waiting = {
+                let (handles, ids, cancel) = (Arc::clone(&handles), ids.clone(), cancel.clone());
+                thread::spawn(move || handles.until(&ids, mode, None, Some(&cancel)).is_ok())
+            };
+            thread::sleep(Duration::from_millis(delay));
+            assert!(!waiting.is_finished());
+            cancel.cancel();
+            assert_eq!(all(vec![waiting]), [true]);
+        }
     }
 }
 
@@ -168,7 +173,10 @@ fn await_names_the_unknown() {
     assert_eq!(unknown.names().collect::<Vec<_>>(), ["nope", "h_9"]);
     tools[0].stops("done");
     let twice = [ids[0].clone(), ids[0].clone()];
-    assert_eq!(handles.wait(&twice, Await::All, None, None).unwrap().len(), 1);
+    assert_eq!(
+        handles.wait(&twice, Await::All, None, None).unwrap().len(),
+        1
+    );
 }
 
 /// Two thousand handles: a look at one does not look at the others.
@@ -181,7 +189,6 @@ fn a_fetch_does_not_depend_on_the_number_of_handles() {
             (add(&handles, None, session), tool)
         })
         .collect();
-    // Others are in the middle of a report: their locks are held.
     let (id, tool) = &tools[1234];
     tool.says("here");
     assert_eq!(text(&fetch(&handles, id)), "here");

@@ -5,9 +5,13 @@ use super::*;
 impl Driver {
     pub(super) fn end(&mut self, grace: Duration) {
         let terminate_at = Instant::now() + grace;
+        let mut kill_grace = self.plan.timing.kill_grace;
+        if self.plan.stateful && self.has_spoken {
+            kill_grace = kill_grace.min(grace);
+        }
         self.ending.get_or_insert(Ending {
             terminate_at,
-            kill_at: terminate_at + self.plan.timing.kill_grace,
+            kill_at: terminate_at + kill_grace,
             terminated: false,
             killed: false,
         });

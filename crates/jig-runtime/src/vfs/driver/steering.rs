@@ -11,7 +11,10 @@ impl Driver {
         match state {
             ToolState::Running { content } => {
                 self.board.tell(&content);
-                self.question = None;
+                if self.question.is_some() {
+                    // Only an answer ends the waiting (S-027). What it tells meanwhile is not lost.
+                    return;
+                }
                 self.is_idle = true;
                 match self.ledger.asking() {
                     // The policy's question stays until it is answered.
@@ -52,7 +55,12 @@ impl Driver {
             self.question = None;
             self.has_spoken = true;
             self.cancel_requests();
-            self.end(self.plan.timing.cancel_grace);
+            let grace = self.plan.timing.cancel_grace;
+            // Somebody waits to hear of the end.
+            self.end(match self.plan.stateful {
+                true => grace.min(LAST_WORD),
+                false => grace,
+            });
         }
     }
 
@@ -230,3 +238,6 @@ impl Driver {
         }
     }
 }
+
+/// How long a stateful tool may take to exit after its last word.
+const LAST_WORD: Duration = Duration::from_millis(500);

@@ -1,0 +1,57 @@
+//! What is chosen about handles: [`HandleLimits`] for all of them, [`HandleOptions`] for each.
+
+/// How many handles there may be, and how much is shown of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HandleLimits {
+    /// The most handles whose tools run. An assistant in a loop could start tools without end.
+    pub live: usize,
+    /// The most handles whose tools have stopped and that nobody has fetched. The first to stop is the
+    /// first to be dropped.
+    pub kept: usize,
+    /// The most bytes of output in a report, unless a fetch says otherwise.
+    pub max_bytes: usize,
+}
+
+/// 4096 running, 256 that nobody fetched, 16 KiB of output.
+impl Default for HandleLimits {
+    fn default() -> Self {
+        Self {
+            live: 4096,
+            kept: 256,
+            max_bytes: 16 * 1024,
+        }
+    }
+}
+
+/// How a handle behaves.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct HandleOptions {
+    /// Of what its caller is told unasked.
+    pub notices: Notices,
+}
+
+/// Of what a caller is told unasked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Notices {
+    /// That the tool has stopped.
+    pub stopped: bool,
+    /// That the tool waits for an answer.
+    pub waiting: bool,
+}
+
+/// Of both.
+impl Default for Notices {
+    fn default() -> Self {
+        Self {
+            stopped: true,
+            waiting: true,
+        }
+    }
+}
+
+/// Of the end, and of questions.
+impl From<(bool, bool)> for Notices {
+    fn from((stopped, waiting): (bool, bool)) -> Self {
+        Self { stopped, waiting }
+    }
+}

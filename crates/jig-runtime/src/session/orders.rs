@@ -1,0 +1,108 @@
+//! [`Orders`]: how the owner of a tool is steered.
+
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use jig_broker::Unapproved;
+use jig_sandbox::Waker;
+use serde_json::Value;
+
+use super::{ApplyError, Board};
+
+/// What a session is told to do.
+#[derive(Debug)]
+pub(crate) enum Order {
+    Apply(Applied),
+    Decline(u64, Unapproved),
+    Cancel,
+    Abort,
+}
+
+/// An answer or an input, and who waits to hear what became of it.
+#[derive(Debug)]
+pub(crate) struct Applied {
+    pub(crate) given: Given,
+    pub(crate) input: Value,
+    taken: Option<SyncSender<Result<(), ApplyError>>>,
+}
+
+/// What somebody meant with what they gave. It is settled by what they saw: an answer never becomes input
+/// of a tool that has gone on meanwhile, nor input the answer to a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Given {
+    /// The answer to the question of the update with this number.
+    Answer(u64),
+    /// Input of a tool that runs.
+    Input,
+}
+
+impl Applied {
+    /// Tells whoever gave it what became of it.
+    pub(crate) fn reply(self, result: Result<(), ApplyError>) {
+        if let Some(taken) = self.taken {
+            // Nobody may be there any more.
+            let _ = taken.send(result);
+        }
+    }
+}
+
+/// The way of orders to the thread that owns the tool.
+#[derive(Debug, Clone)]
+pub(crate) struct Orders {
+    sender: Sender<Order>,
+    /// Ends the wait of a thread that polls.
+    waker: Option<WakerSlot>,
+}
+
+/// A waker until the tool has stopped: whoever keeps the session then does not keep its descriptor.
+pub(super) type WakerSlot = Arc<Mutex<Option<Waker>>>;
+
+impl Orders {
+    /// A way that also ends the wait of a thread that polls. Without a waker, the thread takes orders
+    /// when it comes to it.
+    pub(crate) fn new(waker: Option<Waker>) -> (Self, Receiver<Order>) {
+        let (sender, receiver) = channel();
+        let waker = waker.map(|waker| Arc::new(Mutex::new(Some(waker))));
+        (Self { sender, waker }, receiver)
+    }
+
+    pub(super) fn send(&self, order: Order) -> Result<(), ApplyError> {
+        let sent = self.sender.send(order);
+        sent.map_err(|_| ApplyError::NotRunning)?;
+        if let Some(waker) = &self.waker
+            && let Some(waker) = &*waker.lock().unwrap_or_else(PoisonError::into_inner)
+        {
+            waker.wake();
+        }
+        Ok(())
+    }
+
+    pub(super) fn waker(&self) -> Option<WakerSlot> {
+        self.waker.clone()
+    }
+
+    /// Sends an answer or an input, and waits until the owner of the tool has taken it, if that is one
+    /// that takes orders at once.
+    pub(super) fn apply(&self, board: &Board, seen: u64, input: Value) -> Result<(), ApplyError> {
+        let given = board.given(seen, &input)?;
+        if self.waker.is_none() {
+            let applied = Applied {
+                given,
+                input,
+                taken: None,
+            };
+            self.send(Order::Apply(applied))?;
+            board.input_has_come();
+            return Ok(());
+        }
+        let (taken, reply) = sync_channel(1);
+        let applied = Applied {
+            given,
+            input,
+            taken: Some(taken),
+        };
+        self.send(Order::Apply(applied))?;
+        // An owner that ends drops what it was sent.
+        reply.recv().unwrap_or(Err(ApplyError::NotRunning))
+    }
+}
