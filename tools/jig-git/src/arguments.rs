@@ -42,6 +42,14 @@ impl Arguments {
         words.join(" ")
     }
 
+    /// Whether git is told to run programs that are none of its own.
+    pub(crate) fn executes(&self) -> bool {
+        let is_exec = |arg: &String| {
+            arg == "-x" || arg == "--exec" || arg.starts_with("--exec=") || is_short_exec(arg)
+        };
+        self.command == Command::Rebase && self.args.iter().any(is_exec)
+    }
+
     fn own_words(&self) -> Vec<String> {
         let has = |options: &[&str]| self.args.iter().any(|arg| options.contains(&arg.as_str()));
         let start: &[&str] = match self.command {
@@ -54,6 +62,18 @@ impl Arguments {
         let start = start.iter().map(|word| (*word).to_owned());
         start.chain(self.args.iter().cloned()).collect()
     }
+}
+
+/// Whether a line of the list of a rebase has git run a program.
+pub(crate) fn is_exec_line(line: &str) -> bool {
+    let mut words = line.split_whitespace();
+    matches!(words.next(), Some("exec" | "x"))
+}
+
+/// `-xCOMMAND`, also after other letters: `-ixCOMMAND`.
+fn is_short_exec(arg: &str) -> bool {
+    let letters = arg.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
+    letters.is_some_and(|letters| letters.contains('x'))
 }
 
 /// A word that a shell takes as it is.
@@ -122,5 +142,28 @@ mod tests {
             r"git log 'it'\''s'",
         );
         assert!(serde_json::from_value::<Arguments>(json!({"command": "push"})).is_err());
+    }
+
+    #[test]
+    fn what_makes_git_run_programs_is_noticed() {
+        let check = |args: Value, expected: bool| {
+            let given = json!({"command": "rebase", "args": args});
+            let arguments: Arguments = serde_json::from_value(given).expect("they are arguments");
+            assert_eq!(arguments.executes(), expected, "{args}");
+        };
+        check(json!(["HEAD~2"]), false);
+        check(json!(["--exec", "make", "HEAD~2"]), true);
+        check(json!(["--exec=make"]), true);
+        check(json!(["-x", "make"]), true);
+        check(json!(["-ixmake"]), true);
+        for (line, expected) in [
+            ("pick 1234 exec", false),
+            ("exec make", true),
+            ("  x make", true),
+            ("# exec", false),
+            ("", false),
+        ] {
+            assert_eq!(is_exec_line(line), expected, "{line}");
+        }
     }
 }

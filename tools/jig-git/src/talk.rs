@@ -6,11 +6,15 @@ use jig_tool::vfs::{Host, HostError, Process, ProcessOutput, Read};
 use jig_tool::{Content, Question, ToolError, ToolState};
 use serde_json::Value;
 
-use crate::arguments::{Arguments, Command};
+use crate::arguments::{Arguments, Command, is_exec_line};
 use crate::editor::{Edit, Editor, Seen};
 
 /// Does what the arguments ask for.
 pub(crate) fn run(host: &mut Host, arguments: &Arguments) -> Result<Content, ToolError> {
+    let may_execute = host.option_is_on(EXEC, false);
+    if arguments.executes() && !may_execute {
+        return Err(ToolError::new(NO_EXEC));
+    }
     let editor = Editor::new();
     let git = host
         .start_process("git")
@@ -21,6 +25,7 @@ pub(crate) fn run(host: &mut Host, arguments: &Arguments) -> Result<Content, Too
         git,
         editor,
         asks: arguments.command == Command::Stage,
+        may_execute,
         unsaid: String::new(),
     };
     let end = talk.until_end()?;
@@ -43,6 +48,8 @@ struct Talk<'h> {
     editor: Editor,
     /// Whether git asks about hunks.
     asks: bool,
+    /// Whether the list of a rebase may name programs to run.
+    may_execute: bool,
     /// What git printed and nobody was told yet.
     unsaid: String,
 }
@@ -79,9 +86,14 @@ impl Talk<'_> {
         match self.editor.look(&unsaid) {
             Seen::Partly => self.unsaid = unsaid,
             Seen::Asks(edit) => {
-                let answer = self.ask(edit.before.trim_start_matches('\n'), question(&edit))?;
-                let text = answer.as_str().unwrap_or_default();
-                let text = self.editor.answer(text);
+                let question = question(&edit);
+                let mut answer =
+                    self.ask(edit.before.trim_start_matches('\n'), question.clone())?;
+                // Whoever agreed to a rebase has not agreed to any program.
+                while !self.may_execute && answer.as_str().is_some_and(executes) {
+                    answer = self.ask(NO_EXEC, question.clone())?;
+                }
+                let text = self.editor.answer(answer.as_str().unwrap_or_default());
                 self.git.write(text)?;
             }
             Seen::Plain if self.host.is_stateful() => {
@@ -118,6 +130,10 @@ impl Talk<'_> {
             other => self.git.write(other.clone()),
         }
     }
+}
+
+fn executes(list: &str) -> bool {
+    list.lines().any(is_exec_line)
 }
 
 /// The text that git wants edited, as a question.
@@ -180,6 +196,13 @@ fn failed(arguments: &Arguments, end: &ProcessOutput<'_>, said: String) -> ToolE
     }
     error
 }
+
+/// The option that lets a rebase run programs.
+const EXEC: &str = "exec";
+
+/// Why it does not.
+const NO_EXEC: &str = "a rebase may not run programs here: leave out `exec`, or have somebody set \
+                       `options.exec = true` for the tool";
 
 /// How long git may say nothing before it is asked again whether there is anything. It costs nothing: the
 /// host waits, and input ends the wait.

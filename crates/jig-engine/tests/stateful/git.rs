@@ -28,7 +28,12 @@ fn git(root: &Utf8Path, args: &[&str]) -> String {
 
 /// A repository with four commits, and three changes far apart in one file.
 fn repository() -> Workshop {
-    let shop = Workshop::new("[tools.git]\nrun = \"unattended\"\n", &[]);
+    repository_with("")
+}
+
+fn repository_with(more: &str) -> Workshop {
+    let config = format!("[tools.git]\nrun = \"unattended\"\n{more}");
+    let shop = Workshop::new(&config, &[]);
     let root = &shop.root;
     git(root, &["init", "--quiet", "--initial-branch=main"]);
     git(root, &["config", "user.name", "Somebody"]);
@@ -195,7 +200,7 @@ fn the_log_and_what_git_refuses() {
 /// What git runs is held as git is: a hook cannot read what the tool may not.
 #[test]
 fn what_git_starts_is_confined() {
-    let shop = repository();
+    let shop = repository_with("options.exec = true\n");
     git(&shop.root, &["checkout", "--quiet", "numbers"]);
     std::fs::write(shop.root.join(".env"), "KEY=1").unwrap();
     let args = json!([
@@ -218,4 +223,40 @@ fn what_git_starts_is_confined() {
         let leaked = std::fs::read(shop.root.join(leaked)).unwrap_or_default();
         assert!(leaked.is_empty(), "{}", String::from_utf8_lossy(&leaked));
     }
+}
+
+/// Whoever agrees to a rebase does not agree to any program.
+#[test]
+fn a_rebase_runs_no_programs_unless_it_may() {
+    let shop = repository();
+    git(&shop.root, &["checkout", "--quiet", "numbers"]);
+    let spawn = |args: Value| json!({"action": "spawn", "command": "rebase", "args": args});
+    let report = shop.report("git", spawn(json!(["--exec", "touch made", "HEAD~1"])));
+    let refused = match report.state.status() {
+        Status::Stopped => report,
+        _ => shop.until("git", "h_1", Status::Stopped).0,
+    };
+    assert!(
+        result(&refused)
+            .unwrap_err()
+            .contains("may not run programs")
+    );
+
+    let report = shop.report("git", spawn(json!(["HEAD~1"])));
+    let id = report.id.to_string();
+    if report.state.status() == Status::Running {
+        shop.until("git", &id, Status::Waiting);
+    }
+    let apply = json!({"action": "apply", "id": id, "input": "x touch made"});
+    let report = shop.report("git", apply);
+    let mut said = report.state.content().to_text();
+    if report.state.status() == Status::Running {
+        said.push_str(&shop.until("git", &id, Status::Waiting).1);
+    }
+    assert!(said.contains("may not run programs"), "{said}");
+    let report = shop.report("git", json!({"action": "apply", "id": id, "input": ""}));
+    if report.state.status() != Status::Stopped {
+        shop.until("git", &id, Status::Stopped);
+    }
+    assert!(!shop.root.join("made").exists());
 }
