@@ -2,8 +2,9 @@
 
 #![expect(
     clippy::disallowed_methods,
+    clippy::print_stderr,
     clippy::unwrap_used,
-    reason = "the tests make real workspaces, and fail where that fails"
+    reason = "the tests make real workspaces, fail where that fails, and say what they leave out"
 )]
 
 mod dispatch;
