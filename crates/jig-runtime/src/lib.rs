@@ -6,6 +6,10 @@
 //! gives the same results under either; the first is held by the operating system to the same policy. A
 //! one-shot call is a session that is driven to its end.
 //!
+//! A session whose plan is stateful is looked at and steered while it runs: [`Session::output`] shows what
+//! the tool says, [`Session::apply`] gives it input or answers. A program of the stdio runtime can have a
+//! terminal of its own. [`Handles`] names such sessions and keeps what their callers have been told.
+//!
 //! This crate reads no configuration and prints nothing.
 
 mod builtin;

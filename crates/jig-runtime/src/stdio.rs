@@ -3,6 +3,9 @@
 //! Start at [`StdioRuntime`]. One thread, the [`Driver`](driver::Driver), owns the program and reads what
 //! it prints; [`outcome`] makes a state of that. A program that asks has ended: the answer starts it again,
 //! with all that was answered so far.
+//!
+//! A run is watched by [`Watch`](watch::Watch), which waits for the end; or, if it is stateful or has a
+//! terminal, by [`Live`](live::Live), which shows what is printed as it comes and takes input.
 
 mod clean;
 mod driver;

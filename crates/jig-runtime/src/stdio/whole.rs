@@ -100,8 +100,9 @@ impl Whole {
     }
 }
 
-/// The largest output that is looked at as a result: as much as an outcome may have.
-const MOST: usize = 16 * 1024 * 1024;
+/// The largest output that is looked at as a result. There can be thousands of sessions, and each keeps it
+/// for as long as it runs.
+const MOST: usize = 1024 * 1024;
 
 /// How much is held back.
 const MOST_HELD: usize = 64 * 1024;

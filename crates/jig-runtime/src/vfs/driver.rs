@@ -145,7 +145,8 @@ impl Driver {
             is_ready: false,
             partial: None,
             question: None,
-            is_idle: false,
+            // Until it is given something to do, it may wait for that without a word.
+            is_idle: true,
             has_spoken: false,
             has_exited: false,
             unlogged: false,

@@ -198,8 +198,8 @@ fn working_in(folder: &str) -> usize {
     places.filter(|place| place.starts_with(folder)).count()
 }
 
-/// the clock runs only while the tool owes something: not while it waits for input after a state, nor
-/// while it waits for a program; but after an input that it does not answer.
+/// the clock runs only while the tool owes something: not before it was given anything, nor while it
+/// waits for input after a state or for a program; but after an input that it does not answer.
 #[test]
 fn x23_an_idle_tool_is_not_hung() {
     let impatient = |case: Case| Case {
@@ -210,6 +210,7 @@ fn x23_an_idle_tool_is_not_hung() {
         },
         ..case
     };
+    let wordless = impatient(Case::script("read -r init; read -r more")).start_vfs();
     for kind in [Kind::Rust, Kind::Python] {
         let idle = kind.start(impatient(kind.case(json!({}))));
         idle.until_said("one");
@@ -229,6 +230,9 @@ fn x23_an_idle_tool_is_not_hung() {
         let error = idle.result().unwrap_err();
         assert!(error.message.contains("silent"), "{kind:?}: {error:?}");
     }
+    assert_eq!(wordless.session.state().state.status(), Status::Running);
+    wordless.apply("more");
+    wordless.result().unwrap_err();
 }
 
 /// S-027: only an answer ends the waiting. What the tool tells meanwhile is kept.

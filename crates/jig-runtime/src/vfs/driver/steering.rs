@@ -145,8 +145,8 @@ impl Driver {
                     self.resolve(number, |inquiry| inquiry.answer(answer));
                     return Ok(());
                 }
-                self.question = None;
-                self.hand(input);
+                let question = self.question.take();
+                self.hand(input, question.map(|(_, question)| question.id).as_deref());
                 self.publish();
             }
             // What is sent now would be taken as the answer.
@@ -159,15 +159,17 @@ impl Driver {
                 if waiting > MAX_COMPLAINTS {
                     return Err(SendError::Full { waiting }.into());
                 }
-                self.hand(input);
+                self.hand(input, None);
             }
         }
         Ok(())
     }
 
-    /// Sends the tool an answer or an input (V-122).
-    fn hand(&mut self, input: &Value) {
+    /// Sends the tool the answer to its question of this id, or input (V-122).
+    fn hand(&mut self, input: &Value, question: Option<&str>) {
         let mut line = Vec::new();
+        // Until the protocol tells answers from input.
+        let _ = question;
         host::write_apply(&mut line, input);
         self.send(line);
         self.is_idle = false;
