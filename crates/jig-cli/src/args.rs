@@ -1,9 +1,12 @@
 //! The command line.
 
+use std::time::Duration;
+
 use camino::Utf8PathBuf;
 use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::exit::EXIT_CODES;
+use crate::limits;
 
 /// Run the tools that agents call under one declared policy, and explain every denial.
 #[derive(Debug, Parser)]
@@ -15,7 +18,7 @@ use crate::exit::EXIT_CODES;
     long_about = "Run the tools that agents call under one declared policy, and explain every \
         denial.\n\nTools and their rules stand in `jig.toml` at the top of the workspace; the fs_* \
         tools are there without it. Start with `jig tools` to see what there is, `jig call \
-        fs_grep_files pattern=main` to run one, `jig policy explain TOOL read PATH` to ask what a \
+        fs_grep_files pattern=main` to run one, `jig spawn shell` to start one that goes on, `jig policy explain TOOL read PATH` to ask what a \
         tool may do, `jig log` to see what was decided, and `jig doctor` to see what this machine \
         can enforce."
 )]
@@ -58,6 +61,17 @@ pub(crate) enum Color {
     Never,
 }
 
+/// How the actions of a stateful tool are told to a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Form {
+    /// One tool with a parameter `action`; every provider takes it
+    Flat,
+    /// One tool for each action; every provider takes it
+    Split,
+    /// One tool with a variant for each action; the most exact
+    Oneof,
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Check the configuration, or show what it comes to
@@ -67,6 +81,9 @@ pub(crate) enum Command {
     Tools {
         /// The tool to show in full
         name: Option<String>,
+        /// Print what a model provider is given, as JSON: the name, the description and the schema
+        #[arg(long, value_name = "FORM")]
+        schema: Option<Form>,
     },
     /// Show the rules of a tool, or ask what they say
     #[command(subcommand)]
@@ -74,6 +91,33 @@ pub(crate) enum Command {
     /// Run a tool: `jig call fs_read_file path=README.md`
     #[command(after_help = CALL_HELP)]
     Call(CallArgs),
+    /// Start a tool that goes on running: `jig spawn shell`
+    #[command(after_help = SPAWN_HELP)]
+    Spawn(SpawnArgs),
+    /// List what runs in this workspace
+    #[command(after_help = PS_HELP)]
+    Ps(PsArgs),
+    /// Show what a running tool says
+    #[command(after_help = FETCH_HELP)]
+    Fetch(FetchArgs),
+    /// Give input to a running tool, or answer its question
+    #[command(after_help = APPLY_HELP)]
+    Apply(ApplyArgs),
+    /// Wait until running tools have stopped, or ask something
+    #[command(after_help = AWAIT_HELP)]
+    Await(AwaitArgs),
+    /// End running tools
+    #[command(after_help = ABORT_HELP)]
+    Abort(AbortArgs),
+    /// Watch a running tool live, or type into it
+    #[command(after_help = ATTACH_HELP)]
+    Attach(AttachArgs),
+    /// Serve the tools that were spawned in a workspace
+    #[command(name = "__station", hide = true)]
+    Station {
+        /// The workspace
+        root: Utf8PathBuf,
+    },
     /// Run any command under a policy: `jig run -- cargo test`
     #[command(after_help = RUN_HELP)]
     Run(RunArgs),
@@ -128,6 +172,214 @@ pub(crate) struct CallArgs {
     pub(crate) trace: Option<Utf8PathBuf>,
 }
 
+const SPAWN_HELP: &str = "\
+Examples:
+  jig spawn shell                          a shell that waits for input
+  jig spawn dev_server port=8080 --id web  under a name of your own
+  jig fetch web                            what it said since
+  jig apply shell-id --line 'ls -l'        type a line into it
+  jig attach web                           watch it live
+  jig abort web                            end it
+
+A tool that can be spawned has `stateful = true` in its configuration. What is spawned runs on when
+this command has ended, in a background process of the workspace that ends with its last tool. `jig ps`
+lists what runs. Questions of the tool and of its policy wait until you answer them with `jig apply`.";
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct SpawnArgs {
+    /// The tool
+    pub(crate) tool: String,
+    /// Its arguments; one name several times makes a list
+    #[arg(value_name = "NAME=VALUE")]
+    pub(crate) arguments: Vec<String>,
+    /// The name under which it runs [default: h_1, h_2, …]
+    #[arg(long, value_name = "ID")]
+    pub(crate) id: Option<String>,
+    /// All arguments as one JSON object, or `-` to read it from stdin
+    #[arg(long, value_name = "JSON", allow_hyphen_values = true)]
+    pub(crate) args: Option<String>,
+    /// The answer to a question of the tool, known in advance; may be repeated
+    #[arg(long, value_name = "ID=VALUE")]
+    pub(crate) answer: Vec<String>,
+    /// Say yes to running the tool; never to more access
+    #[arg(short, long)]
+    pub(crate) yes: bool,
+    /// Ask nobody: a tool that runs only after somebody agreed is not started
+    #[arg(long)]
+    pub(crate) no_interaction: bool,
+}
+
+const PS_HELP: &str = "\
+Examples:
+  jig ps                 what runs in this workspace
+  jig ps --all           in all workspaces
+  jig ps --json          for programs
+
+CPU is the processor time used so far, memory what all processes of the tool hold now.";
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct PsArgs {
+    /// What runs in all workspaces
+    #[arg(short, long)]
+    pub(crate) all: bool,
+}
+
+const FETCH_HELP: &str = "\
+Examples:
+  jig fetch h_1                    what came since the last look
+  jig fetch h_1 --wait 10s         and if there is nothing, wait for it
+  jig fetch h_1 --view screen      the screen as it is now
+  jig fetch h_1 --view all         all that is kept
+
+The exit code is 1 if the tool has stopped with an error. A result is shown once: with it the handle is
+gone.";
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct FetchArgs {
+    /// The handle, as `jig spawn` and `jig ps` name it
+    pub(crate) id: String,
+    #[command(flatten)]
+    pub(crate) look: LookArgs,
+    /// If there is nothing new, wait for it: 500 (milliseconds), 5s, 2m
+    #[arg(long, value_name = "TIME", value_parser = limits::parse_time)]
+    pub(crate) wait: Option<Duration>,
+}
+
+/// What is shown of a handle.
+#[derive(Debug, clap::Args)]
+pub(crate) struct LookArgs {
+    /// Which part of the output
+    #[arg(long, default_value = "new")]
+    pub(crate) view: Part,
+    /// What is new counts from here: the `seq` of an earlier report
+    #[arg(long, value_name = "N")]
+    pub(crate) after_seq: Option<u64>,
+    /// The most output, in bytes
+    #[arg(long, value_name = "N")]
+    pub(crate) max_bytes: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Part {
+    /// What came since the last look
+    New,
+    /// What a person would see now
+    Screen,
+    /// All that is kept
+    All,
+}
+
+const APPLY_HELP: &str = "\
+Examples:
+  jig apply h_1 --line 'cargo test'     a line, with the enter key
+  jig apply h_1 y                       characters as they are, without enter
+  jig apply h_1 --key ctrl-c            a key; several: --key esc --key enter
+  jig apply h_1 --json-input '[{\"line\": \"ls\"}, {\"key\": \"up\"}]'
+  jig apply h_1 yes                     the answer to a question of the tool
+  jig apply h_1 once --question 7       allow what jig asks about: once, turn or no
+  jig apply h_1                         see the question, and answer it
+  jig apply h_1 -- -v                   what begins with a dash comes after two
+
+Keys: enter, tab, esc, space, backspace, up, down, left, right, home, end, page-up, page-down, f1 …,
+ctrl-X, alt-X, shift-tab.";
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ApplyArgs {
+    /// The handle, as `jig spawn` and `jig ps` name it
+    pub(crate) id: String,
+    /// Characters to type, or the answer to a question; words are joined by spaces
+    #[arg(value_name = "TEXT")]
+    pub(crate) text: Vec<String>,
+    /// A line to type: the text and the enter key
+    #[arg(
+        long,
+        value_name = "TEXT",
+        allow_hyphen_values = true,
+        conflicts_with = "text"
+    )]
+    pub(crate) line: Option<String>,
+    /// A key to press; may be repeated
+    #[arg(long, value_name = "KEY", conflicts_with_all = ["text", "line"])]
+    pub(crate) key: Vec<String>,
+    /// Input or an answer as JSON
+    #[arg(
+        long,
+        value_name = "JSON",
+        allow_hyphen_values = true,
+        conflicts_with_all = ["text", "line", "key"]
+    )]
+    pub(crate) json_input: Option<String>,
+    /// The number of the question that this answers, as `jig fetch` shows it. What jig itself asks is
+    /// answered in no other way: a tool could have something else asked while you read
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) question: Option<u64>,
+    /// Wait for what comes of it: 500 (milliseconds), 5s, 2m
+    #[arg(long, value_name = "TIME", value_parser = limits::parse_time)]
+    pub(crate) wait: Option<Duration>,
+    #[command(flatten)]
+    pub(crate) look: LookArgs,
+}
+
+const AWAIT_HELP: &str = "\
+Examples:
+  jig await h_1                    until it has stopped, or asks something
+  jig await h_1 h_2                until one of them has
+  jig await h_1 h_2 --all          until both have
+  jig await --all --timeout 5m     all that run here, for at most five minutes
+
+The exit code is 1 if one has stopped with an error, or the time is over first.";
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct AwaitArgs {
+    /// The handles [default: all that there are]
+    #[arg(value_name = "ID")]
+    pub(crate) ids: Vec<String>,
+    /// Wait for all of them, not for the first
+    #[arg(short, long)]
+    pub(crate) all: bool,
+    /// The longest to wait: 500 (milliseconds), 5s, 2m
+    #[arg(long, value_name = "TIME", value_parser = limits::parse_time)]
+    pub(crate) timeout: Option<Duration>,
+}
+
+const ABORT_HELP: &str = "\
+Examples:
+  jig abort h_1 h_2
+  jig abort --all          all that run in this workspace, and the process that holds them
+
+A tool is asked to end, and killed if it does not within a few seconds.";
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct AbortArgs {
+    /// The handles
+    #[arg(
+        value_name = "ID",
+        required_unless_present = "all",
+        conflicts_with = "all"
+    )]
+    pub(crate) ids: Vec<String>,
+    /// All that run in this workspace
+    #[arg(short, long)]
+    pub(crate) all: bool,
+}
+
+const ATTACH_HELP: &str = "\
+Examples:
+  jig attach h_1           watch its screen, or what it prints
+  jig attach h_1 --input   and type into it
+
+Ctrl-] leaves; the tool runs on. With --input the tool's terminal takes the size of yours. Of a tool
+without a terminal you see what it prints, and with --input every line that you type goes to it.";
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct AttachArgs {
+    /// The handle, as `jig spawn` and `jig ps` name it
+    pub(crate) id: String,
+    /// Type into it
+    #[arg(short, long)]
+    pub(crate) input: bool,
+}
+
 const RUN_HELP: &str = "\
 Examples:
   jig run -- ./build.sh                     the workspace read-write, no network, no home
@@ -143,7 +395,10 @@ workspace takes the place of that; one outside is added to it.
 The exit code is that of the command; 1 if it ended well but left something where nothing may come
 into being, which is then moved away; 124 if a limit ended it, 125 if jig could not run it, 126 if it
 may not be executed, 127 if it was not found. A signal that ends the command ends jig, and signals to
-jig reach the command.";
+jig reach the command.
+
+At a terminal the command gets a terminal of its own, so that editors, pagers and shells work and yours
+stays as it was; --pty never hands over the streams as they are, --pty always does the same in a pipe.";
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct RunArgs {
@@ -180,6 +435,9 @@ pub(crate) struct RunArgs {
     /// The most open files of one process
     #[arg(long, value_name = "COUNT")]
     pub(crate) descriptors: Option<u64>,
+    /// Whether the command gets a terminal of its own; auto: if jig is used at one
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub(crate) pty: When,
     /// Run it even where this machine can't enforce all of it, and say what is missing
     #[arg(long)]
     pub(crate) best_effort: bool,
@@ -189,6 +447,16 @@ pub(crate) struct RunArgs {
     /// The command and its arguments
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
     pub(crate) command: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum When {
+    /// If jig is used at one
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
 }
 
 #[derive(Debug, clap::Args)]

@@ -1,5 +1,4 @@
-//! Where jig keeps its own state and the audit log of a workspace: outside of the workspace, so that no
-//! tool can reach it.
+//! Where jig keeps the audit log of a workspace: outside of the workspace, so that no tool can reach it.
 
 use std::sync::Arc;
 
@@ -8,33 +7,27 @@ use camino::{Utf8Path, Utf8PathBuf};
 use jiff::{Span, Timestamp, ToSpan};
 use jig_broker::{AuditSink, FileSink, FileSinkOptions};
 
+use crate::environment::Environment;
+
 /// The folder of the log of the workspace at `root`; `None` without a home.
-pub(crate) fn directory(root: &Utf8Path) -> Option<Utf8PathBuf> {
-    let state = state()?;
+pub(crate) fn directory(root: &Utf8Path, env: &Environment) -> Option<Utf8PathBuf> {
+    let state = env.state()?;
     // Folders of one name are told apart by a hash of the whole path.
     let name = root.file_name().unwrap_or("root");
-    let hash = root.as_str().bytes().fold(FNV_START, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(FNV_PRIME)
-    });
+    let hash = hash(root);
     Some(state.join("log").join(format!("{name}-{hash:016x}")))
 }
 
-/// The folder of jig's own state; `None` without a home.
-pub(crate) fn state() -> Option<Utf8PathBuf> {
-    let state =
-        path_in("XDG_STATE_HOME").or_else(|| Some(path_in("HOME")?.join(".local/state")))?;
-    Some(state.join("jig"))
-}
-
-/// The absolute path that a variable holds.
-pub(crate) fn path_in(variable: &str) -> Option<Utf8PathBuf> {
-    let path = Utf8PathBuf::from(std::env::var(variable).ok()?);
-    path.is_absolute().then_some(path)
+/// A number for a path, which another path hardly has.
+pub(crate) fn hash(path: &Utf8Path) -> u64 {
+    path.as_str().bytes().fold(FNV_START, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(FNV_PRIME)
+    })
 }
 
 /// The log to write to. Without one, tools run all the same: the log informs, it does not guard.
-pub(crate) fn sink(root: &Utf8Path) -> Result<Arc<dyn AuditSink>, String> {
-    let directory = directory(root).ok_or("there is no home folder for the log")?;
+pub(crate) fn sink(root: &Utf8Path, env: &Environment) -> Result<Arc<dyn AuditSink>, String> {
+    let directory = directory(root, env).ok_or("there is no home folder for the log")?;
     let options = FileSinkOptions {
         buffered: true,
         ..FileSinkOptions::default()

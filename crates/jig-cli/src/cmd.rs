@@ -1,13 +1,20 @@
 //! One module for each command.
 
+pub(crate) mod abort;
+pub(crate) mod apply;
+pub(crate) mod attach;
 pub(crate) mod call;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod doctor;
 pub(crate) mod explain;
+pub(crate) mod fetch;
 pub(crate) mod log;
 pub(crate) mod policy;
+pub(crate) mod ps;
 pub(crate) mod run;
+pub(crate) mod spawn;
 pub(crate) mod tool;
 pub(crate) mod tools;
 pub(crate) mod vfs_host;
+pub(crate) mod wait;

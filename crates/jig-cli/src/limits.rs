@@ -42,6 +42,44 @@ pub(crate) fn json(limits: &SandboxLimits) -> Json {
     })
 }
 
+/// How long something takes, as people write it: `500` and `500ms`, `5s`, `2m`, `1h`. Without a unit it is
+/// in milliseconds.
+pub(crate) fn parse_time(text: &str) -> Result<Duration, String> {
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.');
+    let (number, unit) = text.split_at(digits.unwrap_or(text.len()));
+    let unit = match unit {
+        "" | "ms" => 0.001,
+        "s" => 1.0,
+        "m" => 60.0,
+        "h" => 3600.0,
+        _ => return Err("write 500, 500ms, 5s, 2m or 1h".to_owned()),
+    };
+    let number: f64 = number
+        .parse()
+        .map_err(|_| "write 500, 500ms, 5s, 2m or 1h".to_owned())?;
+    Duration::try_from_secs_f64(number * unit).map_err(|_| "this is too long".to_owned())
+}
+
+/// How long ago something was, roughly: in its largest unit.
+pub(crate) fn age(age: Duration) -> String {
+    let seconds = age.as_secs();
+    match seconds {
+        0..60 => format!("{seconds}s"),
+        60..3600 => format!("{}m", seconds / 60),
+        3600..86_400 => format!("{}h", seconds / 3600),
+        _ => format!("{}d", seconds / 86_400),
+    }
+}
+
+/// A number of bytes, roughly.
+pub(crate) fn size(bytes: u64) -> String {
+    const UNITS: [(u64, &str); 3] = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    let unit = UNITS.into_iter().find(|(size, _)| bytes >= *size);
+    unit.map_or(format!("{bytes} B"), |(size, name)| {
+        format!("{:.1} {name}", bytes as f64 / size as f64)
+    })
+}
+
 /// A time, in the largest unit that it is a multiple of.
 pub(crate) fn time(time: Duration) -> String {
     let millis = time.as_millis();
@@ -53,3 +91,6 @@ pub(crate) fn time(time: Duration) -> String {
         format!("{}{name}", millis / size)
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,12 +7,17 @@ mod args;
 mod audit;
 mod cmd;
 mod diff;
+mod environment;
 mod exit;
 mod highlight;
+mod host;
 mod interrupt;
 mod limits;
 mod output;
 mod prompt;
+mod report;
+mod station;
+mod terminal;
 mod trace;
 mod workspace;
 
@@ -31,9 +36,19 @@ fn main() -> ExitCode {
     let mut out = Output::new(args.global.json, args.global.color);
     let result = match &args.command {
         Command::Config(command) => cmd::config::run(command, &args.global, &mut out),
-        Command::Tools { name } => cmd::tools::run(name.as_deref(), &args.global, &mut out),
+        Command::Tools { name, schema } => {
+            cmd::tools::run(name.as_deref(), *schema, &args.global, &mut out)
+        }
         Command::Policy(command) => cmd::policy::run(command, &args.global, &mut out),
         Command::Call(call) => cmd::call::run(call, &args.global, &mut out),
+        Command::Spawn(spawn) => cmd::spawn::run(spawn, &args.global, &mut out),
+        Command::Ps(ps) => cmd::ps::run(ps, &args.global, &mut out),
+        Command::Fetch(fetch) => cmd::fetch::run(fetch, &args.global, &mut out),
+        Command::Apply(apply) => cmd::apply::run(apply, &args.global, &mut out),
+        Command::Await(wait) => cmd::wait::run(wait, &args.global, &mut out),
+        Command::Abort(abort) => cmd::abort::run(abort, &args.global, &mut out),
+        Command::Attach(attach) => cmd::attach::run(attach, &args.global, &mut out),
+        Command::Station { root } => station::serve::run(root).map(|()| exit::Done::Ok),
         Command::Run(run) => cmd::run::run(run, &args.global, &mut out),
         Command::Log(log) => cmd::log::run(log, &args.global, &mut out),
         Command::VfsHost(host) => cmd::vfs_host::run(host, &mut out),

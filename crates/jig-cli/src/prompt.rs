@@ -50,14 +50,27 @@ impl Terminal {
         match (ask.about, question.prompt()) {
             (About::Access, _) => self.choose(
                 &head,
-                "[o]nce, for this [t]urn, [n]o",
+                "[o]nce, for this [t]urn, [n]o, or n and a reason",
                 &["once", "turn", "no"],
             ),
             (About::Arguments | About::EditResult, _) => self.edit(question),
-            (_, Prompt::YesNo) => match self.choose(&head, "[y]es, [n]o", &["yes", "no"]) {
-                Answer::Given(Json::String(word)) => Answer::Given(Json::Bool(word == "yes")),
-                other => other,
-            },
+            (about, Prompt::YesNo) => {
+                let is_tool = matches!(about, About::Tool(_));
+                let (help, words): (_, &[&str]) = match is_tool {
+                    true => (
+                        "[y]es, [a]lways in this turn, [n]o, or n and a reason",
+                        &["yes", "always", "no"],
+                    ),
+                    false => ("[y]es, [n]o, or n and a reason", &["yes", "no"]),
+                };
+                match self.choose(&head, help, words) {
+                    Answer::Given(Json::String(word)) if word == "always" => {
+                        Answer::GivenForTurn(Json::Bool(true))
+                    }
+                    Answer::Given(Json::String(word)) => Answer::Given(Json::Bool(word == "yes")),
+                    other => other,
+                }
+            }
             (_, Prompt::Select(options)) => {
                 let options: Vec<String> = options
                     .iter()
@@ -77,18 +90,30 @@ impl Terminal {
         }
     }
 
-    /// One of a few words, by its first letter. An empty line is the last one, which is no.
+    /// One of a few words, by its first letter. An empty line is the last one, which is no; that may be
+    /// followed by the reason.
     fn choose(&mut self, head: &str, help: &str, words: &[&str]) -> Answer {
         let mut shown = format!("{head}{DIM}{help}{DIM:#}: ");
         loop {
             let Some(text) = self.line(&shown) else {
                 return Answer::Cancel;
             };
-            let text = text.trim().to_lowercase();
-            let word = match text.as_str() {
-                "" => words.last(),
-                text => words.iter().find(|word| word.starts_with(text)),
+            let (first, reason) = match text.trim().split_once(char::is_whitespace) {
+                Some((first, reason)) => (first.to_lowercase(), Some(reason.trim())),
+                None => (text.trim().to_lowercase(), None),
             };
+            let word = match first.as_str() {
+                "" => words.last(),
+                first => words.iter().find(|word| word.starts_with(first)),
+            };
+            if let Some(reason) = reason {
+                if word == words.last() {
+                    return Answer::Rejected(reason.to_owned());
+                }
+                // More than one word is only understood as a reason.
+                shown = format!("{DIM}{help}{DIM:#}: ");
+                continue;
+            }
             if let Some(word) = word {
                 return Answer::Given(Json::String((*word).to_owned()));
             }

@@ -6,10 +6,13 @@ use jig_config::{Config, Loaded, Sources, Tool, WORKSPACE_FILES};
 use jig_policy::{DiskLookup, Policy, Workspace};
 
 use crate::args::Global;
+use crate::environment::Environment;
 #[cfg(unix)]
-use crate::audit;
+use crate::limits;
 #[cfg(unix)]
 use crate::output::remark;
+#[cfg(unix)]
+use crate::station::serve::JOURNAL;
 
 /// A workspace with its configuration.
 pub(crate) struct Project {
@@ -42,6 +45,23 @@ impl Project {
     /// looked for first.
     pub(crate) fn load_to_answer(global: &Global) -> anyhow::Result<Self> {
         Self::load_from(root(global.workspace.as_deref())?, global, &[], false)
+    }
+
+    /// For a station: a client has found the workspace and cleared it, and says what counts for it.
+    pub(crate) fn load_for(
+        root: Utf8PathBuf,
+        files: &[Utf8PathBuf],
+        sets: &[String],
+        env: &Environment,
+    ) -> anyhow::Result<Self> {
+        let sources = Sources {
+            lint: false,
+            files: files.to_vec(),
+            sets: sets.to_vec(),
+            ..env.sources(root.clone())
+        };
+        let loaded = jig_config::load(&sources)?;
+        Ok(Self { root, loaded })
     }
 
     fn load_with(global: &Global, lint: bool) -> anyhow::Result<Self> {
@@ -103,12 +123,16 @@ impl Project {
     }
 }
 
-/// Clears away what the tool of a jig that was killed left behind, before it counts as configuration.
+/// Clears away what the tools of a jig that was killed left behind: what still runs, and files before they
+/// count as configuration.
 #[cfg(unix)]
-fn clear(root: &Utf8Path) -> anyhow::Result<()> {
-    let Some(state) = audit::state() else {
+pub(crate) fn clear(root: &Utf8Path) -> anyhow::Result<()> {
+    let Some(state) = Environment::of_this_process().state() else {
         return Ok(());
     };
+    for leftover in jig_runtime::leftovers(state.join(JOURNAL).as_std_path()) {
+        remark(&left_over(&leftover));
+    }
     let pending = jig_broker::pending(state.as_std_path(), root)
         .with_context(|| format!("cannot look at the workspace `{root}`"))?;
     for intruder in &pending.removed {
@@ -123,9 +147,24 @@ fn clear(root: &Utf8Path) -> anyhow::Result<()> {
     }
 }
 
+/// What became of a tool whose jig was killed.
+#[cfg(unix)]
+fn left_over(leftover: &jig_runtime::Leftover) -> String {
+    let (id, tool) = (&leftover.id, &leftover.tool);
+    let end = match (leftover.was_alive, leftover.has_ended) {
+        (false, _) => "it has ended",
+        (true, true) => "it still ran, and was ended now",
+        (true, false) => "it still runs, and could not be ended",
+    };
+    let age = limits::age(leftover.age);
+    format!(
+        "jig: `{id}` of the tool `{tool}`, started {age} ago, was cut short because its jig was killed: {end}"
+    )
+}
+
 /// Where no tool is confined, none is watched.
 #[cfg(not(unix))]
-fn clear(_root: &Utf8Path) -> anyhow::Result<()> {
+pub(crate) fn clear(_root: &Utf8Path) -> anyhow::Result<()> {
     Ok(())
 }
 

@@ -4,18 +4,18 @@ use std::io::{IsTerminal, Read};
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow, bail};
-use jig_broker::HostEnv;
 use jig_config::{ParameterType, Tool};
 use jig_engine::{Asker, Call, CallError, Engine};
-use jig_files::DiskFiles;
 use jig_proto::{Content, ToolError};
+use jig_runtime::HandleError;
 use serde_json::{Map, Value as Json, json};
 
 use crate::args::{CallArgs, Global};
-use crate::audit;
 use crate::diff;
+use crate::environment::Environment;
 use crate::exit::Done;
 use crate::highlight;
+use crate::host;
 use crate::interrupt;
 use crate::output::{Output, printable};
 use crate::prompt::{Terminal, Unattended};
@@ -25,7 +25,11 @@ use crate::workspace::Project;
 pub(crate) fn run(args: &CallArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
     let project = Project::load(global)?;
     let tool = project.tool(&args.tool)?;
-    let arguments = arguments(tool, args)?;
+    let given = Given {
+        pairs: &args.arguments,
+        object: args.args.as_deref(),
+    };
+    let arguments = arguments(tool, &given)?;
     // What a read file is called tells how its code is shown.
     let file = arguments
         .get("path")
@@ -34,67 +38,83 @@ pub(crate) fn run(args: &CallArgs, global: &Global, out: &mut Output) -> anyhow:
         .to_owned();
     let is_code = tool.implementation() == Some("fs_read_file");
     let mut call = Call::new(tool.name.as_str(), Json::Object(arguments));
-    call.answers = pairs(&args.answer)?
-        .into_iter()
-        .map(|(id, text)| (id, loose(&text)))
-        .collect();
+    call.answers = answers(&args.answer)?;
     if let Some(path) = &args.trace {
         call.tracer = Some(Arc::new(TraceFile::create(path)?));
     }
-    call.cancel = Some(interrupt::token()?);
+    let tokens = interrupt::tokens()?;
+    call.cancel = Some(tokens.cancel);
+    call.kill = Some(tokens.kill);
     let engine = engine(&project, out)?;
-    let mut asker = asker(args);
+    let mut asker = asker(args.yes, args.no_interaction);
     match engine.call(call, asker.as_mut()) {
-        Ok(content) => {
-            shown(&content, is_code.then_some(file.as_str()), out)?;
+        Ok(reply) => {
+            shown(&reply.into_content(), is_code.then_some(file.as_str()), out)?;
+            if engine.handles.counts().live > 0 {
+                // The turn of a call is this process (X-60).
+                out.note(&format!(
+                    "jig: what a call spawns ends with it; `jig spawn {}` starts a tool that goes on",
+                    tool.name
+                ));
+                engine.end_turn();
+            }
             Ok(Done::Ok)
         }
         Err(CallError::Tool(error)) => {
             failed(&error, out)?;
             Ok(Done::Bad)
         }
-        Err(CallError::NobodyToAsk(tool)) => {
-            let hint =
-                format!("hint: call it with --yes, or set tools.{tool}.run = \"unattended\"");
-            Err(anyhow!(hint).context(CallError::NobodyToAsk(tool)))
-        }
-        Err(error @ CallError::Arguments { .. }) => {
-            let hint = format!("hint: `jig tools {}` lists the parameters", tool.name);
-            Err(anyhow!(hint).context(error))
-        }
-        Err(error) => Err(error.into()),
+        Err(error) => Err(explained(error, tool)),
     }
 }
 
-/// The engine for the tools of a workspace on disk.
+/// Why a call came to nothing, with the way out.
+pub(crate) fn explained(error: CallError, tool: &Tool) -> anyhow::Error {
+    let hint = match &error {
+        CallError::NobodyToAsk(tool) => {
+            format!("hint: call it with --yes, or set tools.{tool}.run = \"unattended\"")
+        }
+        CallError::Arguments { .. } => {
+            format!("hint: `jig tools {}` lists the parameters", tool.name)
+        }
+        CallError::Handle(HandleError::Unknown(_)) => {
+            "hint: a call knows only what it spawned itself; `jig fetch`, `jig apply` and `jig abort` reach \
+             what `jig spawn` started"
+                .to_owned()
+        }
+        _ => return error.into(),
+    };
+    anyhow!(hint).context(error)
+}
+
+/// The engine for the tools of a workspace, with what counts for this process.
 pub(crate) fn engine(project: &Project, out: &mut Output) -> anyhow::Result<Engine> {
-    let files = DiskFiles::open(&project.root)
-        .with_context(|| format!("cannot open the workspace `{}`", project.root))?;
-    let config = Arc::new(project.config().clone());
-    let mut engine = Engine::new(config, Arc::new(files));
-    engine.env = std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .collect::<HostEnv>();
-    engine.program = std::env::current_exe().ok();
-    engine.confine.home = audit::path_in("HOME").map(Into::into);
-    engine.confine.state = audit::state().map(Into::into);
-    match audit::sink(&project.root) {
-        Ok(sink) => engine.audit = sink,
-        Err(reason) => out.note(&format!("note: {reason}")),
+    let (engine, note) = host::engine(project, &Environment::of_this_process())?;
+    if let Some(note) = note {
+        out.note(&note);
     }
     Ok(engine)
 }
 
-fn asker(args: &CallArgs) -> Box<dyn Asker> {
-    match Terminal::open(args.yes, !args.no_interaction) {
+/// Whoever can be asked.
+pub(crate) fn asker(yes: bool, no_interaction: bool) -> Box<dyn Asker> {
+    match Terminal::open(yes, !no_interaction) {
         Some(terminal) => Box::new(terminal),
         None => Box::new(Unattended),
     }
 }
 
-/// `key=value…`, or one JSON object.
-fn arguments(tool: &Tool, args: &CallArgs) -> anyhow::Result<Map<String, Json>> {
-    let mut arguments = match args.args.as_deref() {
+/// The arguments of a tool, as somebody typed them.
+pub(crate) struct Given<'a> {
+    /// `key=value…`
+    pub(crate) pairs: &'a [String],
+    /// One JSON object, or `-` for standard input.
+    pub(crate) object: Option<&'a str>,
+}
+
+/// The arguments of a tool.
+pub(crate) fn arguments(tool: &Tool, given: &Given<'_>) -> anyhow::Result<Map<String, Json>> {
+    let mut arguments = match given.object {
         None => Map::new(),
         Some("-") => {
             let mut text = String::new();
@@ -113,7 +133,7 @@ fn arguments(tool: &Tool, args: &CallArgs) -> anyhow::Result<Map<String, Json>> 
         }
         Some(text) => object(text)?,
     };
-    for (name, text) in pairs(&args.arguments)? {
+    for (name, text) in pairs(given.pairs)? {
         let declared = tool.parameters.get(&name);
         let is = |kind| declared.is_some_and(|parameter| parameter.types == [kind]);
         let is_list = is(ParameterType::Array);
@@ -129,6 +149,12 @@ fn arguments(tool: &Tool, args: &CallArgs) -> anyhow::Result<Map<String, Json>> 
         }
     }
     Ok(arguments)
+}
+
+/// Answers that are known in advance.
+pub(crate) fn answers(texts: &[String]) -> anyhow::Result<Map<String, Json>> {
+    let pairs = pairs(texts)?.into_iter();
+    Ok(pairs.map(|(id, text)| (id, loose(&text))).collect())
 }
 
 fn object(text: &str) -> anyhow::Result<Map<String, Json>> {

@@ -8,13 +8,15 @@ use jig_broker::{AuditDecision, AuditEntry, AuditFilter, AuditReader};
 
 use crate::args::{Decided, Global, LogArgs};
 use crate::audit;
+use crate::environment::Environment;
 use crate::exit::Done;
 use crate::output::{BOLD, CYAN, DIM, GREEN, Output, RED, YELLOW, printable};
 use crate::workspace;
 
 pub(crate) fn run(args: &LogArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
     let root = workspace::root(global.workspace.as_deref())?;
-    let directory = audit::directory(&root)
+    let env = Environment::of_this_process();
+    let directory = audit::directory(&root, &env)
         .ok_or_else(|| anyhow!("there is no home folder, so there is no log"))?;
     let filter = AuditFilter {
         tool: args.tool.clone(),
@@ -29,7 +31,7 @@ pub(crate) fn run(args: &LogArgs, global: &Global, out: &mut Output) -> anyhow::
     };
     if args.follow {
         // What is to be followed has to be there, also before the first decision.
-        audit::sink(&root).map_err(|error| anyhow!(error))?;
+        audit::sink(&root, &env).map_err(|error| anyhow!(error))?;
     }
     let mut reader = match AuditReader::open(&directory, filter) {
         Ok(reader) => Some(reader),

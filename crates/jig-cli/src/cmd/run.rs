@@ -1,6 +1,9 @@
 //! `jig run`: any command, under the policy of a tool or the default one.
 
-use std::os::fd::AsFd;
+mod relay;
+
+use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::thread;
 use std::time::Duration;
 
@@ -17,11 +20,13 @@ use serde_json::{Value as Json, json};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::iterator::{Handle, Signals};
 
-use crate::args::{Global, RunArgs};
+use self::relay::Relay;
+use crate::args::{Global, RunArgs, When};
 use crate::cmd::call;
 use crate::exit::Done;
 use crate::limits;
 use crate::output::{BOLD, DIM, Output, field};
+use crate::terminal;
 use crate::workspace::{self, Project};
 
 pub(crate) fn run(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
@@ -62,9 +67,25 @@ fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<
     for warning in prepared.confined.warnings.iter().chain(&prepared.warnings) {
         out.note(&format!("jig: {warning}"));
     }
+    let has_terminal = match args.pty {
+        When::Auto => terminal::is_at_hand(),
+        When::Always => true,
+        When::Never => false,
+    };
     // Listening comes first: a signal that arrives while the command starts must not be lost.
     let signals = Signals::new(FORWARDED).context("cannot listen for signals")?;
-    let (child, tree) = start(args, &prepared)?;
+    let (relay, end) = match has_terminal {
+        true => {
+            for signal in relay::OF_TERMINAL {
+                let added = signals.handle().add_signal(signal);
+                added.context("cannot listen for signals")?;
+            }
+            let (relay, end) = Relay::open()?;
+            (Some(relay), Some(end))
+        }
+        false => (None, None),
+    };
+    let (child, tree) = start(args, &prepared, end)?;
     for (part, enforcement) in child.status.parts() {
         // In tier A the gaps are those that the documents list, and the same for every call.
         let matters = args.best_effort || child.status.tier != Tier::A;
@@ -72,7 +93,10 @@ fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<
             out.note(&format!("jig: {part}: {enforcement}"));
         }
     }
-    let (exit, timed_out) = watch(&child, signals, limits.time)?;
+    let (exit, timed_out) = match relay {
+        Some(relay) => relay.run(&child, signals, limits.time)?,
+        None => watch(&child, signals, limits.time)?,
+    };
     let reached = child.reached();
     drop(child);
     let intruders = prepared.confined.finish();
@@ -201,7 +225,11 @@ fn rules(args: &RunArgs, root: &Utf8Path) -> anyhow::Result<(Vec<String>, Vec<St
 }
 
 /// Starts the command. With it, what its processes may use together.
-fn start(args: &RunArgs, prepared: &Prepared) -> anyhow::Result<(Child, Limits)> {
+fn start(
+    args: &RunArgs,
+    prepared: &Prepared,
+    terminal: Option<OwnedFd>,
+) -> anyhow::Result<(Child, Limits)> {
     let mut request = SpawnRequest::new(prepared.confined.program.clone(), "/");
     prepared.confined.apply(&mut request);
     request.args = args.command.iter().skip(1).map(Into::into).collect();
@@ -212,9 +240,14 @@ fn start(args: &RunArgs, prepared: &Prepared) -> anyhow::Result<(Child, Limits)>
     {
         request.cwd = current.into_std_path_buf();
     }
-    request.stdin = given(std::io::stdin().as_fd())?;
-    request.stdout = given(std::io::stdout().as_fd())?;
-    request.stderr = given(std::io::stderr().as_fd())?;
+    match terminal {
+        Some(end) => request.terminal = Some(end),
+        None => {
+            request.stdin = given(io::stdin().as_fd())?;
+            request.stdout = given(io::stdout().as_fd())?;
+            request.stderr = given(io::stderr().as_fd())?;
+        }
+    }
     let limits = request.limits;
     let child = jig_sandbox::spawn(request).map_err(|error| match error {
         SpawnError::Confinement { reason, .. } => not_held(reason),

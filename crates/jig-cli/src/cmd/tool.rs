@@ -11,6 +11,6 @@ pub(crate) fn run(name: &str) -> ExitCode {
                 "there is no predefined tool `{name}`"
             )))
         };
-        jig_fs_tools::run(name, host).unwrap_or_else(unknown)
+        jig_engine::run_predefined(name, host).unwrap_or_else(unknown)
     })
 }

@@ -1,21 +1,38 @@
 //! `jig tools`.
 
-use jig_config::{Parameter, Runtime, Tool};
+use std::sync::Arc;
+
+use anyhow::Context;
+use jig_config::{Parameter, RunMode, Runtime, Tool};
+use jig_engine::Engine;
+use jig_files::DiskFiles;
 use jig_policy::{EnvUse, Policy};
+use jig_proto::{SchemaForm, ToolAction};
 use serde_json::{Value as Json, json};
 
 use super::policy;
-use crate::args::Global;
+use crate::args::{Form, Global};
 use crate::exit::Done;
 use crate::limits;
 use crate::output::{BOLD, DIM, Output, field, indented, table};
 use crate::workspace::Project;
 
-pub(crate) fn run(name: Option<&str>, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
+pub(crate) fn run(
+    name: Option<&str>,
+    schema: Option<Form>,
+    global: &Global,
+    out: &mut Output,
+) -> anyhow::Result<Done> {
     let project = Project::load(global)?;
-    match name {
-        Some(name) => one(&project, name, out)?,
-        None => all(&project, out)?,
+    let form = schema.map(|form| match form {
+        Form::Flat => SchemaForm::Flat,
+        Form::Split => SchemaForm::Split,
+        Form::Oneof => SchemaForm::OneOf,
+    });
+    match (form, name) {
+        (Some(form), name) => schemas(&project, name, form, out)?,
+        (None, Some(name)) => one(&project, name, out)?,
+        (None, None) => all(&project, out)?,
     }
     Ok(Done::Ok)
 }
@@ -31,13 +48,13 @@ fn all(project: &Project, out: &mut Output) -> anyhow::Result<()> {
             "source": tool.source.to_string(),
             "runtime": tool.runtime.name(),
             "enabled": tool.enable.on,
-            "run": tool.run.name(),
+            "run": tool.run.spawn.name(),
             "summary": tool.summary,
             "may": may,
             "origin": tool.declared_at().to_string(),
         }));
         let run = if tool.enable.on {
-            tool.run.name()
+            tool.run.spawn.name()
         } else {
             "off"
         };
@@ -64,12 +81,13 @@ fn one(project: &Project, name: &str, out: &mut Output) -> anyhow::Result<()> {
             "source": tool.source.to_string(),
             "runtime": tool.runtime.name(),
             "enabled": tool.enable.on,
-            "run": tool.run.name(),
+            "run": tool.run.spawn.name(),
             "result": tool.result.name(),
             "format": tool.format.name(),
             "summary": tool.summary,
             "description": tool.description,
             "input_schema": tool.input_schema(),
+            "stateful": stateful_json(tool),
             "options": tool.options,
             "origin": tool.declared_at().to_string(),
             "policy": policy::shown_json(tool, &policy, &guards),
@@ -91,7 +109,8 @@ fn one(project: &Project, name: &str, out: &mut Output) -> anyhow::Result<()> {
     }
     let enabled = if tool.enable.on { "yes" } else { "no" };
     text.push_str(&field("enabled", enabled));
-    text.push_str(&field("run", tool.run.name()));
+    text.push_str(&field("run", run_modes(tool)));
+    text.push_str(&stateful(tool));
     text.push_str(&field("result", tool.result.name()));
     text.push_str(&field("declared", tool.declared_at()));
     if is_program(tool) {
@@ -104,6 +123,84 @@ fn one(project: &Project, name: &str, out: &mut Output) -> anyhow::Result<()> {
     text.push_str("\nWhat it may do:\n");
     text.push_str(&indented(&policy::shown(tool, &policy, &guards), 2));
     out.text(&text)
+}
+
+/// Whether somebody is asked before it runs; for other actions only where that is not as usual.
+fn run_modes(tool: &Tool) -> String {
+    let mut text = tool.run.spawn.name().to_owned();
+    for action in tool.actions.iter().filter(|one| *one != ToolAction::Spawn) {
+        let mode = tool.run.of(action);
+        if mode != RunMode::Unattended {
+            text.push_str(&format!(", {action}: {}", mode.name()));
+        }
+    }
+    text
+}
+
+/// What can be done with it between calls.
+fn stateful(tool: &Tool) -> String {
+    let mut text = String::new();
+    if !tool.actions.is_one_shot() {
+        text.push_str(&field("actions", tool.actions));
+        let notices = [
+            ("stopped", tool.notices.stopped),
+            ("waiting", tool.notices.waiting),
+        ];
+        let told: Vec<&str> = notices
+            .iter()
+            .filter(|one| one.1)
+            .map(|one| one.0)
+            .collect();
+        let told = match told.is_empty() {
+            true => "none".to_owned(),
+            false => told.join(", "),
+        };
+        text.push_str(&field("notices", told));
+    }
+    if let Some((rows, cols)) = tool.terminal {
+        text.push_str(&field("terminal", format!("{rows} rows, {cols} columns")));
+    }
+    text
+}
+
+fn stateful_json(tool: &Tool) -> Json {
+    let actions: Vec<&str> = tool.actions.iter().map(ToolAction::name).collect();
+    let modes = tool.actions.iter().map(|action| {
+        let mode = tool.run.of(action).name();
+        (action.name().to_owned(), json!(mode))
+    });
+    let terminal = tool.terminal;
+    json!({
+        "actions": actions,
+        "run": modes.collect::<serde_json::Map<_, _>>(),
+        "notices": { "stopped": tool.notices.stopped, "waiting": tool.notices.waiting },
+        "terminal": terminal.map(|(rows, cols)| json!({ "rows": rows, "cols": cols })),
+    })
+}
+
+/// What a model provider is given: of one tool, or of all.
+fn schemas(
+    project: &Project,
+    name: Option<&str>,
+    form: SchemaForm,
+    out: &mut Output,
+) -> anyhow::Result<()> {
+    let files = DiskFiles::open(&project.root)
+        .with_context(|| format!("cannot open the workspace `{}`", project.root))?;
+    let engine = Engine::new(Arc::new(project.config().clone()), Arc::new(files));
+    let published = match name {
+        Some(name) => engine.published_tool(project.tool(name)?, form)?,
+        None => engine.published(form)?,
+    };
+    let published = published.into_iter().map(|one| {
+        json!({
+            "name": one.name,
+            "description": one.description,
+            "parameters": one.parameters,
+        })
+    });
+    // It is for programs in any case.
+    out.json(&Json::Array(published.collect()))
 }
 
 /// Whether it is a process that the operating system confines.

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
 use camino::Utf8PathBuf;
-use jig_broker::{Broker, BrokerParts, HostEnv, Judged, ProcessSettings, Unapproved};
-use jig_config::{Sources, Tool};
+use jig_broker::{Broker, BrokerParts, Judged, ProcessSettings, Unapproved};
+use jig_config::{Layer, Sources, Tool};
 use jig_files::{DiskFiles, FilesLookup, ProjectFiles};
 use jig_policy::Workspace;
 use jig_proto::vfs::host::{self, Fault, ToolLine};
@@ -16,6 +16,7 @@ use jig_proto::{Action, Context as ToolContext, ToolState};
 use serde_json::{Map, Value as Json};
 
 use crate::args::VfsHostArgs;
+use crate::environment::Environment;
 use crate::exit::Done;
 use crate::output::Output;
 
@@ -25,6 +26,7 @@ pub(crate) fn run(args: &VfsHostArgs, out: &mut Output) -> anyhow::Result<Done> 
         Arc::new(DiskFiles::open(&root).with_context(|| format!("cannot open `{root}`"))?);
     let sources = Sources {
         files: args.policy.iter().cloned().collect::<Vec<Utf8PathBuf>>(),
+        state: Environment::of_this_process().state(),
         ..Sources::new(root)
     };
     let config = jig_config::load(&sources)?.config;
@@ -52,10 +54,8 @@ pub(crate) fn run(args: &VfsHostArgs, out: &mut Output) -> anyhow::Result<Done> 
     };
     let context = ToolContext::new(files.display_root(), Action::Run);
     init.context = Some(context.with_access(policy.to_wire()));
-    let env = std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     let broker = Broker::new(BrokerParts {
-        env: env.collect::<HostEnv>(),
+        env: Environment::of_this_process().host(),
         process: ProcessSettings::minimal(Path::new("/nonexistent")),
         ..BrokerParts::new(tool.name.as_str(), "vfs-host", files, Arc::new(policy))
     });
@@ -72,7 +72,7 @@ fn tool<'c>(config: &'c jig_config::Config, name: Option<&str>) -> anyhow::Resul
     let mut declared = config
         .tools
         .values()
-        .filter(|tool| tool.implementation().is_none());
+        .filter(|tool| tool.declared_at().layer() != Layer::BuiltIn);
     match (declared.next(), declared.next()) {
         (Some(tool), None) => Ok(tool),
         (None, _) => config

@@ -294,7 +294,7 @@ fn v132_uncovered_requests_are_asked_at_the_terminal() {
         "the rule that would cover it: {allowed}"
     );
     assert!(
-        allowed.contains("[o]nce, for this [t]urn, [n]o"),
+        allowed.contains("[o]nce, for this [t]urn, [n]o, or n and a reason"),
         "{allowed}"
     );
     assert!(allowed.contains("SECRET=1"), "{allowed}");

@@ -234,13 +234,20 @@ pub(crate) fn is_root() -> bool {
 
 /// Gives a tree to a user. What is a link is given itself, never what it points to.
 fn give(path: &Path, user: u32) -> io::Result<()> {
-    lchown(path, Some(user), Some(user))?;
-    if std::fs::symlink_metadata(path)?.is_dir() {
-        for entry in std::fs::read_dir(path)? {
-            give(&entry?.path(), user)?;
+    let give_all = || -> io::Result<()> {
+        lchown(path, Some(user), Some(user))?;
+        if std::fs::symlink_metadata(path)?.is_dir() {
+            for entry in std::fs::read_dir(path)? {
+                give(&entry?.path(), user)?;
+            }
         }
+        Ok(())
+    };
+    match give_all() {
+        // What runs in the background may have removed it meanwhile.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        given => given,
     }
-    Ok(())
 }
 
 /// Whether a plain user can run what was built: it may lie in a home that is closed to others.

@@ -6,14 +6,19 @@
     reason = "the tests make real workspaces and start the real program, and fail where that fails"
 )]
 
+mod attach;
 mod call;
 mod config;
 mod desk;
 mod doctor;
 mod examples;
 mod explain;
+mod pty_run;
 mod run;
 mod run_work;
+mod seat;
+mod station;
+mod station_access;
 mod stdio;
 mod stdio_attacks;
 mod tools;

@@ -1,6 +1,7 @@
 //! `jig tools` and `jig policy show`.
 
 use insta::assert_snapshot;
+use serde_json::json;
 
 use super::Workspace;
 
@@ -39,6 +40,9 @@ fn the_list_says_what_each_tool_may_do() {
     fs_modify_file  builtin  ask         read + write .
     fs_delete_file  builtin  ask         read + write .
     fs_move_file    builtin  ask         read + write .
+    await           builtin  unattended  read .
+    git             builtin  ask         read + write .; run git
+    shell           stdio    ask         read + write + execute .; run any program
     fetch           stdio    ask         read + write cache; reach xn--mnchen-3ya.de; $TOKEN; run curl
     [exit 0]
     ");
@@ -60,6 +64,63 @@ fn one_tool_is_shown_in_full() {
     assert_eq!(shown["input_schema"]["required"][0], "url");
     assert_eq!(shown["input_schema"]["additionalProperties"], false);
     assert_eq!(shown["policy"]["net"][0]["host"], "xn--mnchen-3ya.de");
+}
+
+/// S-037, S-080: what can be done with a stateful tool, and whether somebody is asked.
+#[test]
+fn s037_actions_are_shown() {
+    let config = "[tools.t]\nsource='local'\ncommand='t'\nstateful=['spawn','fetch','apply']\n\
+                  terminal={rows=40,cols=120}\nnotices=['stopped']\nrun={spawn='unattended',apply='ask'}\n";
+    let workspace = Workspace::with(config);
+    let shown = workspace.run(&["tools", "t"]);
+    for line in [
+        "  run       unattended, apply: ask\n",
+        "  actions   spawn, fetch, apply\n",
+        "  notices   stopped\n",
+        "  terminal  40 rows, 120 columns\n",
+    ] {
+        assert!(shown.contains(line), "{line}{shown}");
+    }
+    let stateful = workspace.json(&["tools", "t"])["stateful"].clone();
+    assert_eq!(
+        stateful,
+        json!({
+            "actions": ["spawn", "fetch", "apply"],
+            "run": { "spawn": "unattended", "fetch": "unattended", "apply": "ask" },
+            "notices": { "stopped": true, "waiting": false },
+            "terminal": { "rows": 40, "cols": 120 },
+        })
+    );
+}
+
+/// S-050, S-055: what a model provider is given, in each form.
+#[test]
+fn s055_schemas_for_providers() {
+    let config = "[tools.t]\nsource='local'\ncommand='t'\nstateful=true\nsummary='Does it.'\n\
+                  parameters.word={type='string',required=true}\n";
+    let workspace = Workspace::with(config);
+    let names = |args: &[&str]| -> Vec<String> {
+        let list = workspace.json(args);
+        let list = list.as_array().unwrap().clone();
+        let names = list
+            .iter()
+            .map(|one| one["name"].as_str().unwrap().to_owned());
+        names.collect()
+    };
+    assert_eq!(names(&["tools", "t", "--schema", "flat"]), ["t"]);
+    let split = ["t_spawn", "t_fetch", "t_apply", "t_abort"];
+    assert_eq!(names(&["tools", "t", "--schema", "split"]), split);
+    let oneof = workspace.json(&["tools", "t", "--schema", "oneof"]);
+    assert_eq!(oneof[0]["parameters"]["oneOf"].as_array().unwrap().len(), 4);
+    let flat = workspace.json(&["tools", "t", "--schema", "flat"]);
+    let actions = &flat[0]["parameters"]["properties"]["action"]["enum"];
+    assert_eq!(*actions, json!(["spawn", "fetch", "apply", "abort"]));
+    // Of all tools, those that wait for handles included.
+    let all = names(&["tools", "--schema", "flat"]);
+    assert!(
+        all.contains(&"t".to_owned()) && all.contains(&"await".to_owned()),
+        "{all:?}"
+    );
 }
 
 /// X-09: the default of each runtime, printed as the rules that it comes to.

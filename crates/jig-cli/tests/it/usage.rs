@@ -14,6 +14,23 @@ fn help_teaches() {
     );
 }
 
+/// Commands on what runs show how they are used, and completions know them.
+#[test]
+fn what_runs_is_taught_by_examples() {
+    let workspace = Workspace::new();
+    let completions = workspace.run(&["completions", "bash"]);
+    for command in ["spawn", "ps", "fetch", "apply", "await", "abort", "attach"] {
+        let help = workspace.run(&[command, "--help"]);
+        assert!(help.contains("Examples:\n  jig "), "{help}");
+        assert!(help.ends_with("[exit 0]"), "{help}");
+        assert!(
+            completions.contains(&format!("jig__subcmd__{command}")),
+            "{command}"
+        );
+    }
+    assert!(!workspace.run(&["--help"]).contains("__station"));
+}
+
 #[test]
 fn a_misspelt_tool_is_suggested() {
     let workspace = Workspace::new();

@@ -1,0 +1,59 @@
+//! `jig abort`: end running tools.
+
+use jig_proto::{Content, HandleId, ToolState};
+
+use crate::args::{AbortArgs, Global};
+use crate::environment::Environment;
+use crate::exit::Done;
+use crate::output::Output;
+use crate::report;
+use crate::station::client::Client;
+use crate::station::protocol::{Request, Told};
+use crate::workspace;
+
+pub(crate) fn run(args: &AbortArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
+    if args.all {
+        return abort_all(global, out);
+    }
+    let ids: Vec<HandleId> = args
+        .ids
+        .iter()
+        .map(|id| id.parse())
+        .collect::<Result<_, _>>()?;
+    let mut client = super::fetch::station(global, &args.ids[0])?;
+    shown(client.ask(&Request::Abort { ids })?, out)
+}
+
+/// Ends what runs, and the station with it. That works with a station of any version.
+fn abort_all(global: &Global, out: &mut Output) -> anyhow::Result<Done> {
+    let root = workspace::root(global.workspace.as_deref())?;
+    workspace::clear(&root)?;
+    let Some(mut client) = Client::find(&root, &Environment::of_this_process())? else {
+        out.note("nothing runs in this workspace");
+        return report::show_all(Told::NOTHING, out);
+    };
+    let told = match client.is_foreign() {
+        true => Told::NOTHING,
+        false => client.ask(&Request::Abort { ids: Vec::new() })?,
+    };
+    client.ask::<()>(&Request::Shutdown)?;
+    shown(told, out)
+}
+
+/// What tools that were ended said last. They have not failed, whatever they say of their end.
+fn shown(told: Told, out: &mut Output) -> anyhow::Result<Done> {
+    if out.is_json() {
+        report::show_all(told, out)?;
+        return Ok(Done::Ok);
+    }
+    for mut read in report::read_all(&told)? {
+        if let ToolState::Stopped { result, .. } = &mut read.report.state
+            && result.is_err()
+        {
+            *result = Ok(Content::EMPTY);
+        }
+        report::print(&read, out)?;
+    }
+    report::tell(&told.notices, out);
+    Ok(Done::Ok)
+}

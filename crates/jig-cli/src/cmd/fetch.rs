@@ -1,0 +1,57 @@
+//! `jig fetch`: a look at a running tool.
+
+use std::time::Duration;
+
+use jig_proto::HandleId;
+use serde_json::{Map, Value as Json, json};
+
+use crate::args::{FetchArgs, Global, LookArgs, Part};
+use crate::environment::Environment;
+use crate::exit::Done;
+use crate::output::Output;
+use crate::report;
+use crate::station::client::Client;
+use crate::station::protocol::Request;
+use crate::workspace;
+
+pub(crate) fn run(args: &FetchArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
+    let id: HandleId = args.id.parse()?;
+    let mut client = station(global, &args.id)?;
+    let fetch = look(&args.look, args.wait);
+    report::show(client.ask(&Request::Fetch { id, fetch })?, out)
+}
+
+/// The station in which a handle must be.
+pub(super) fn station(global: &Global, id: &str) -> anyhow::Result<Client> {
+    let root = workspace::root(global.workspace.as_deref())?;
+    workspace::clear(&root)?;
+    let found = Client::find(&root, &Environment::of_this_process())?;
+    found.ok_or_else(|| {
+        let hint = "hint: nothing runs in this workspace; `jig spawn` starts a tool, `jig ps --all` lists \
+                    what runs in others";
+        anyhow::anyhow!(hint).context(format!("there is no handle `{id}`"))
+    })
+}
+
+/// What is to be shown, as the arguments of a tool.
+pub(super) fn look(args: &LookArgs, wait: Option<Duration>) -> Map<String, Json> {
+    let view = match args.view {
+        Part::New => "new",
+        Part::Screen => "screen",
+        Part::All => "all",
+    };
+    let mut fetch = Map::new();
+    fetch.insert("view".to_owned(), json!(view));
+    let wait = wait.map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
+    let numbers = [
+        ("after_seq", args.after_seq),
+        ("max_bytes", args.max_bytes),
+        ("wait_ms", wait),
+    ];
+    for (name, number) in numbers {
+        if let Some(number) = number {
+            fetch.insert(name.to_owned(), json!(number));
+        }
+    }
+    fetch
+}

@@ -1,0 +1,96 @@
+//! `jig ps`: what runs.
+
+use std::time::Duration;
+
+use camino::Utf8PathBuf;
+use serde_json::{Value as Json, json};
+
+use crate::args::{Global, PsArgs};
+use crate::environment::Environment;
+use crate::exit::Done;
+use crate::limits;
+use crate::output::{Output, printable, table};
+use crate::station::client::Client;
+use crate::station::protocol::{By, Listed, Request, VERSION};
+use crate::workspace;
+
+pub(crate) fn run(args: &PsArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
+    let root = workspace::root(global.workspace.as_deref())?;
+    workspace::clear(&root)?;
+    let env = Environment::of_this_process();
+    let clients = match args.all {
+        true => Client::all(&env)?,
+        false => Client::find(&root, &env)?.into_iter().collect(),
+    };
+    let mut rows: Vec<(Utf8PathBuf, Listed)> = Vec::new();
+    for mut client in clients {
+        let workspace = client.welcome().workspace.clone();
+        if args.all && client.is_foreign() {
+            out.note(&format!(
+                "jig: what runs in `{workspace}` is held by jig {}, and this is jig {VERSION}",
+                client.welcome().jig
+            ));
+            continue;
+        }
+        let listed: Vec<Listed> = client.ask(&Request::List)?;
+        rows.extend(listed.into_iter().map(|row| (workspace.clone(), row)));
+    }
+    if out.is_json() {
+        out.json(&Json::Array(rows.iter().map(as_json).collect()))?;
+    } else if rows.is_empty() {
+        let place = if args.all { "" } else { " in this workspace" };
+        out.note(&format!(
+            "nothing runs{place}; `jig spawn TOOL` starts a tool"
+        ));
+    } else {
+        out.text(&printed(args.all, &rows))?;
+    }
+    Ok(Done::Ok)
+}
+
+fn as_json((workspace, row): &(Utf8PathBuf, Listed)) -> Json {
+    let mut value = json!(row);
+    value["workspace"] = json!(workspace);
+    value
+}
+
+fn printed(with_workspace: bool, rows: &[(Utf8PathBuf, Listed)]) -> String {
+    let mut header = vec!["id", "tool", "state", "age", "cpu", "memory", "pid"];
+    if with_workspace {
+        header.push("workspace");
+    }
+    let none = || "-".to_owned();
+    let row = |(workspace, row): &(Utf8PathBuf, Listed)| {
+        let cpu = row
+            .cpu_ms
+            .map(|time| format!("{:.1}s", time as f64 / 1000.0));
+        let mut cells = vec![
+            row.id.clone(),
+            printable(&row.tool),
+            row.state.clone(),
+            limits::age(Duration::from_millis(row.age_ms)),
+            cpu.unwrap_or_else(none),
+            row.memory.map_or_else(none, limits::size),
+            row.pid.map_or_else(none, |pid| pid.to_string()),
+        ];
+        if with_workspace {
+            cells.push(printable(workspace.as_str()));
+        }
+        cells
+    };
+    let mut text = table(&header, &rows.iter().map(row).collect::<Vec<_>>());
+    for (_, row) in rows {
+        if let Some(question) = &row.question {
+            let question = printable(question).replace('\n', " ");
+            let who = match row.asked_by {
+                Some(By::Policy) => "jig asks".to_owned(),
+                _ => format!("`{}` asks", printable(&row.tool)),
+            };
+            let id = &row.id;
+            text.push_str(&format!(
+                "{id}: {who}: {question} (`jig fetch {id}` says how to answer)\n"
+            ));
+        }
+    }
+    text
+}

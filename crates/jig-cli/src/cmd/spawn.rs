@@ -1,0 +1,73 @@
+//! `jig spawn`: start a tool that goes on running when this command has ended.
+
+use anyhow::Context;
+use jig_engine::Call;
+use jig_proto::{HandleId, Status};
+use serde_json::Value as Json;
+
+use crate::args::{Global, SpawnArgs};
+use crate::cmd::call::{self, Given};
+use crate::environment::Environment;
+use crate::exit::Done;
+use crate::output::Output;
+use crate::report;
+use crate::station::client::Client;
+use crate::station::protocol::{Order, Request, Spawned, Told};
+use crate::workspace::{self, Project};
+
+pub(crate) fn run(args: &SpawnArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
+    let id = args.id.as_deref().map(str::parse::<HandleId>).transpose()?;
+    let project = Project::load(global)?;
+    let tool = project.tool(&args.tool)?;
+    let arguments = call::arguments(
+        tool,
+        &Given {
+            pairs: &args.arguments,
+            object: args.args.as_deref(),
+        },
+    )?;
+    let mut call = Call::new(tool.name.as_str(), Json::Object(arguments));
+    call.answers = call::answers(&args.answer)?;
+    let engine = call::engine(&project, out)?;
+    let mut asker = call::asker(args.yes, args.no_interaction);
+    // The person is here: what they agree to is what the station runs.
+    let call = engine
+        .agree(&call, asker.as_mut())
+        .map_err(|error| call::explained(error, tool))?;
+    let env = Environment::of_this_process();
+    let current = workspace::current()?;
+    let order = Order {
+        tool: call.tool,
+        arguments: call.arguments,
+        answers: call.answers,
+        id,
+        config: global
+            .config
+            .iter()
+            .map(|file| current.join(file))
+            .collect(),
+        set: global.set.clone(),
+        env: env.clone(),
+    };
+    let request = Request::Spawn(Box::new(order));
+    let told: Told = Client::ask_or_start(&project.root, &env, &request)?;
+    let spawned: Spawned =
+        serde_json::from_value(told.value).context("the station's answer has another form")?;
+    for warning in &spawned.warnings {
+        out.note(warning);
+    }
+    let report = report::Read::of(spawned.report.clone())?.report;
+    let told = Told {
+        value: spawned.report,
+        ..told
+    };
+    let done = report::show(told, out)?;
+    if !out.is_json() && report.state.status() == Status::Running {
+        let id = &report.id;
+        out.note(&format!(
+            "hint: `jig fetch {id}` shows what comes next, `jig apply {id} --line TEXT` types into it, \
+             `jig attach {id}` shows it live, `jig abort {id}` ends it"
+        ));
+    }
+    Ok(done)
+}

@@ -1,0 +1,95 @@
+//! [`Environment`]: the variables that count for a command. They are those of this process, or in a
+//! station those of the client that it works for.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fmt;
+
+use camino::Utf8PathBuf;
+use jig_broker::HostEnv;
+use jig_config::Sources;
+use serde::{Deserialize, Serialize};
+
+/// Variables and their values. What is not UTF-8 is left out: no rule can name it.
+#[derive(Clone, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Environment(BTreeMap<String, String>);
+
+impl Environment {
+    /// The variables of this process.
+    pub(crate) fn of_this_process() -> Self {
+        let variables = std::env::vars_os().filter_map(|(name, value)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        });
+        Self(variables.collect())
+    }
+
+    /// The value of a variable.
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+
+    /// The absolute path that a variable holds.
+    pub(crate) fn path(&self, name: &str) -> Option<Utf8PathBuf> {
+        let path = Utf8PathBuf::from(self.get(name)?);
+        path.is_absolute().then_some(path)
+    }
+
+    /// The absolute entries of the search path, if there are any.
+    pub(crate) fn search_path(&self) -> Option<OsString> {
+        let entries = std::env::split_paths(self.get("PATH")?);
+        let path = std::env::join_paths(entries.filter(|entry| entry.is_absolute())).ok()?;
+        Some(path).filter(|path| !path.is_empty())
+    }
+
+    /// Some of the variables.
+    pub(crate) fn some(&self, wanted: impl Fn(&str) -> bool) -> impl Iterator<Item = (&str, &str)> {
+        let variables = self.0.iter().filter(move |(name, _)| wanted(name));
+        variables.map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// The folder of jig's own state; `None` without a home.
+    pub(crate) fn state(&self) -> Option<Utf8PathBuf> {
+        let below_home = || Some(self.path("HOME")?.join(".local/state"));
+        let state = self.path("XDG_STATE_HOME").or_else(below_home)?;
+        Some(state.join("jig"))
+    }
+
+    /// The variables that rules decide about.
+    pub(crate) fn host(&self) -> HostEnv {
+        let variables = self.0.iter();
+        variables
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect()
+    }
+
+    /// What configures the workspace at `root` besides its files, as
+    /// [`Sources::from_environment`] finds it for the process itself.
+    pub(crate) fn sources(&self, root: Utf8PathBuf) -> Sources {
+        let home = self.path("HOME");
+        let below_home = home.as_ref().map(|home| home.join(".config"));
+        let user = self.path("XDG_CONFIG_HOME").or(below_home);
+        let os = |text: &String| OsString::from(text);
+        Sources {
+            home,
+            state: self.state(),
+            user_config: user.map(|folder| folder.join("jig").join("config.toml")),
+            environment: self
+                .0
+                .iter()
+                .map(|(name, value)| (os(name), os(value)))
+                .collect(),
+            ..Sources::new(root)
+        }
+    }
+}
+
+/// Only how many there are: values are secrets.
+impl fmt::Debug for Environment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Environment({} variables)", self.0.len())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,36 @@
+//! The engine for the tools of a workspace on disk.
+
+use std::sync::Arc;
+
+use anyhow::Context;
+use jig_engine::Engine;
+use jig_files::DiskFiles;
+
+use crate::audit;
+use crate::environment::Environment;
+use crate::workspace::Project;
+
+/// The engine, and what is to be said about it: without a log, tools run all the same.
+pub(crate) fn engine(
+    project: &Project,
+    env: &Environment,
+) -> anyhow::Result<(Engine, Option<String>)> {
+    let files = DiskFiles::open(&project.root)
+        .with_context(|| format!("cannot open the workspace `{}`", project.root))?;
+    let config = Arc::new(project.config().clone());
+    let mut engine = Engine::new(config, Arc::new(files));
+    engine.env = env.host();
+    engine.program = std::env::current_exe().ok();
+    engine.confine.home = env.path("HOME").map(Into::into);
+    engine.confine.state = env.state().map(Into::into);
+    if let Some(path) = env.search_path() {
+        engine.confine.search_path = path;
+    }
+    match audit::sink(&project.root, env) {
+        Ok(sink) => {
+            engine.audit = sink;
+            Ok((engine, None))
+        }
+        Err(reason) => Ok((engine, Some(format!("note: {reason}")))),
+    }
+}

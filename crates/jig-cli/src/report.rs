@@ -1,0 +1,186 @@
+//! What is known of a handle, for a person.
+
+use std::io::{self, IsTerminal as _};
+
+use anyhow::Context;
+use jig_proto::{HandleReport, ToolState};
+use serde_json::Value as Json;
+
+use crate::diff;
+use crate::exit::Done;
+use crate::output::{BOLD, DIM, GREEN, Output, RED, YELLOW, printable};
+use crate::station::protocol::{Asked, News, Told};
+
+/// Prints one report, as it came from a station. The end tells whether the tool has failed.
+pub(crate) fn show(told: Told, out: &mut Output) -> anyhow::Result<Done> {
+    let mut report = told.value;
+    let read = Read::of(report.clone())?;
+    if out.is_json() {
+        let notices = told.notices.into_iter().map(|news| news.notice);
+        let notices: Vec<Json> = notices.collect();
+        if !notices.is_empty() {
+            report["notices"] = Json::Array(notices);
+        }
+        out.json(&report)?;
+    } else {
+        print(&read, out)?;
+        tell(&told.notices, out);
+    }
+    Ok(done(&read.report))
+}
+
+/// Prints several.
+pub(crate) fn show_all(told: Told, out: &mut Output) -> anyhow::Result<Done> {
+    let reports = read_all(&told)?;
+    if out.is_json() {
+        out.json(&told.value)?;
+    } else {
+        for report in &reports {
+            print(report, out)?;
+        }
+    }
+    // A list has no room for them, so that programs, too, get them as remarks.
+    tell(&told.notices, out);
+    let failed = reports
+        .iter()
+        .any(|read| matches!(done(&read.report), Done::Bad));
+    Ok(if failed { Done::Bad } else { Done::Ok })
+}
+
+/// The reports in what a station told.
+pub(crate) fn read_all(told: &Told) -> anyhow::Result<Vec<Read>> {
+    let reports = told.value.as_array().into_iter().flatten();
+    reports.map(|report| Read::of(report.clone())).collect()
+}
+
+/// Prints what else there is to tell.
+pub(crate) fn tell(notices: &[News], out: &mut Output) {
+    for news in notices.iter().take(MOST_NEWS) {
+        out.note(&format!("jig: {}", news.text));
+    }
+    if let Some(more) = notices
+        .len()
+        .checked_sub(MOST_NEWS)
+        .filter(|more| *more > 0)
+    {
+        out.note(&format!("jig: and {more} more; `jig ps` lists all"));
+    }
+}
+
+/// A report of a station.
+pub(crate) struct Read {
+    pub(crate) report: HandleReport,
+    /// The question that it shows, if its tool waits.
+    pub(crate) asked: Option<Asked>,
+}
+
+impl Read {
+    /// A report, and what belongs to its question.
+    pub(crate) fn of(mut value: Json) -> anyhow::Result<Self> {
+        let mut take = |name: &str| {
+            let object = value.as_object_mut();
+            object.and_then(|object| object.shift_remove(name))
+        };
+        let parts = (take("question_number"), take("asked_by"), take("tool"));
+        let read = HandleReport::read(value).context("the station's report has another form")?;
+        let report = read.value;
+        let asked = match (parts, &report.state) {
+            ((Some(number), Some(by), Some(tool)), ToolState::Waiting { question, .. }) => {
+                let parts = (
+                    serde_json::from_value(number),
+                    serde_json::from_value(by),
+                    serde_json::from_value(tool),
+                );
+                match parts {
+                    (Ok(number), Ok(by), Ok(tool)) => Some(Asked {
+                        number,
+                        by,
+                        tool,
+                        question: question.clone(),
+                    }),
+                    _ => None,
+                }
+            }
+            _ => None,
+        };
+        Ok(Self { report, asked })
+    }
+}
+
+fn done(report: &HandleReport) -> Done {
+    match &report.state {
+        ToolState::Stopped { result: Err(_), .. } => Done::Bad,
+        _ => Done::Ok,
+    }
+}
+
+/// Prints a report for a person.
+pub(crate) fn print(read: &Read, out: &mut Output) -> anyhow::Result<()> {
+    let Read { report, asked } = read;
+    let id = &report.id;
+    let (style, state) = match &report.state {
+        ToolState::Running { .. } => (GREEN, "running"),
+        ToolState::Waiting { .. } => (YELLOW, "waiting"),
+        ToolState::Stopped { result: Ok(_), .. } => (DIM, "stopped"),
+        ToolState::Stopped { result: Err(_), .. } => (RED, "stopped"),
+    };
+    let code = report.details.exit_code;
+    let code = code.map_or(String::new(), |code| {
+        format!(" {DIM}exit code {code}{DIM:#}")
+    });
+    out.text(&format!(
+        "{BOLD}{id}{BOLD:#} {style}{state}{style:#}{code}\n"
+    ))?;
+    said(&report.state.content().to_text(), out)?;
+    if let Some(cut) = &report.details.cut {
+        out.note(&format!(
+            "jig: {} bytes are left out: {}",
+            cut.bytes, cut.hint
+        ));
+    }
+    match &report.state {
+        ToolState::Running { .. } => Ok(()),
+        ToolState::Waiting { .. } => match asked {
+            Some(asked) => ask(id.as_str(), asked, out),
+            // It was answered while this came here.
+            None => Ok(()),
+        },
+        ToolState::Stopped { result, .. } => match result {
+            Ok(result) => said(&result.to_text(), out),
+            Err(error) => {
+                let causes = error.trace.iter().map(|cause| printable(cause));
+                out.error(&printable(&error.message), causes);
+                Ok(())
+            }
+        },
+    }
+}
+
+/// What a tool says. It must not steer the terminal.
+fn said(text: &str, out: &mut Output) -> anyhow::Result<()> {
+    if text.is_empty() {
+        return Ok(());
+    }
+    let end = if text.ends_with('\n') { "" } else { "\n" };
+    match io::stdout().is_terminal() {
+        true => out.text(&format!("{}{end}", printable(text))),
+        false => out.raw(&format!("{text}{end}")),
+    }
+}
+
+/// Shows a question, whose it is, and the command that answers it.
+fn ask(id: &str, asked: &Asked, out: &mut Output) -> anyhow::Result<()> {
+    let (who, text) = (asked.lead_in(), asked.text());
+    let mut shown = format!("{YELLOW}?{YELLOW:#} {who}: {BOLD}{text}{BOLD:#}\n");
+    if let Some(context) = &asked.question.context {
+        for line in diff::coloured(&printable(context)).lines() {
+            shown.push_str(&format!("  {line}\n"));
+        }
+    }
+    out.text(&shown)?;
+    out.note(&format!("hint: answer with `{}`", asked.command(id)));
+    Ok(())
+}
+
+/// How many handles are told of at once.
+const MOST_NEWS: usize = 20;

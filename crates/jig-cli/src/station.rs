@@ -1,0 +1,20 @@
+//! The station: the background process of a workspace that owns the tools which were spawned there.
+//!
+//! `jig spawn` starts it on demand ([`client::Client::ask_or_start`]); it ends soon after its last handle
+//! ([`serve::run`]). The other commands ask it over a socket in a directory that only this user can enter
+//! ([`place`]), in lines of JSON ([`protocol`]). It loads the configuration anew for every spawn, with the
+//! flags and variables of the client: what stands in `jig.toml` then is what counts.
+//!
+//! Who may speak to it: a process of the same user that can read the station's key. The user alone would
+//! not do: where a sandbox cannot hide a socket, a confined tool could connect to it, and have tools run
+//! under rules of its own choice. It cannot read the key.
+
+pub(crate) mod client;
+mod connection;
+mod follow;
+pub(crate) mod place;
+pub(crate) mod protocol;
+pub(crate) mod serve;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,411 @@
+//! One client, from its first line to its last.
+
+use std::io::{self, ErrorKind};
+use std::os::fd::AsFd as _;
+use std::os::unix::net::UnixStream;
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{anyhow, bail};
+use jig_broker::CancelToken;
+use jig_engine::{Answer, Ask, Asker, Call};
+use jig_proto::{Fetch, HandleId, HandleReport, Prompt, Question, Status};
+use jig_runtime::{Await, HandleError};
+use jig_sandbox::{Interest, Waker};
+use rustix::net::RecvFlags;
+use serde_json::{Map, Value as Json, json};
+
+use super::follow;
+use super::place::{Key, is_ours, is_outside_sandboxes};
+use super::protocol::{
+    Asked, By, Failure, Given, Hello, LONGEST_REQUEST, Lines, Listed, News, Order, Reply, Request,
+    Spawned, Told, VERSION, Welcome, send,
+};
+use super::serve::Station;
+use crate::host;
+use crate::workspace::Project;
+
+/// Serves a client until it has gone, or misbehaves.
+pub(super) fn serve(station: &Station, stream: &UnixStream) {
+    // Whatever goes wrong with the connection is the client's to notice.
+    let _ = converse(station, stream);
+}
+
+fn converse(station: &Station, stream: &UnixStream) -> io::Result<()> {
+    if !is_ours(stream)? || !is_outside_sandboxes(stream)? {
+        return Ok(());
+    }
+    stream.set_read_timeout(Some(LONGEST_SILENCE))?;
+    stream.set_write_timeout(Some(LONGEST_STALL))?;
+    let mut lines = Lines::new(stream, LONGEST_REQUEST);
+    let hello: Hello = match lines.message() {
+        Ok(Some(hello)) => hello,
+        Ok(None) => return Ok(()),
+        Err(error) => return refuse(stream, error),
+    };
+    if !Key::parse(&hello.key).is_ok_and(|key| key.is(&station.key)) {
+        return send(
+            stream,
+            &failed(&anyhow!("this is not the key of the station")),
+        );
+    }
+    if station.is_over() {
+        return send(stream, &Reply::Going);
+    }
+    let welcome = Welcome {
+        jig: VERSION.to_owned(),
+        workspace: station.root.clone(),
+        pid: std::process::id(),
+    };
+    send(stream, &Reply::Ok(json!(welcome)))?;
+    let is_same = hello.jig == VERSION;
+    loop {
+        let request = match lines.message() {
+            Ok(Some(request)) => request,
+            Ok(None) => return Ok(()),
+            Err(error) => return refuse(stream, error),
+        };
+        let is_spawn = matches!(request, Request::Spawn(_));
+        let reply = match request {
+            Request::Shutdown => {
+                // The answer comes first: afterwards nobody may be there to give it.
+                let sent = send(stream, &Reply::Ok(Json::Null));
+                station.end();
+                return sent;
+            }
+            _ if !is_same => Err(anyhow!("the station is of version {VERSION}")),
+            _ if station.is_over() => return send(stream, &Reply::Going),
+            Request::Attach { id, input } => {
+                return follow::follow(station, stream, lines, &id, input);
+            }
+            request => answer(station, request, stream),
+        };
+        let reply = match reply {
+            Ok(value) => Reply::Ok(value),
+            // Nothing is started by a station that was ended meanwhile.
+            Err(_) if is_spawn && station.is_over() => Reply::Going,
+            Err(error) => failed(&error),
+        };
+        send(stream, &reply)?;
+    }
+}
+
+/// Tells a client that it was not understood. What follows could be anything, so nothing follows.
+fn refuse(stream: &UnixStream, error: io::Error) -> io::Result<()> {
+    if error.kind() != ErrorKind::InvalidData {
+        return Err(error);
+    }
+    let context = "the station does not understand";
+    send(stream, &failed(&anyhow!(error).context(context)))
+}
+
+pub(super) fn failed(error: &anyhow::Error) -> Reply {
+    Reply::Error(Failure::of(error))
+}
+
+fn answer(station: &Station, request: Request, stream: &UnixStream) -> anyhow::Result<Json> {
+    let value = match request {
+        Request::List => return Ok(json!(list(station))),
+        Request::Question { id } => return Ok(json!(asked(station, &id)?)),
+        Request::Spawn(order) => json!(spawn(station, *order)?),
+        Request::Fetch { id, mut fetch } => {
+            let fetch = Fetch::take_from(&mut fetch)?;
+            let report = while_there(stream, |gone| {
+                let tool = tool(station, &id)?;
+                station.handles.fetch(&tool, &id, &fetch, Some(gone))
+            })?;
+            told(station, &report?)
+        }
+        Request::Apply {
+            id,
+            input,
+            question,
+            fetch,
+        } => {
+            let input = Answering { input, question };
+            let report = while_there(stream, |gone| apply(station, &id, input, fetch, gone))?;
+            told(station, &report?)
+        }
+        Request::Await {
+            ids,
+            all,
+            timeout_ms,
+        } => {
+            let ids = or_all(station, ids);
+            let mode = if all { Await::All } else { Await::Any };
+            let timeout = timeout_ms.map(Duration::from_millis);
+            let reports = while_there(stream, |gone| {
+                station.handles.wait(&ids, mode, timeout, Some(gone))
+            })?;
+            let reports = reports?;
+            reports.iter().map(|report| told(station, report)).collect()
+        }
+        Request::Abort { ids } => json!(abort(station, or_all(station, ids))?),
+        Request::Attach { .. } | Request::Shutdown => bail!("this is not answered here"),
+    };
+    // What the answer itself has told is no news any more.
+    let notices = station.handles.notices().into_iter().map(|notice| News {
+        text: notice.to_string(),
+        notice: json!(notice),
+    });
+    Ok(json!(Told {
+        value,
+        notices: notices.collect(),
+    }))
+}
+
+/// Loads the configuration as it is now, with what counts at the client, and starts the tool.
+fn spawn(station: &Station, order: Order) -> anyhow::Result<Spawned> {
+    let Order {
+        tool,
+        arguments,
+        answers,
+        id,
+        config,
+        set,
+        env,
+    } = order;
+    let project = Project::load_for(station.root.clone(), &config, &set, &env)?;
+    let (mut engine, note) = host::engine(&project, &env)?;
+    engine.join(&station.turn);
+    let mut call = Call::new(tool, Json::Object(arguments));
+    call.answers = answers;
+    let mut asker = Later {
+        warnings: note.into_iter().collect(),
+    };
+    let report = engine.spawn_agreed(call, id, &mut asker)?;
+    Ok(Spawned {
+        report: told(station, &report),
+        warnings: asker.warnings,
+    })
+}
+
+/// Whoever spawned the tool answers later, by `jig apply`.
+struct Later {
+    warnings: Vec<String>,
+}
+
+impl Asker for Later {
+    fn ask(&mut self, _: &Ask<'_>) -> Answer {
+        Answer::Later
+    }
+
+    fn warning(&mut self, tool: &str, text: &str) {
+        self.warnings.push(format!("jig: {tool}: {text}"));
+    }
+}
+
+/// A report, with what belongs to its question. Whoever shows it shows that question, and no other, under
+/// this number.
+fn told(station: &Station, report: &HandleReport) -> Json {
+    let mut value = json!(report);
+    if report.state.status() == Status::Waiting
+        && let Ok(Some(asked)) = asked(station, &report.id)
+    {
+        value["question"] = json!(asked.question);
+        value["asked_by"] = json!(asked.by);
+        value["question_number"] = json!(asked.number);
+        value["tool"] = json!(asked.tool);
+    }
+    value
+}
+
+/// The question of a handle that is open.
+fn asked(station: &Station, id: &HandleId) -> Result<Option<Asked>, HandleError> {
+    let tool = tool(station, id)?;
+    Ok(station.handles.question(id).map(|pending| Asked {
+        number: pending.number,
+        by: By::of(pending.asked_by),
+        tool,
+        question: pending.question,
+    }))
+}
+
+fn list(station: &Station) -> Vec<Listed> {
+    let listed = station.handles.list().into_iter().map(|info| {
+        let pending = station.handles.question(&info.id);
+        Listed {
+            id: info.id.to_string(),
+            tool: info.tool,
+            state: info.status.name().to_owned(),
+            asked_by: pending.as_ref().map(|pending| By::of(pending.asked_by)),
+            question: pending.map(|pending| pending.question.text),
+            age_ms: info.age.as_millis() as u64,
+            cpu_ms: info.usage.map(|usage| usage.cpu.as_millis() as u64),
+            memory: info.usage.map(|usage| usage.memory),
+            pid: info.pid,
+            terminal: info.terminal,
+        }
+    });
+    listed.collect()
+}
+
+/// What a person gives to a handle.
+struct Answering {
+    input: Given,
+    /// The question that it is meant for.
+    question: Option<u64>,
+}
+
+/// Gives input to a handle, or answers its question. The client speaks for the person, who may answer the
+/// policy too, but only what they were shown: a tool can have something else asked while they read.
+fn apply(
+    station: &Station,
+    id: &HandleId,
+    given: Answering,
+    mut fetch: Map<String, Json>,
+    gone: &CancelToken,
+) -> anyhow::Result<HandleReport> {
+    let fetch = Fetch::take_from(&mut fetch)?;
+    let tool = tool(station, id)?;
+    let asked = asked(station, id)?;
+    let Some(asked) = answered(id, asked, given.question)? else {
+        let input = match given.input {
+            Given::Words(words) => json!(words),
+            Given::Line(line) => json!({ "line": line }),
+            Given::Value(value) => value,
+        };
+        let report = station.handles.apply(&tool, id, input, &fetch, Some(gone));
+        return Ok(report?);
+    };
+    let answer = match given.input {
+        Given::Words(words) | Given::Line(words) => in_form(&asked.question, &words)?,
+        Given::Value(value) => value,
+    };
+    if given.question.is_none() {
+        // Whether its caller was told of this question is known there.
+        let report = station.handles.apply(&tool, id, answer, &fetch, Some(gone));
+        return Ok(report?);
+    }
+    station.handles.answer(id, asked.number, answer)?;
+    station.handles.settled(id);
+    Ok(station.handles.fetch(&tool, id, &fetch, Some(gone))?)
+}
+
+/// The question that is answered; `None` if what was given is input.
+pub(super) fn answered(
+    id: &HandleId,
+    asked: Option<Asked>,
+    meant: Option<u64>,
+) -> anyhow::Result<Option<Asked>> {
+    let asked = match (asked, meant) {
+        (None, None) => return Ok(None),
+        (Some(asked), Some(number)) if asked.number == number => return Ok(Some(asked)),
+        (Some(asked), None) if asked.by == By::Tool => return Ok(Some(asked)),
+        (asked, _) => asked,
+    };
+    let Some(asked) = asked else {
+        bail!("the question is not open any more: nothing was given to `{id}`");
+    };
+    let hint = format!("hint: `{}`", asked.command(id.as_str()));
+    let shown = format!("{}: {}", asked.lead_in(), asked.text());
+    Err(anyhow!(hint).context(shown).context(match meant {
+        Some(_) => format!("`{id}` waits for another answer by now: nothing was given to it"),
+        None => format!("what jig asks is answered by its number: nothing was given to `{id}`"),
+    }))
+}
+
+/// The answer to a question, from the words of a person.
+pub(super) fn in_form(question: &Question, words: &str) -> anyhow::Result<Json> {
+    let typed = words.trim();
+    match question.prompt() {
+        Prompt::YesNo => match typed.to_lowercase().as_str() {
+            "y" | "yes" | "true" => Ok(json!(true)),
+            "n" | "no" | "false" => Ok(json!(false)),
+            _ => bail!("`{typed}` does not answer the question, which wants yes or no"),
+        },
+        Prompt::Select(options) => {
+            let is = |option: &&Json| match option {
+                Json::String(text) => text == typed,
+                other => serde_json::to_string(other).is_ok_and(|text| text == typed),
+            };
+            let names = || {
+                let names = options.iter().map(Json::to_string);
+                names.collect::<Vec<_>>().join(", ")
+            };
+            let found = options.iter().find(is).cloned();
+            found.ok_or_else(|| {
+                anyhow!(
+                    "`{typed}` does not answer the question, which wants one of {}",
+                    names()
+                )
+            })
+        }
+        Prompt::Text => Ok(json!(words)),
+        _ => {
+            let limits = jig_proto::json::Limits::SHORT;
+            let value = jig_proto::json::value(typed.as_bytes(), &limits);
+            value.map_err(|error| anyhow!(error).context("the question wants its answer as JSON"))
+        }
+    }
+}
+
+/// Ends handles, all at once.
+fn abort(station: &Station, ids: Vec<HandleId>) -> anyhow::Result<Vec<HandleReport>> {
+    // An id that is wrong is said before anything ends.
+    let tools = ids.iter().map(|id| tool(station, id));
+    let tools: Vec<String> = tools.collect::<Result<_, _>>()?;
+    let handles = &station.handles;
+    let ended: Vec<Result<HandleReport, HandleError>> = thread::scope(|scope| {
+        let threads = ids.iter().zip(&tools);
+        let threads: Vec<_> = threads
+            .map(|(id, tool)| scope.spawn(move || handles.abort(tool, id)))
+            .collect();
+        let joined = threads.into_iter().filter_map(|thread| thread.join().ok());
+        joined.collect()
+    });
+    Ok(ended.into_iter().collect::<Result<_, _>>()?)
+}
+
+fn or_all(station: &Station, ids: Vec<HandleId>) -> Vec<HandleId> {
+    match ids.is_empty() {
+        true => {
+            let listed = station.handles.list().into_iter();
+            listed.map(|info| info.id).collect()
+        }
+        false => ids,
+    }
+}
+
+/// The tool of a handle; the error lists those that there are.
+pub(super) fn tool(station: &Station, id: &HandleId) -> Result<String, HandleError> {
+    let handles = &station.handles;
+    if let Some(tool) = handles.tool(id) {
+        return Ok(tool);
+    }
+    // Waiting for it, for no time at all, says what became of it.
+    let ids = std::slice::from_ref(id);
+    handles.until(ids, Await::Any, Some(Duration::ZERO), None)?;
+    Err(HandleError::unknown(id.as_str()))
+}
+
+/// Does something that may wait for long, and gives up when the client has gone.
+fn while_there<T>(stream: &UnixStream, work: impl FnOnce(&CancelToken) -> T) -> anyhow::Result<T> {
+    let token = CancelToken::new();
+    let done = Waker::new()?;
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let waits = [Interest::Readable(stream.as_fd()), Interest::Woken(&done)];
+            let Ok(ready) = jig_sandbox::poll(&waits, None) else {
+                return;
+            };
+            // A client that says something while it waits for an answer is still there.
+            let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;
+            let peeked = ready
+                .contains(0)
+                .then(|| rustix::net::recv(stream, &mut [0; 1], flags));
+            if matches!(peeked, Some(Ok((0, _)) | Err(_))) {
+                token.cancel();
+            }
+        });
+        let result = work(&token);
+        done.wake();
+        Ok(result)
+    })
+}
+
+/// From one line of a client to the next. One that says nothing for longer only holds a place.
+const LONGEST_SILENCE: Duration = Duration::from_secs(30);
+
+/// How long a client may take to read what it asked for.
+const LONGEST_STALL: Duration = Duration::from_secs(10);

@@ -1,0 +1,415 @@
+//! What a client and a station say to each other: lines of JSON.
+//!
+//! First the client says [`Hello`]; the station answers with a [`Reply`] whose value is [`Welcome`]. Then
+//! each [`Request`] gets one [`Reply`], except [`Request::Attach`], after which [`Seen`] flows one way and
+//! [`Typed`] the other until one side has enough. Both ends are jig; lines are bounded all the same,
+//! because whoever got hold of the key may send anything.
+
+use std::io::{self, ErrorKind, Read, Write};
+
+use camino::Utf8PathBuf;
+use jig_proto::{HandleId, Prompt, Question, ToolState};
+use jig_runtime::{AskedBy, Update};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
+
+use crate::environment::Environment;
+use crate::output::printable;
+
+/// The first line of a client.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Hello {
+    /// The version of the client. A station of another version only takes [`Request::Shutdown`]: this
+    /// line, [`Welcome`] and that request stay as they are in every version.
+    pub(crate) jig: String,
+    /// The station's key.
+    pub(crate) key: String,
+}
+
+/// What a station says of itself.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Welcome {
+    /// Its version.
+    pub(crate) jig: String,
+    /// Its workspace.
+    pub(crate) workspace: Utf8PathBuf,
+    /// Its process.
+    pub(crate) pid: u32,
+}
+
+/// What a client wants.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(tag = "do", rename_all = "snake_case")]
+pub(crate) enum Request {
+    /// Start a tool. The answer is [`Told`], with [`Spawned`] in it.
+    Spawn(Box<Order>),
+    /// What runs: a list of [`Listed`].
+    List,
+    /// A look at a handle. The answer is [`Told`], with a report.
+    Fetch {
+        id: HandleId,
+        /// As the arguments of a tool: `view`, `after_seq`, `max_bytes`, `wait_ms`.
+        fetch: Map<String, Json>,
+    },
+    /// Input, or the answer to the question that is open. The answer is [`Told`], with a report.
+    Apply {
+        id: HandleId,
+        input: Given,
+        /// The number of the question that it answers. A question of the policy is answered by no input
+        /// that does not name it: what a person was shown may not be what is asked by now.
+        question: Option<u64>,
+        fetch: Map<String, Json>,
+    },
+    /// The question that is open: [`Asked`], or nothing.
+    Question { id: HandleId },
+    /// Wait until one or all have stopped or ask something. The answer is [`Told`], with a list of
+    /// reports.
+    Await {
+        /// Nothing means all that there are.
+        ids: Vec<HandleId>,
+        all: bool,
+        timeout_ms: Option<u64>,
+    },
+    /// End handles. The answer is [`Told`], with a list of
+    /// reports.
+    Abort {
+        /// Nothing means all that there are.
+        ids: Vec<HandleId>,
+    },
+    /// Watch a handle, and type into it if `input` says so.
+    Attach { id: HandleId, input: bool },
+    /// End all handles and the station itself.
+    Shutdown,
+}
+
+/// A tool to start, and what counts for it at the client.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Order {
+    pub(crate) tool: String,
+    pub(crate) arguments: Map<String, Json>,
+    pub(crate) answers: Map<String, Json>,
+    pub(crate) id: Option<HandleId>,
+    /// `--config`, absolute.
+    pub(crate) config: Vec<Utf8PathBuf>,
+    /// `--set`.
+    pub(crate) set: Vec<String>,
+    pub(crate) env: Environment,
+}
+
+/// What became of a spawn.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Spawned {
+    /// The report.
+    pub(crate) report: Json,
+    /// What a person should know about how the tool is confined.
+    pub(crate) warnings: Vec<String>,
+}
+
+/// A question that waits for somebody.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Asked {
+    /// An answer names it.
+    pub(crate) number: u64,
+    pub(crate) by: By,
+    /// The tool that it is about.
+    pub(crate) tool: String,
+    pub(crate) question: Question,
+}
+
+/// Who asks. A tool can word its question as it likes, but it cannot ask as jig.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum By {
+    /// jig: may the tool do something that no rule covers?
+    Policy,
+    /// The tool itself.
+    Tool,
+}
+
+/// What somebody gives to a handle.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Given {
+    /// Words as a person types them: input as they stand, or an answer in the form that the question
+    /// wants.
+    Words(String),
+    /// The same with the enter key after it.
+    Line(String),
+    /// One of the forms of input, or an answer, as it is.
+    Value(Json),
+}
+
+/// One line of `jig ps`.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Listed {
+    pub(crate) id: String,
+    pub(crate) tool: String,
+    pub(crate) state: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) question: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) asked_by: Option<By>,
+    pub(crate) age_ms: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) cpu_ms: Option<u64>,
+    /// In bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) memory: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) pid: Option<u32>,
+    pub(crate) terminal: bool,
+}
+
+/// What came of something that was done with a handle, and what else there is to tell.
+///
+/// A report that says `waiting` is followed by `asked_by`, `question_number` and `tool`, which belong to the
+/// question in it.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Told {
+    /// A report, or several.
+    pub(crate) value: Json,
+    /// What has become of other handles since somebody was last told.
+    pub(crate) notices: Vec<News>,
+}
+
+/// News of a handle.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct News {
+    /// For a person.
+    pub(crate) text: String,
+    /// For a program.
+    pub(crate) notice: Json,
+}
+
+/// The answer to a request.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Reply {
+    Ok(Json),
+    Error(Failure),
+    /// The station is about to go, and has not done what was asked: the next one can.
+    Going,
+}
+
+/// Why a request came to nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Failure {
+    pub(crate) message: String,
+    /// What lies behind it, the nearest first; one may be a `hint: `.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) causes: Vec<String>,
+}
+
+/// What somebody who watches a handle sees.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Seen {
+    /// The whole screen of a terminal.
+    Screen(Frame),
+    /// More of what a tool without terminal prints.
+    Text(String),
+    /// Something is asked.
+    Question(Box<Asked>),
+    /// The question was answered.
+    Answered,
+    /// Input was not taken, and why.
+    NotTaken(String),
+    /// It has stopped, in words. Nothing follows.
+    Stopped(String),
+}
+
+/// A screen, painted: its lines hold characters and colours and nothing else that steers a terminal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Frame {
+    pub(crate) lines: Vec<String>,
+    pub(crate) rows: u16,
+    pub(crate) cols: u16,
+    /// Row and column from 0, if it can be seen.
+    pub(crate) cursor: Option<(u16, u16)>,
+    /// Whether the tool wants cursor keys in their other form.
+    pub(crate) application_cursor: bool,
+    /// Whether it wants to know what was pasted.
+    pub(crate) bracketed_paste: bool,
+}
+
+/// What somebody who is attached does.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Typed {
+    /// Input in one of its forms.
+    Input(Json),
+}
+
+impl Asked {
+    /// The question of an update, if it asks one.
+    pub(crate) fn of(update: &Update, tool: &str) -> Option<Self> {
+        match &update.state {
+            ToolState::Waiting { question, .. } => Some(Self {
+                number: update.number,
+                by: By::of(update.asker?),
+                tool: tool.to_owned(),
+                question: question.clone(),
+            }),
+            _ => None,
+        }
+    }
+
+    /// Who asks, for a person.
+    pub(crate) fn lead_in(&self) -> String {
+        match self.by {
+            By::Policy => "jig asks".to_owned(),
+            By::Tool => format!("`{}` asks", printable(&self.tool)),
+        }
+    }
+
+    /// The question in one line.
+    pub(crate) fn text(&self) -> String {
+        printable(&self.question.text).replace('\n', " ")
+    }
+
+    /// The command that answers it. A question of the tool is answered also without its number.
+    pub(crate) fn command(&self, id: &str) -> String {
+        let answers = match self.question.prompt() {
+            Prompt::YesNo => "yes|no".to_owned(),
+            Prompt::Select(options) => {
+                let options = options.iter().map(|option| match option {
+                    Json::String(text) => printable(text),
+                    other => printable(&other.to_string()),
+                });
+                options.collect::<Vec<_>>().join("|")
+            }
+            Prompt::Text => "TEXT".to_owned(),
+            _ => "JSON".to_owned(),
+        };
+        format!("jig apply {id} {answers} --question {}", self.number)
+    }
+}
+
+impl By {
+    pub(crate) fn of(asked_by: AskedBy) -> Self {
+        match asked_by {
+            AskedBy::Policy => By::Policy,
+            AskedBy::Tool => By::Tool,
+        }
+    }
+}
+
+impl Told {
+    /// No report, and nothing else.
+    pub(crate) const NOTHING: Self = Self {
+        value: Json::Array(Vec::new()),
+        notices: Vec::new(),
+    };
+}
+
+impl Failure {
+    /// An error with its causes.
+    pub(crate) fn of(error: &anyhow::Error) -> Self {
+        let mut chain = error.chain().map(ToString::to_string);
+        Self {
+            message: chain.next().unwrap_or_default(),
+            causes: chain.collect(),
+        }
+    }
+
+    /// The error again, on the other side.
+    pub(crate) fn into_error(self) -> anyhow::Error {
+        let mut causes = self.causes.into_iter().rev();
+        let Some(innermost) = causes.next() else {
+            return anyhow::Error::msg(self.message);
+        };
+        let chain = causes.fold(anyhow::Error::msg(innermost), anyhow::Error::context);
+        chain.context(self.message)
+    }
+}
+
+/// Reads lines of at most so many bytes.
+#[derive(Debug)]
+pub(crate) struct Lines<R> {
+    stream: R,
+    limit: usize,
+    buffer: Vec<u8>,
+    /// Up to here there is no line end.
+    searched: usize,
+}
+
+impl<R: Read> Lines<R> {
+    pub(crate) fn new(stream: R, limit: usize) -> Self {
+        Self {
+            stream,
+            limit,
+            buffer: Vec::new(),
+            searched: 0,
+        }
+    }
+
+    /// The next message; `None` at the end.
+    ///
+    /// # Errors
+    ///
+    /// Those of the stream; [`ErrorKind::InvalidData`] if a line is too long or not such a message.
+    pub(crate) fn message<T: DeserializeOwned>(&mut self) -> io::Result<Option<T>> {
+        loop {
+            if let Some(message) = self.buffered()? {
+                return Ok(Some(message));
+            }
+            if !self.fill()? {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// A message that has been read already.
+    pub(crate) fn buffered<T: DeserializeOwned>(&mut self) -> io::Result<Option<T>> {
+        let unsearched = &self.buffer[self.searched..];
+        let Some(end) = unsearched.iter().position(|byte| *byte == b'\n') else {
+            self.searched = self.buffer.len();
+            if self.buffer.len() > self.limit {
+                return Err(invalid("a line is too long"));
+            }
+            return Ok(None);
+        };
+        let end = self.searched + end;
+        let limits = jig_proto::json::Limits::for_bytes(self.limit);
+        let message = jig_proto::json::from_slice(&self.buffer[..end], &limits);
+        self.buffer.drain(..=end);
+        self.searched = 0;
+        message.map(Some).map_err(invalid)
+    }
+
+    /// Reads once more from the stream; says whether there was anything.
+    pub(crate) fn fill(&mut self) -> io::Result<bool> {
+        let mut chunk = [0; 8192];
+        loop {
+            match self.stream.read(&mut chunk) {
+                Ok(count) => {
+                    self.buffer.extend_from_slice(&chunk[..count]);
+                    return Ok(count > 0);
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+/// Writes one message.
+pub(crate) fn send<W: Write>(mut stream: W, message: &impl Serialize) -> io::Result<()> {
+    let mut line = serde_json::to_vec(message)?;
+    line.push(b'\n');
+    stream.write_all(&line)
+}
+
+fn invalid(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {
+    io::Error::new(ErrorKind::InvalidData, error)
+}
+
+/// The version of this jig.
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The longest line of a client. Without it a client could fill the station's memory.
+pub(crate) const LONGEST_REQUEST: usize = 1 << 20;
+
+/// The longest line of a station: what it keeps of a tool's output, as JSON.
+pub(crate) const LONGEST_REPLY: usize = 64 << 20;
