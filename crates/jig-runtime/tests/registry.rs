@@ -309,6 +309,7 @@ impl Client<'_> {
             // Two clients at once: what this one meant has changed under it.
             Err(
                 HandleError::Answered { .. }
+                | HandleError::Asks { .. }
                 | HandleError::Input { .. }
                 | HandleError::OtherTool { .. }
                 | HandleError::Starting { .. },

@@ -115,11 +115,12 @@ impl Talk<'_> {
 
     /// Asks a question. git may well ask the same again, and means another hunk then.
     fn ask(&mut self, before: &str, question: Question) -> Result<Value, HostError> {
+        let id = question.id.clone();
         self.host.state(ToolState::Waiting {
             content: Content::text(before),
             question,
         })?;
-        self.host.wait_apply()
+        self.host.wait_answer(&id)
     }
 
     /// Hands on what the caller says: a word is a line, which git waits for.

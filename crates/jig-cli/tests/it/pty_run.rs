@@ -96,14 +96,15 @@ fn a_shell_works() {
 #[test]
 fn another_size_is_passed_on() {
     for_each_user(|desk| {
-        let script = "trap 'stty size' WINCH; echo ready; while :; do sleep 0.02; done";
+        let script =
+            "trap 'stty size' WINCH; trap 'exit 9' INT; echo ready; while :; do sleep 0.02; done";
         let mut seat = Seat::new(desk, &["run", "--", "bash", "-c", script]);
         seat.sees_text("ready");
         seat.resize(40, 120);
         seat.sees_text("40 120");
         seat.types("\x03");
         let (status, _) = seat.ends();
-        assert_eq!(status.signal(), Some(2), "{status:?}");
+        assert_eq!(status.code(), Some(9), "{status:?}");
     });
 }
 

@@ -122,6 +122,27 @@ fn a_confined_tool_does_not_reach_the_station() {
     });
 }
 
+/// Who has the key and sits in namespaces of their own is told why nothing is done: that is how a tool would
+/// come, should it ever get so far.
+#[test]
+fn other_namespaces_are_not_served() {
+    for_each_user(|desk| {
+        let other = ["unshare", "--user", "--map-current-user", "--mount"];
+        if !desk.has(&[&other[..], &["true"]].concat()) {
+            return;
+        }
+        let hall = Hall::new(desk);
+        hall.spawn(&["echo"]);
+        let jig = desk.jig(&["abort", "--all"]);
+        let mut inside = desk.command(other[0]);
+        inside.args(&other[1..]).arg(jig.get_program());
+        let ran = Ran::of(inside.args(jig.get_args()).output().unwrap());
+        assert_eq!(ran.code, Some(1), "{ran:?}");
+        assert!(ran.err.contains("container or sandbox"), "{ran:?}");
+        assert_eq!(hall.ps().len(), 1);
+    });
+}
+
 /// The same where the home of the user is the workspace: by no door.
 #[test]
 fn a_home_that_is_the_workspace_does_not_show_the_station() {

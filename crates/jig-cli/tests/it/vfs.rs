@@ -438,7 +438,8 @@ done(receive())";
     let answered = Probe::with(script, "questions.ok.answer = true\n");
     assert_eq!(
         answered.result(),
-        json!({"jsonrpc": "2.0", "method": "apply", "params": {"input": true}})
+        // The answer names its question, so that no input is taken for it.
+        json!({"jsonrpc": "2.0", "method": "apply", "params": {"input": true, "question": "ok"}})
     );
     let unanswered = Probe::new(script).call();
     let message = unanswered.error()["message"].as_str().unwrap();

@@ -10,7 +10,10 @@ fn the_declared_tools_and_parameters_are_those_that_are_read() {
     let declared: Table = BUILT_IN.parse().unwrap();
     let tools = declared["tools"].as_table().unwrap();
     let names: Vec<&str> = jig_fs_tools::NAMES.to_vec();
-    assert_eq!(keys(tools), sorted(&names));
+    let declared = keys(tools)
+        .into_iter()
+        .filter(|name| name.starts_with("fs_"));
+    assert_eq!(declared.collect::<Vec<&str>>(), sorted(&names));
     let check = |tool: &str, expected: &[&str]| {
         let parameters = tools[tool]["parameters"].as_table().unwrap();
         let read: Vec<&str> = expected

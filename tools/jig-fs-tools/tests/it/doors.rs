@@ -205,7 +205,7 @@ fn drive(
                     }
                     ToolLine::State(state) => {
                         if let Some(answer) = workspace.hear(&state.value) {
-                            host::write_apply(&mut out, &answer);
+                            host::write_apply(&mut out, &answer, None);
                         }
                     }
                     ToolLine::Result(response) => return Ok(response.value.content),
