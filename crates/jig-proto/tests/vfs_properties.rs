@@ -598,15 +598,15 @@ proptest! {
     }
 
     #[test]
-    fn notifications_read_back_equal(id in id(), reason in text(), input in value(), init in init(), capabilities in capabilities()) {
+    fn notifications_read_back_equal(id in id(), reason in text(), input in value(), question in option::of(text()), init in init(), capabilities in capabilities()) {
         let mut out = Vec::new();
         host::write_init(&mut out, &init);
         host::write_pending(&mut out, &id, &reason);
-        host::write_apply(&mut out, &input);
+        host::write_apply(&mut out, &input, question.as_deref());
         let mut expected = vec![
             HostLine::Init(Box::new(init)),
             HostLine::Pending { request_id: id.clone(), reason },
-            HostLine::Apply { input },
+            HostLine::Apply { input, question: question.map(Cow::into_owned) },
         ]
         .into_iter();
         lines_of(&out, &[7], |line| {

@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use jig_proto::vfs::host::{self, ToolLine};
-use jig_proto::vfs::tool::{self, HostLine};
+use jig_proto::vfs::tool::{self, BadHostLine, HostLine};
 use jig_proto::vfs::{
     Capabilities, DescriptorReply, DoneReply, Edit, Entry, EntryKind, ErrorKind, FileMatches,
     FsAppend, FsDelete, FsGrep, FsListDir, FsPatch, FsPath, FsRead, FsRename, FsWrite, GrepReply,
@@ -795,9 +795,31 @@ fn v110_v122_v174_notifications_of_the_host() {
     assert_eq!(written(host::write_cancel), line);
     assert_eq!(host_line(line), HostLine::Cancel);
 
+    let apply = |line: &str, input: Value, question: Option<&str>| {
+        assert_eq!(
+            written(|out| host::write_apply(out, &input, question)),
+            line
+        );
+        let question = question.map(str::to_owned);
+        assert_eq!(host_line(line), HostLine::Apply { input, question });
+    };
     let line = r#"{"jsonrpc":"2.0","method":"apply","params":{"input":"y"}}"#;
-    assert_eq!(written(|out| host::write_apply(out, &json!("y"))), line);
-    assert_eq!(host_line(line), HostLine::Apply { input: json!("y") });
+    apply(line, json!("y"), None);
+    let line = r#"{"jsonrpc":"2.0","method":"apply","params":{"input":true,"question":"sure"}}"#;
+    apply(line, json!(true), Some("sure"));
+    let line = r#"{"jsonrpc":"2.0","method":"apply","params":{"input":null,"question":""}}"#;
+    apply(line, json!(null), Some(""));
+    // What should name a question and does not is neither an answer nor input.
+    for question in ["7", "true", "[]", "{}"] {
+        let line = format!(
+            r#"{{"jsonrpc":"2.0","method":"apply","params":{{"input":1,"question":{question}}}}}"#
+        );
+        let error = tool::read_line(line.as_bytes(), &Reading::PLAIN).unwrap_err();
+        let BadHostLine::Field(error) = error else {
+            panic!("{error:?}");
+        };
+        assert_eq!(error.at(), "question", "{line}");
+    }
 
     let line = r#"{"jsonrpc":"2.0","method":"pending","params":{"request_id":1,"reason":"awaiting user approval"}}"#;
     assert_eq!(

@@ -14,6 +14,7 @@ mod files;
 mod grep;
 mod host;
 mod http;
+mod inbox;
 mod link;
 mod opened;
 mod pipes;

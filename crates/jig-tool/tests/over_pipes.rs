@@ -8,10 +8,11 @@ use std::thread;
 
 use jig_proto::vfs::host::{self, ToolLine};
 use jig_proto::vfs::{
-    Capabilities, ErrorReply, Frame, Init, LineBuffer, Reading, Reply, Request, ToolInput,
+    Capabilities, ErrorKind, ErrorReply, Frame, Init, LineBuffer, Reading, Reply, Request,
+    ToolInput,
 };
-use jig_proto::{Content, Question, ToolError, ToolState};
-use jig_tool::vfs::{Host, Pipes, serve};
+use jig_proto::{Content, Question, Status, ToolError, ToolState};
+use jig_tool::vfs::{Host, HostError, Pipes, serve};
 use serde_json::{Value, json};
 
 /// A host that answers every line before it reads the next one, which is the least patient that a
@@ -31,6 +32,31 @@ impl PlainHost {
         capabilities: Capabilities,
         work: impl FnOnce(&mut Host) -> Result<Content, ToolError> + Send + 'static,
     ) -> (Self, thread::JoinHandle<ExitCode>) {
+        let init = Init {
+            capabilities,
+            ..Init::new(ToolInput {
+                name: "t".to_owned(),
+                ..ToolInput::default()
+            })
+        };
+        Self::start_with(init, work)
+    }
+
+    /// The same, for a tool that its caller drives.
+    fn start_driven(
+        work: impl FnOnce(&mut Host) -> Result<Content, ToolError> + Send + 'static,
+    ) -> (Self, thread::JoinHandle<ExitCode>) {
+        let init = Init {
+            stateful: true,
+            ..Init::new(ToolInput::default())
+        };
+        Self::start_with(init, work)
+    }
+
+    fn start_with(
+        init: Init,
+        work: impl FnOnce(&mut Host) -> Result<Content, ToolError> + Send + 'static,
+    ) -> (Self, thread::JoinHandle<ExitCode>) {
         let (from_host, to_tool) = pipe().unwrap();
         let (from_tool, to_host) = pipe().unwrap();
         let tool = thread::spawn(move || {
@@ -44,13 +70,6 @@ impl PlainHost {
             chunk: vec![0; 4096],
             unread: Vec::new(),
             reading: Reading::PLAIN,
-        };
-        let init = Init {
-            capabilities,
-            ..Init::new(ToolInput {
-                name: "t".to_owned(),
-                ..ToolInput::default()
-            })
         };
         this.send(|line| host::write_init(line, &init));
         (this, tool)
@@ -192,19 +211,100 @@ fn s034_input_that_came_before_a_question_is_no_answer() {
             panic!("{line:?}");
         };
         host.send(|line| {
-            host::write_apply(line, &json!("first"));
-            host::write_apply(line, &json!(false));
+            host::write_apply(line, &json!("first"), None);
+            host::write_apply(line, &json!(false), None);
             host::write_reply(line, &id, &Reply::Exists(true));
         });
     });
     host.next(|host, line| {
         assert!(matches!(line, ToolLine::State(_)), "{line:?}");
-        host.send(|line| host::write_apply(line, &json!(true)));
+        host.send(|line| host::write_apply(line, &json!(true), None));
     });
     let ended = host.serve_reads(|_| String::new());
     let expected = r#"true [String("first"), Bool(false)]"#;
     assert_eq!(ended, Ok(expected.into()));
     assert_eq!(tool.join().unwrap(), ExitCode::SUCCESS);
+}
+
+/// Neither input that the tool had not read when it asked, nor such that crossed the question.
+#[test]
+fn v122_a_driven_tool_takes_only_what_names_its_question() {
+    type Way = fn(&mut Host) -> Result<Value, HostError>;
+    fn put(host: &mut Host) -> Result<(), HostError> {
+        host.state(ToolState::waiting(Question::yes_no("sure", "Sure?")))
+    }
+    let ways: [Way; 5] = [
+        |host| host.ask(Question::yes_no("sure", "Sure?")),
+        |host| Ok(host.confirm(Question::yes_no("sure", "Sure?"))?.into()),
+        |host| put(host).and_then(|()| host.wait_answer("sure")),
+        |host| {
+            put(host)?;
+            host.state(ToolState::running("It goes on meanwhile."))?;
+            host.wait_answer("sure")
+        },
+        |host| put(host).and_then(|()| host.wait_apply()),
+    ];
+    for (index, way) in ways.into_iter().enumerate() {
+        let (mut host, tool) = PlainHost::start_driven(move |host| {
+            host.state(ToolState::running("begun"))?;
+            let mut taken = vec![way(host)?];
+            for _ in 0..4 {
+                taken.push(host.wait_apply()?);
+            }
+            Ok(Value::from(taken).to_string().into())
+        });
+        host.next(|host, line| {
+            assert!(matches!(line, ToolLine::State(_)), "{line:?}");
+            host.send(|line| host::write_apply(line, &json!(true), None));
+        });
+        host.next(|host, line| {
+            let ToolLine::State(state) = line else {
+                panic!("{line:?}");
+            };
+            assert_eq!(state.value.status(), Status::Waiting);
+            host.send(|line| {
+                host::write_apply(line, &json!("crossed"), None);
+                host::write_apply(line, &json!("other"), Some("color"));
+                host::write_apply(line, &json!(false), Some("sure"));
+                host::write_apply(line, &json!("later"), None);
+            });
+        });
+        let result = loop {
+            let result = host.next(|_, line| match line {
+                ToolLine::State(_) => None,
+                ToolLine::Result(response) => Some(response.value.content.to_text()),
+                other => panic!("way {index}: {other:?}"),
+            });
+            if let Some(result) = result {
+                break result;
+            }
+        };
+        let expected = r#"[false,true,"crossed","other","later"]"#;
+        assert_eq!(result, expected, "way {index}");
+        assert_eq!(tool.join().unwrap(), ExitCode::SUCCESS);
+    }
+}
+
+#[test]
+fn an_answer_is_waited_for_only_if_its_question_is_open() {
+    let (mut host, tool) = PlainHost::start_driven(|host| {
+        let error = host.wait_answer("sure").unwrap_err();
+        assert_eq!(error.kind, ErrorKind::InvalidParams);
+        host.state(ToolState::waiting(Question::yes_no("sure", "Sure?")))?;
+        assert!(host.wait_answer("other").is_err());
+        host.wait_answer("sure")?;
+        Err(host.wait_answer("sure").unwrap_err().into())
+    });
+    host.next(|host, line| {
+        assert!(matches!(line, ToolLine::State(_)), "{line:?}");
+        host.send(|line| host::write_apply(line, &json!(true), Some("sure")));
+    });
+    let ended = host.serve_reads(|_| String::new());
+    assert_eq!(
+        ended.unwrap_err().message,
+        "the question `sure` is not open"
+    );
+    assert_eq!(tool.join().unwrap(), ExitCode::FAILURE);
 }
 
 #[test]
@@ -222,7 +322,7 @@ fn v121_a_stateful_tool_goes_from_state_to_state() {
                 panic!("{line:?}");
             };
             assert_eq!(state.value, expected);
-            host.send(|line| host::write_apply(line, &answer));
+            host.send(|line| host::write_apply(line, &answer, None));
         });
     };
     expect_state(ToolState::running("hunk 1"), json!("y"));

@@ -202,6 +202,82 @@ class Questions(unittest.TestCase):
         params = {"type": "waiting", "question": question}
         self.assertEqual(host.notifications[0]["params"], params)
 
+    # How a tool can wait for the answer to its question.
+    ways = [
+        "answer = host.ask(question)",
+        "host.state('waiting', question=question); answer = host.wait_answer('sure')",
+        "host.state('waiting', question=question); host.exists('b'); answer = host.wait_answer('sure')",
+        "host.state('waiting', question=question); answer = host.wait_apply()",
+        "host.state('waiting', question=question); answer = host.wait_apply(25)",
+    ]
+
+    def test_a_driven_tool_takes_only_what_names_its_question(self) -> None:
+        """V-122: neither input that came before the question nor such that crossed it."""
+
+        def on_request(host: Host, request: JsonObject) -> bool:
+            if request["id"] == 1:
+                host.send({"method": "apply", "params": {"input": True}})
+            return False
+
+        def on_state(host: Host, state: JsonObject) -> None:
+            host.send({"method": "apply", "params": {"input": "crossed"}})
+            host.send({"method": "apply", "params": {"input": "other", "question": "color"}})
+            host.send({"method": "apply", "params": {"input": False, "question": "sure"}})
+            host.send({"method": "apply", "params": {"input": "later"}})
+
+        for way in self.ways:
+            body = f"""
+                host.exists('a')
+                question = vfs.Question.yes_no('sure', 'Sure?')
+                {way}
+                return [answer, *(host.receive() for _ in range(4))]
+            """
+            init = {"stateful": True}
+            host = Host(tool(body), init=init, on_request=on_request, on_state=on_state).run()
+            expected = [False, True, "crossed", "other", "later"]
+            self.assertEqual(json.loads(host.result), expected, way)
+
+    def test_an_answer_is_for_the_question_that_was_put_last(self) -> None:
+        def on_state(host: Host, state: JsonObject) -> None:
+            asked = len(host.notifications)
+            host.send({"method": "apply", "params": {"input": asked, "question": "sure"}})
+
+        body = """
+            import time
+            question = vfs.Question.yes_no('sure', 'Sure?')
+            host.state('waiting', question=question)
+            while host._session._channel._inbox.empty():
+                time.sleep(0.001)
+            host.state('waiting', question=question)
+            found = [host.wait_answer('sure'), host.receive()]
+            for question_id in ['sure', 'other']:
+                try:
+                    host.wait_answer(question_id)
+                except ValueError as error:
+                    found.append(str(error))
+            return found
+        """
+        for init in [{"stateful": True}, {}]:
+            host = Host(tool(body), init=init, on_state=on_state).run()
+            expected = [2, 1, "the question `sure` is not open", "the question `other` is not open"]
+            self.assertEqual(json.loads(host.result), expected)
+
+    def test_a_host_that_does_not_mark_answers(self) -> None:
+        """One-shot calls, and hosts of before: what comes after the question is its answer."""
+
+        def on_state(host: Host, state: JsonObject) -> None:
+            host.send({"method": "apply", "params": {"input": "other", "question": "color"}})
+            host.send({"method": "apply", "params": {"input": True}})
+
+        for way in self.ways[:3]:
+            body = f"""
+                question = vfs.Question.yes_no('sure', 'Sure?')
+                {way}
+                return [answer, host.receive()]
+            """
+            host = Host(tool(body), on_state=on_state).run()
+            self.assertEqual(json.loads(host.result), [True, "other"], way)
+
     def test_cancelled_while_it_waits(self) -> None:
         def on_state(host: Host, state: JsonObject) -> None:
             host.send({"method": "cancel"})

@@ -412,3 +412,82 @@ fn the_policy_asks_a_person_and_never_the_assistant() {
     let said = result(&spawned(&shop, "writing", &mut person)).unwrap();
     assert!(said.contains("that file is mine"), "{said}");
 }
+
+const EARLY: &str = r#"
+[tools.heedful]
+source = "local"
+runtime = "vfs"
+run = "unattended"
+stateful = true
+command = "python3 heedful.py"
+questions.sure = { target = "user" }
+
+[tools.careless]
+source = "local"
+runtime = "vfs"
+run = "unattended"
+stateful = true
+command = "python3 careless.py"
+questions.sure = { target = "user" }
+"#;
+
+/// Keeps what it is given until there is a file `go`, and then asks.
+const ASKS_LATE: &str = r#"
+import time
+given = []
+state(type="running", content="begun")
+number, found = 0, False
+while not found:
+    time.sleep(0.01)
+    number += 1
+    send(id=number, method="fs.exists", params={"path": "go"})
+    while (message := receive()).get("id") != number:
+        given.append(message)
+    found = message["result"]["exists"]
+question = {"id": "sure", "text": "Delete all?", "schema": {"type": "boolean"}}
+state(type="waiting", question=question)
+while not any(is_answer(message) for message in given):
+    given.append(receive())
+(answer,) = [message for message in given if is_answer(message)][:1]
+others = [message["params"]["input"] for message in given if message is not answer]
+state(type="stopped", result=json.dumps([answer["params"]["input"], others]))
+"#;
+
+/// The assistant can't say yes in advance: what it sends before the question is input, and the person is
+/// asked all the same.
+#[test]
+fn v122_s074_input_that_came_before_a_question_is_no_answer() {
+    let heeds = "def is_answer(message): return message['params'].get('question') == 'sure'";
+    let heeds_not = "def is_answer(message): return message['method'] == 'apply'";
+    let tool = |is_answer: &str| format!("{HEAD}{is_answer}{ASKS_LATE}");
+    let files = [
+        ("heedful.py", &*tool(heeds)),
+        ("careless.py", &*tool(heeds_not)),
+    ];
+    let run = |tool: &str| {
+        let shop = Workshop::new(EARLY, &files);
+        let mut person = Person::who_says([Answer::Given(json!(false))]);
+        handled(shop.ask(tool, json!({"action": "spawn", "id": "it"}), &mut person));
+        let apply = json!({"action": "apply", "id": "it", "input": true});
+        let report = handled(shop.ask(tool, apply, &mut person));
+        assert_eq!(report.state.status(), Status::Running, "{report:?}");
+        std::fs::write(shop.root.join("go"), "").unwrap();
+        let deadline = Instant::now() + Duration::from_secs(60);
+        let stopped = loop {
+            let fetch = json!({"action": "fetch", "id": "it", "wait_ms": 1000});
+            let report = handled(shop.ask(tool, fetch, &mut person));
+            if report.state.status() == Status::Stopped {
+                break report;
+            }
+            assert!(Instant::now() < deadline, "{tool} goes on: {report:?}");
+        };
+        let said: Value = serde_json::from_str(&result(&stopped).unwrap()).unwrap();
+        (said, person)
+    };
+    let (said, person) = run("heedful");
+    assert_eq!(said, json!([false, [true]]));
+    assert_eq!(person.questions(), ["Delete all?"]);
+    // A tool that does not look at `question` takes it, which shows that it was there before.
+    let (said, _) = run("careless");
+    assert_eq!(said, json!([true, []]));
+}

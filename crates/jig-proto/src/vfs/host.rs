@@ -323,11 +323,15 @@ pub fn write_cancel(out: &mut Vec<u8>) {
     ObjectWriter::notification(out, "cancel").end_line();
 }
 
-/// Appends `apply`: input for a running tool, or the answer to its question.
-pub fn write_apply(out: &mut Vec<u8>, input: &Value) {
+/// Appends `apply`: the answer to the tool's question of this id, or input for a running tool.
+///
+/// An answer always names its question. A tool that asks may not have read all the input that was sent to
+/// it before, and must not take that for the answer.
+pub fn write_apply(out: &mut Vec<u8>, input: &Value, question: Option<&str>) {
     let mut message = ObjectWriter::notification(out, "apply");
     let mut params = message.object("params");
     params.put("input", input);
+    params.put_some("question", question);
     params.close();
     message.end_line();
 }

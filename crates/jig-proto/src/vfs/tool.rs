@@ -53,6 +53,9 @@ pub enum HostLine<'a> {
     Apply {
         /// Any value, also `null`.
         input: Value,
+        /// The id of the question that it answers. Without, it is input; only a host that does not let
+        /// tools be driven may leave it out of an answer.
+        question: Option<String>,
     },
     /// The answer to a request waits for something, often for a person.
     Pending {
@@ -153,6 +156,7 @@ fn read_notification<'a>(
             let mut fields = Fields::open(value()?, At::Root, "an object with `input`")?;
             HostLine::Apply {
                 input: fields.take("input").unwrap_or_default(),
+                question: fields.optional("question")?,
             }
         }
         "pending" => {

@@ -1,7 +1,6 @@
 //! [`Host`]: what a tool asks, tells and was told.
 
 use std::borrow::Cow;
-use std::collections::VecDeque;
 use std::fmt;
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -25,8 +24,6 @@ pub struct Host {
     init: Init,
     pub(super) link: Link,
     capabilities: Capabilities,
-    /// Input that came before a question, and so is not its answer.
-    early: VecDeque<Value>,
 }
 
 impl Host {
@@ -43,7 +40,6 @@ impl Host {
             capabilities: wanted(&transport).common(&init.capabilities),
             init,
             link: Link::new(transport),
-            early: VecDeque::new(),
         };
         // A host that offers nothing is of the plain protocol, which does not have `ready`.
         if host.init.capabilities != Capabilities::PLAIN || protocol_version.is_some() {
@@ -190,12 +186,8 @@ impl Host {
             return Ok(answer.clone());
         }
         let id = question.id.clone();
-        // Where it can't be looked for, or the call is cancelled, the next step says so.
-        while let Ok(Some(input)) = self.next_input(Duration::ZERO) {
-            self.early.push_back(input);
-        }
         self.state(ToolState::waiting(question))?;
-        let answer = self.link.ask(|transport| transport.wait_apply())?;
+        let answer = self.wait_answer(&id)?;
         self.init.tool.answers.insert(id, answer.clone());
         Ok(answer)
     }
@@ -223,25 +215,37 @@ impl Host {
         })
     }
 
-    /// Says where the tool stands. [`ToolState::Stopped`] ends the call.
+    /// Says where the tool stands. [`ToolState::Stopped`] ends the call; after [`ToolState::Waiting`],
+    /// [`Host::wait_answer`] gives the answer.
     ///
     /// # Errors
     ///
-    /// If the host is gone.
+    /// If the host is gone, or there is no point in asking because it has cancelled the call.
     pub fn state(&mut self, state: ToolState) -> Result<(), HostError> {
         self.notify(&Notification::State(&state))
     }
 
-    /// Blocks until the host sends input, or the answer to a question that was put by
-    /// [`Host::state`].
+    /// Blocks for the answer to the question of this id, which was put last by [`Host::state`].
+    ///
+    /// Input that comes meanwhile, or came before, is no answer, and stays for [`Host::wait_apply`]. The
+    /// answer is not kept: the same question can be put again, and [`Host::ask`] does not know of it.
+    ///
+    /// # Errors
+    ///
+    /// If no question of this id is open, or the call is cancelled instead.
+    pub fn wait_answer(&mut self, question_id: &str) -> Result<Value, HostError> {
+        self.link
+            .ask(|transport| transport.wait_answer(question_id))
+    }
+
+    /// Blocks until the host sends input. While a question that was put by [`Host::state`] is open, it
+    /// gives the answer, as [`Host::wait_answer`] does; where nobody drives the tool, whatever the host
+    /// sends.
     ///
     /// # Errors
     ///
     /// If the call is cancelled instead.
     pub fn wait_apply(&mut self) -> Result<Value, HostError> {
-        if let Some(input) = self.take_early() {
-            return Ok(input);
-        }
         self.link.ask(|transport| transport.wait_apply())
     }
 
@@ -251,10 +255,7 @@ impl Host {
     ///
     /// If the call is cancelled instead. Over pipes outside of Unix, always.
     pub fn wait_apply_for(&mut self, limit: Duration) -> Result<Option<Value>, HostError> {
-        match self.take_early() {
-            None => self.next_input(limit),
-            early => Ok(early),
-        }
+        self.link.ask(|transport| transport.wait_apply_for(limit))
     }
 
     /// The input that the host has sent, if there is some; asked again, the next. It does not block.
@@ -289,17 +290,6 @@ impl Host {
     /// If the host is gone.
     pub fn error(mut self, error: impl Into<ToolError>) -> Result<(), HostError> {
         self.notify(&Notification::Error(&error.into()))
-    }
-
-    fn take_early(&mut self) -> Option<Value> {
-        match self.is_cancelled() {
-            true => None,
-            false => self.early.pop_front(),
-        }
-    }
-
-    fn next_input(&mut self, limit: Duration) -> Result<Option<Value>, HostError> {
-        self.link.ask(|transport| transport.wait_apply_for(limit))
     }
 
     fn notify(&mut self, notification: &Notification<'_>) -> Result<(), HostError> {

@@ -1,11 +1,11 @@
 //! [`Pipes`]: the protocol over two streams of bytes.
 
-use std::collections::VecDeque;
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::num::NonZeroU32;
 use std::time::{Duration, Instant};
 
+use jig_proto::ToolState;
 use jig_proto::json::Limits;
 use jig_proto::vfs::tool::{self, HostLine, RawReply};
 use jig_proto::vfs::{
@@ -13,6 +13,7 @@ use jig_proto::vfs::{
 };
 use serde_json::Value;
 
+use super::inbox::{Applied, Inbox};
 use super::opened::File;
 use super::{Answer, ConnectError, Descriptors, Notification, RequestError, Transport};
 
@@ -39,7 +40,7 @@ pub struct Pipes<R, W> {
     open: Vec<Open>,
     /// The answer whose content arrives next; without request if nobody waits for it.
     with_blob: Option<(Option<Open>, RawReply<'static>)>,
-    applied: VecDeque<Value>,
+    inbox: Inbox,
     /// Where open files come from.
     descriptors: Option<Descriptors>,
     readiness: Option<Readiness>,
@@ -71,7 +72,7 @@ enum Event {
     Init(Box<Init>),
     Answer(Open, Result<Answer, ErrorReply>),
     Cancel,
-    Apply(Value),
+    Apply(Applied),
 }
 
 /// What a line means for whoever reads on.
@@ -104,7 +105,7 @@ impl<R: Read, W: Write> Pipes<R, W> {
             last_id: 0,
             open: Vec::new(),
             with_blob: None,
-            applied: VecDeque::new(),
+            inbox: Inbox::default(),
             descriptors: None,
             readiness: None,
             is_cancelled: false,
@@ -162,6 +163,9 @@ impl<R: Read, W: Write> Pipes<R, W> {
 
     /// Makes room for the messages that the host says it may send.
     fn admit(&mut self, init: &Init) {
+        if init.stateful {
+            self.inbox.trust_marks();
+        }
         let Some(limits) = init.limits else { return };
         // Raw bytes may be as long as a file, whatever the limit on lines.
         let largest = limits.message_bytes.max(limits.file_bytes);
@@ -298,11 +302,38 @@ impl<R: Read, W: Write> Pipes<R, W> {
         loop {
             match self.next_event()? {
                 Event::Answer(open, answer) => return Ok((open, answer)),
-                Event::Apply(input) => self.applied.push_back(input),
+                Event::Apply(applied) => self.inbox.push(applied),
                 Event::Cancel => return Err(self.cancel()),
                 Event::Init(_) => {}
             }
         }
+    }
+
+    /// Waits until `take` finds in the inbox what it wants, or `until` has come.
+    fn wait_for(
+        &mut self,
+        take: fn(&mut Inbox) -> Option<Value>,
+        until: Option<Instant>,
+    ) -> Result<Option<Value>, RequestError> {
+        loop {
+            if let Some(input) = take(&mut self.inbox) {
+                return Ok(Some(input));
+            }
+            match self.event_within(until)? {
+                Some(Event::Apply(applied)) => self.inbox.push(applied),
+                Some(Event::Cancel) => return Err(self.cancel()),
+                Some(Event::Answer(..) | Event::Init(_)) => {}
+                None => return Ok(None),
+            }
+        }
+    }
+
+    /// Puts what has come so far before the question of this id, which is to be sent next.
+    fn put_question(&mut self, id: &str) -> Result<(), RequestError> {
+        let nothing: fn(&mut Inbox) -> Option<Value> = |_| None;
+        self.wait_for(nothing, Some(Instant::now()))?;
+        self.inbox.put_question(id);
+        Ok(())
     }
 
     fn cancel(&mut self) -> RequestError {
@@ -370,43 +401,41 @@ impl<R: Read + Send, W: Write + Send> Transport for Pipes<R, W> {
             }
             Notification::Result(response) => tool::write_result(&mut self.out, response),
             Notification::Error(error) => tool::write_error(&mut self.out, error),
-            Notification::State(state) => tool::write_state(&mut self.out, state),
+            Notification::State(state) => {
+                if let ToolState::Waiting { question, .. } = state {
+                    self.put_question(&question.id)?;
+                }
+                tool::write_state(&mut self.out, state);
+            }
         }
         self.send()
     }
 
     fn wait_apply(&mut self) -> Result<Value, RequestError> {
-        loop {
-            if let Some(input) = self.applied.pop_front() {
-                return Ok(input);
-            }
-            match self.next_event()? {
-                Event::Apply(input) => return Ok(input),
-                Event::Cancel => return Err(self.cancel()),
-                Event::Answer(..) | Event::Init(_) => {}
-            }
+        // Without a limit it comes, or there is an error.
+        let next = self.wait_for(Inbox::take_next, None)?;
+        next.ok_or(RequestError::Cancelled)
+    }
+
+    fn wait_answer(&mut self, question: &str) -> Result<Value, RequestError> {
+        if !self.inbox.asks(question) {
+            return Err(RequestError::question_not_open(question));
         }
+        let answer = self.wait_for(Inbox::take_answer, None)?;
+        answer.ok_or(RequestError::Cancelled)
     }
 
     fn wait_apply_for(&mut self, limit: Duration) -> Result<Option<Value>, RequestError> {
-        if self.readiness.is_none() && self.applied.is_empty() && !limit.is_zero() {
+        if let Some(input) = self.inbox.take_next() {
+            return Ok(Some(input));
+        }
+        if self.readiness.is_none() && !limit.is_zero() {
             let why = "input can't be waited for with a limit on this system";
             return Err(RequestError::Refused(ErrorReply::internal(why)));
         }
         // A limit beyond all times is none that anybody will see the end of.
         let far = Duration::from_secs(u64::from(u32::MAX));
-        let until = Instant::now() + limit.min(far);
-        loop {
-            if let Some(input) = self.applied.pop_front() {
-                return Ok(Some(input));
-            }
-            match self.event_within(Some(until))? {
-                Some(Event::Apply(input)) => return Ok(Some(input)),
-                Some(Event::Cancel) => return Err(self.cancel()),
-                Some(Event::Answer(..) | Event::Init(_)) => {}
-                None => return Ok(None),
-            }
-        }
+        self.wait_for(Inbox::take_next, Some(Instant::now() + limit.min(far)))
     }
 
     fn is_cancelled(&self) -> bool {
@@ -486,7 +515,7 @@ fn understand_line(
             _ => return Err(misunderstood(error)),
         },
         HostLine::Cancel => Event::Cancel,
-        HostLine::Apply { input } => Event::Apply(input),
+        HostLine::Apply { input, question } => Event::Apply(Applied { input, question }),
         // `pending`, because we wait anyway, and what newer hosts may send.
         _ => return Ok(Step::Nothing),
     };

@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use jig_proto::vfs::{ErrorReply, Ready, Reply, Request};
+use jig_proto::vfs::{ErrorKind, ErrorReply, Ready, Reply, Request};
 use jig_proto::{Response, ToolError, ToolState};
 use serde_json::Value;
 
@@ -108,10 +108,28 @@ pub trait Transport: Send {
 
     /// Blocks until the host sends input, or the answer to the tool's question.
     ///
+    /// Where the caller drives the tool, only the answer counts while a question is open, which is from
+    /// [`Notification::State`] with it until its answer is taken: what was sent before the question must
+    /// not answer it.
+    ///
     /// # Errors
     ///
     /// If the host cancels the call instead, or is gone.
     fn wait_apply(&mut self) -> Result<Value, RequestError>;
+
+    /// Blocks until the host sends the answer to the question of this id, which was put last. Whatever else
+    /// it sends, or has sent before, stays for [`Transport::wait_apply`].
+    ///
+    /// The default takes what [`Transport::wait_apply`] gives. It is for transports that never bring
+    /// input, or that keep it back by themselves while a question is open.
+    ///
+    /// # Errors
+    ///
+    /// If no question of this id is open, the host cancels the call instead, or is gone.
+    fn wait_answer(&mut self, question: &str) -> Result<Value, RequestError> {
+        let _ = question;
+        self.wait_apply()
+    }
 
     /// Blocks as [`Transport::wait_apply`] does, but no longer than `limit`; `None` if nothing came. No
     /// time at all is a look at what is there.
@@ -176,4 +194,12 @@ pub enum RequestError {
     /// The host sent something that is not of the protocol.
     #[error("the host sent what can't be understood")]
     Misunderstood(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl RequestError {
+    /// No question of this id was put, or it is answered: to wait for its answer would be to wait for ever.
+    pub fn question_not_open(id: &str) -> Self {
+        let message = format!("the question `{id}` is not open");
+        Self::Refused(ErrorReply::new(ErrorKind::InvalidParams, message))
+    }
 }

@@ -40,7 +40,7 @@ def connect(
     channel.blobs = capabilities.blobs
     if capabilities != Capabilities() or init.wanted_version is not None:
         channel.send({"jsonrpc": "2.0", "method": "ready", "params": _ready(init, capabilities)})
-    return Host(Session(channel), init, capabilities)
+    return Host(Session(channel, marks_answers=init.stateful), init, capabilities)
 
 
 def _receive_init(channel: Channel) -> Init:

@@ -309,17 +309,27 @@ class Host:
     def ask(self, question: Question, content: Content = None) -> Any:
         """The answer to a question: the one that is known, or the one that is given now.
 
-        ``content`` is shown beside the question. The answer is kept in ``tool.answers``.
+        ``content`` is shown beside the question. The answer is kept in ``tool.answers``. Input that
+        has come before is no answer, and stays for :meth:`wait_apply`.
         """
         if question.id not in self.tool.answers:
             state = _state("waiting", content)
             state["question"] = question.to_json()
-            self.tool.answers[question.id] = self._session.ask(state)
+            self.tool.answers[question.id] = self._session.ask(question.id, state)
         return self.tool.answers[question.id]
+
+    def wait_answer(self, question_id: str) -> Any:
+        """The answer to the question that was put last by :meth:`state`; blocks until it is there.
+
+        Input that comes meanwhile, or came before, is no answer; it stays for :meth:`wait_apply`.
+        ``ValueError`` if no question of this id is open.
+        """
+        return self._session.answer(question_id)
 
     def wait_apply(self, timeout: Optional[float] = None) -> Any:
         """The next input for a stateful tool; blocks until there is one.
 
+        After a question that was put by :meth:`state` it is the answer; see :meth:`wait_answer`.
         ``Timeout``, which is also a ``TimeoutError``, if none comes within ``timeout`` seconds.
         """
         try:
@@ -355,13 +365,15 @@ class Host:
         """Says where a stateful tool stands.
 
         ``running`` shows ``content``; ``waiting`` also needs a ``question``, whose answer
-        :meth:`wait_apply` returns; ``stopped`` ends the tool with a ``result`` or an ``error``.
+        :meth:`wait_answer` returns; ``stopped`` ends the tool with a ``result`` or an ``error``.
         """
         params = _state(state, content)
         if (state == "waiting") != (question is not None):
             raise ValueError("a question belongs to the state `waiting`, and to no other")
         if question is not None:
             params["question"] = question.to_json()
+            self._session.put_question(question.id, params)
+            return
         if state != "stopped":
             self._session.notify("state", params)
             return

@@ -5,13 +5,13 @@ from __future__ import annotations
 import queue
 import threading
 import time
-from collections import deque
 from contextlib import contextmanager
-from typing import Any, Callable, Deque, Iterator, Mapping, NamedTuple, Optional
+from typing import Any, Callable, Iterator, Mapping, NamedTuple, Optional
 
 from jig_tool._channel import Channel, Message
 from jig_tool._errors import Cancelled, HostError, ProtocolError, Timeout, error_from_wire
 from jig_tool._fields import Fields
+from jig_tool._inbox import Applied, Inbox
 
 
 class Answer(NamedTuple):
@@ -27,12 +27,13 @@ class Session:
     Threads may share it; they take turns.
     """
 
-    def __init__(self, channel: Channel) -> None:
+    def __init__(self, channel: Channel, marks_answers: bool = False) -> None:
+        """``marks_answers``: whether the host says of every answer which question it answers."""
         self._channel = channel
         self._turn = threading.RLock()
         self._is_asking = False
         self._last_id = 0
-        self._inputs: Deque[Any] = deque()
+        self._inbox = Inbox(marks_answers)
         self.is_finished = False
         self.timeout: Optional[float] = None
         self.on_pending: Optional[Callable[[str], None]] = None
@@ -81,26 +82,36 @@ class Session:
             self.notify(method, params)
             self.is_finished = True
 
-    def ask(self, waiting: Mapping[str, Any]) -> Any:
-        """Sends a state that holds a question, and waits for the answer.
-
-        Input that came before is no answer; it stays for :meth:`input`.
-        """
+    def put_question(self, question_id: str, waiting: Mapping[str, Any]) -> None:
+        """Sends a state that holds a question. What came before is no answer to it."""
         with self._turn:
             self._check()
             self._take_what_is_here()
+            # Before it is sent: what comes from then on may be the answer.
+            self._inbox.put_question(question_id)
             self.notify("state", waiting)
-            with self._asking():
-                return self._wait_for_input()
 
-    def input(self, timeout: Optional[float] = None) -> Any:
-        """The next input of a running tool; ``queue.Empty`` if there is none in time."""
+    def answer(self, question_id: str) -> Any:
+        """Waits for the answer to a question that was put. Input stays for :meth:`input`."""
         with self._turn:
             self._check()
-            if self._inputs:
-                return self._inputs.popleft()
+            if not self._inbox.asks(question_id):
+                raise ValueError(f"the question `{question_id}` is not open")
             with self._asking():
-                return self._wait_for_input(timeout)
+                return self._wait_for(self._inbox.take_answer)
+
+    def ask(self, question_id: str, waiting: Mapping[str, Any]) -> Any:
+        """Sends a state that holds a question, and waits for the answer."""
+        with self._turn:
+            self.put_question(question_id, waiting)
+            return self.answer(question_id)
+
+    def input(self, timeout: Optional[float] = None) -> Any:
+        """What a running tool is given next; ``queue.Empty`` if nothing comes in time."""
+        with self._turn:
+            self._check()
+            with self._asking():
+                return self._wait_for(self._inbox.take_next, timeout)
 
     def _check(self) -> None:
         if self.is_finished:
@@ -155,15 +166,18 @@ class Session:
                         raise _timeout(method) from error
                     raise
 
-    def _wait_for_input(self, timeout: Optional[float] = None) -> Any:
+    def _wait_for(
+        self, take: Callable[[], Optional[Applied]], timeout: Optional[float] = None
+    ) -> Any:
         deadline = None if timeout is None else time.monotonic() + timeout
         while True:
+            applied = take()
+            if applied is not None:
+                return applied.input
             if self.is_cancelled:
                 raise _cancelled()
             is_over = deadline is not None and deadline <= time.monotonic()
             message = self._channel.receive(0 if is_over else _remaining(deadline))
-            if message.method == "apply":
-                return message.params.get("input")
             if message.method is not None:
                 self._note(message)
 
@@ -172,7 +186,7 @@ class Session:
         if message.method == "cancel":
             raise _cancelled()
         if message.method == "apply":
-            self._inputs.append(message.params.get("input"))
+            self._inbox.push(message.params)
         elif message.method == "pending" and self.on_pending is not None:
             reason = message.params.get("reason")
             self.on_pending(reason if isinstance(reason, str) else "")

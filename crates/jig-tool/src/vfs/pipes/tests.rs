@@ -392,6 +392,8 @@ mod limited {
     use std::os::unix::net::UnixStream;
     use std::time::{Duration, Instant};
 
+    use jig_proto::{Question, ToolState};
+
     use super::*;
     use crate::vfs::readiness;
 
@@ -459,6 +461,24 @@ mod limited {
         drop(host);
         let lost = pipes.wait_apply_for(Duration::ZERO);
         assert!(matches!(lost, Err(RequestError::Disconnected(_))));
+    }
+
+    /// The host that does not say what it answers (one-shot calls, and hosts of before).
+    #[test]
+    fn s034_what_has_come_when_a_question_is_put_is_no_answer() {
+        let (mut pipes, mut host) = on_a_socket();
+        host.write_all(&apply("\"early\"")).unwrap();
+        let question = ToolState::waiting(Question::yes_no("sure", "Sure?"));
+        pipes.notify(&Notification::State(&question)).unwrap();
+        host.write_all(&apply("true")).unwrap();
+        assert_eq!(pipes.wait_answer("sure").unwrap(), json!(true));
+        assert_eq!(pipes.wait_apply().unwrap(), json!("early"));
+
+        host.write_all(b"{\"jsonrpc\":\"2.0\",\"method\":\"cancel\"}\n")
+            .unwrap();
+        let cancelled = pipes.notify(&Notification::State(&question));
+        assert!(matches!(cancelled, Err(RequestError::Cancelled)));
+        assert!(pipes.is_cancelled());
     }
 
     /// Where nobody can wait with a limit, what came during a request is found all the same.
