@@ -38,13 +38,20 @@ impl Project {
         sets: &[String],
     ) -> anyhow::Result<Self> {
         clear(&root)?;
-        Self::load_from(root, global, sets, false)
+        Self::load_from(root, global, sets, false, None)
     }
 
     /// As [`load`](Self::load), to answer a question and no more: what a tool may have left there is not
     /// looked for first.
-    pub(crate) fn load_to_answer(global: &Global) -> anyhow::Result<Self> {
-        Self::load_from(root(global.workspace.as_deref())?, global, &[], false)
+    /// Predefined tools that nobody mentions are left out, but for the one that is asked about.
+    pub(crate) fn load_to_answer(global: &Global, about: &str) -> anyhow::Result<Self> {
+        let root = root(global.workspace.as_deref())?;
+        let project = Self::load_from(root.clone(), global, &[], false, Some(about))?;
+        match project.config().tool(about) {
+            Some(_) => Ok(project),
+            // Whoever mistyped a name is shown one of all.
+            None => Self::load_from(root, global, &[], false, None),
+        }
     }
 
     /// For a station: a client has found the workspace and cleared it, and says what counts for it.
@@ -67,7 +74,7 @@ impl Project {
     fn load_with(global: &Global, lint: bool) -> anyhow::Result<Self> {
         let root = root(global.workspace.as_deref())?;
         clear(&root)?;
-        Self::load_from(root, global, &[], lint)
+        Self::load_from(root, global, &[], lint, None)
     }
 
     fn load_from(
@@ -75,9 +82,11 @@ impl Project {
         global: &Global,
         sets: &[String],
         lint: bool,
+        only: Option<&str>,
     ) -> anyhow::Result<Self> {
         let sources = Sources {
             lint,
+            only: only.map(str::to_owned),
             files: global.config.clone(),
             sets: global.set.iter().chain(sets).cloned().collect(),
             ..Sources::from_environment(root.clone())

@@ -35,7 +35,7 @@ pub struct Loaded {
 pub fn load(sources: &Sources) -> Result<Loaded, Errors> {
     let mut problems = Vec::new();
     let mut files = Vec::new();
-    let mut layers = vec![built_in(&mut problems)];
+    let mut layers = Vec::new();
     let real_workspace = file::real_path(&sources.workspace);
     for (layer, path) in sources.all_files() {
         let shown = shown_path(&path, &sources.workspace).to_string();
@@ -70,6 +70,7 @@ pub fn load(sources: &Sources) -> Result<Loaded, Errors> {
         let node = from_set(assignment, &mut problems);
         layers.extend(node.and_then(|node| checked(node, &mut problems)));
     }
+    layers.insert(0, built_in(sources, &layers, &mut problems));
     finish(sources, layers, files, problems)
 }
 
@@ -81,13 +82,42 @@ fn inside(path: &Utf8Path, real_workspace: Option<&Utf8Path>) -> Option<ProjectP
 }
 
 /// The embedded layer. It goes through the same checks as every other text.
-fn built_in(problems: &mut Vec<Problem>) -> Node {
-    let text = Text::new(Layer::BuiltIn, "built-in", None, BUILT_IN.to_owned());
+fn built_in(sources: &Sources, layers: &[Node], problems: &mut Vec<Problem>) -> Node {
+    let content = match &sources.only {
+        None => BUILT_IN.to_owned(),
+        Some(only) => only_of_built_in(|name| name == only || mentions(layers, name)),
+    };
+    let text = Text::new(Layer::BuiltIn, "built-in", None, content);
     let empty = Node {
         value: Value::Table(IndexMap::new()),
         origin: Origin::new(&text, 0..0),
     };
     read_text(&text, false, problems).unwrap_or(empty)
+}
+
+/// The embedded layer with the lines of all other tools left empty, so that every line keeps its number.
+fn only_of_built_in(is_wanted: impl Fn(&str) -> bool) -> String {
+    let mut content = String::with_capacity(BUILT_IN.len());
+    let mut wanted = true;
+    for line in BUILT_IN.lines() {
+        if let Some(name) = line.strip_prefix("[tools.") {
+            let end = name.find(['.', ']']).unwrap_or(name.len());
+            wanted = is_wanted(&name[..end]);
+        }
+        if wanted {
+            content.push_str(line);
+        }
+        content.push('\n');
+    }
+    content
+}
+
+/// Whether a layer says something about the tool of this name.
+fn mentions(layers: &[Node], name: &str) -> bool {
+    layers.iter().any(|layer| {
+        let roots: [&[&str]; 2] = [&["tools", name], &["conversation", "tools", name]];
+        roots.iter().any(|path| layer.find(path).is_some())
+    })
 }
 
 /// The tree of a text, without the keys that are JP's.

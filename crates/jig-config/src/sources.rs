@@ -29,6 +29,9 @@ pub struct Sources {
     /// Where jig keeps its log, its journals and its sockets. If that lies in the workspace, no tool
     /// changes it, and none reads it by a broad rule.
     pub state: Option<Utf8PathBuf>,
+    /// Of the predefined tools, only those that a layer mentions are loaded, and this one. Whoever asks
+    /// about one tool does not wait for the rest. Default: all are.
+    pub only: Option<String>,
     /// Whether to look for rules that work, but probably not as they were meant. That takes longer
     /// than loading; whoever only wants the configuration leaves it out. Default: yes.
     pub lint: bool,
@@ -45,6 +48,7 @@ impl Sources {
             sets: Vec::new(),
             home: None,
             state: None,
+            only: None,
             lint: true,
         }
     }

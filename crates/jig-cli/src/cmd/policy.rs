@@ -15,7 +15,8 @@ pub(crate) fn run(
     global: &Global,
     out: &mut Output,
 ) -> anyhow::Result<Done> {
-    let project = Project::load_to_answer(global)?;
+    let (PolicyCommand::Show { tool } | PolicyCommand::Explain { tool, .. }) = command;
+    let project = Project::load_to_answer(global, tool)?;
     let workspace = project.workspace()?;
     match command {
         PolicyCommand::Show { tool } => {

@@ -332,3 +332,29 @@ fn mistakes_in_overrides() {
     sources.environment = vec![("JIG_CFG__TOOLS__A__RUN".into(), bytes)];
     insta::assert_snapshot!("variable_not_utf_8", failed(&sources).to_string());
 }
+
+/// Whoever asks about one tool gets it as it is in the whole, and what a layer mentions.
+#[test]
+fn one_predefined_tool_is_the_same_without_the_others() {
+    let workspace = Workspace::with("[tools.fs_move_file]\nrun = \"skip\"\n");
+    let all = load(&workspace.sources()).expect("it loads").config;
+    for name in all.tools.keys() {
+        let sources = Sources {
+            only: Some(name.to_string()),
+            ..workspace.sources()
+        };
+        let one = load(&sources).expect("it loads").config;
+        let (whole, alone) = (all.tool(name.as_str()), one.tool(name.as_str()));
+        let (whole, alone) = (whole.expect("it is there"), alone.expect("it is there"));
+        assert_eq!(whole.input_schema(), alone.input_schema(), "{name}");
+        assert_eq!(whole.access, alone.access, "{name}");
+        assert_eq!(whole.run, alone.run, "{name}");
+        let place = |tool: &jig_config::Tool| tool.declared_at().to_string();
+        assert_eq!(place(whole), place(alone), "{name}");
+        let names: Vec<&str> = one.tools.keys().map(|name| name.as_str()).collect();
+        assert!(
+            names.contains(&"fs_move_file") && names.len() <= 2,
+            "{names:?}"
+        );
+    }
+}
