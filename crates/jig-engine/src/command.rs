@@ -1,7 +1,7 @@
 //! Commands to stateful tools: one thing is done with a handle, and its caller is told where it stands.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use jig_broker::CancelToken;
 use jig_config::{ResultMode, Tool};
@@ -269,7 +269,7 @@ impl Engine {
             _ => Await::Any,
         };
         let wait = arguments.get("timeout_ms").and_then(Value::as_u64);
-        let wait = wait.map_or(Fetch::LONGEST_WAIT, std::time::Duration::from_millis);
+        let wait = wait.map_or(Fetch::LONGEST_WAIT, Duration::from_millis);
         let deadline = Instant::now().checked_add(wait.min(Fetch::LONGEST_WAIT));
         let reports = self.await_handles(&ids, mode, deadline, cancel.as_ref(), asker)?;
         Ok(Reply::Awaited(reports))
@@ -319,6 +319,10 @@ impl Engine {
             if let Ok(report) = self.handles.fetch(name, id, &Fetch::default(), cancel) {
                 reports.push(self.passed_on_report(tool, report, asker));
             }
+        }
+        if reports.is_empty() && !ids.is_empty() {
+            // Somebody else had them all, or the turn has ended: that is told.
+            self.handles.until(ids, mode, Some(Duration::ZERO), None)?;
         }
         Ok(reports)
     }

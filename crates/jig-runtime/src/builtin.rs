@@ -99,8 +99,9 @@ struct InProcess {
     question: Option<(Content, Question)>,
     /// Answers that came while the tool did something else.
     early: VecDeque<Order>,
-    /// What the tool was given and has not taken yet.
-    inputs: VecDeque<Value>,
+    /// What the tool was given and has not taken yet. Whoever gives it more than can wait is refused before
+    /// it comes here.
+    inputs: VecDeque<Applied>,
 }
 
 impl InProcess {
@@ -112,20 +113,15 @@ impl InProcess {
                     self.cancelled = true;
                     return;
                 }
-                Ok(Order::Apply(applied)) if applied.given == Given::Input => self.keep(applied),
+                Ok(Order::Apply(applied)) if applied.given == Given::Input => {
+                    self.inputs.push_back(applied);
+                }
                 // The answer to a question of the tool, which it has not asked for yet.
                 Ok(answer) if self.question.is_some() => self.early.push_back(answer),
                 // Nothing is asked: there is nothing to answer.
                 Ok(_) => {}
                 Err(TryRecvError::Empty) => return,
             }
-        }
-    }
-
-    /// Keeps input until the tool takes it. A tool that asks would take it for the answer.
-    fn keep(&mut self, applied: Applied) {
-        if self.question.is_none() && self.inputs.len() < MAX_INPUTS {
-            self.inputs.push_back(applied.input);
         }
     }
 
@@ -164,7 +160,8 @@ impl InProcess {
                     }
                     // An answer to an earlier question.
                     Given::Answer(_) => {}
-                    Given::Input => self.keep(applied),
+                    // It came before the question. It is no answer, and waits until input is asked for.
+                    Given::Input => self.inputs.push_back(applied),
                 },
                 Order::Decline(number, why) if self.board.asks(number) => {
                     return Ok(Some(Err(why)));
@@ -178,11 +175,13 @@ impl InProcess {
     /// Blocks until there is input.
     fn input(&mut self, deadline: Option<Instant>) -> Result<Option<Value>, RequestError> {
         loop {
-            if let Some(input) = self.inputs.pop_front() {
-                return Ok(Some(input));
+            if let Some(applied) = self.inputs.pop_front() {
+                return Ok(Some(applied.input));
             }
             match self.order(deadline)? {
-                Some(Order::Apply(applied)) if applied.given == Given::Input => self.keep(applied),
+                Some(Order::Apply(applied)) if applied.given == Given::Input => {
+                    self.inputs.push_back(applied);
+                }
                 // Nothing is asked: there is nothing to answer.
                 Some(_) => {}
                 None => return Ok(None),
@@ -288,6 +287,13 @@ impl Transport for InProcess {
         self.given(None)?.ok_or(RequestError::Cancelled)
     }
 
+    fn wait_answer(&mut self, question: &str) -> Result<Value, RequestError> {
+        match &self.question {
+            Some((_, open)) if open.id == question => self.wait_apply(),
+            _ => Err(RequestError::question_not_open(question)),
+        }
+    }
+
     fn wait_apply_for(&mut self, limit: Duration) -> Result<Option<Value>, RequestError> {
         // A limit that no clock can show is none.
         self.given(Instant::now().checked_add(limit))
@@ -297,7 +303,3 @@ impl Transport for InProcess {
         self.cancelled
     }
 }
-
-/// How many inputs wait for a tool at most. One that never takes them could otherwise be fed until memory is
-/// full.
-const MAX_INPUTS: usize = 1024;

@@ -11,6 +11,8 @@
 //! moves on too, if it begins where something was told already, and never back. The views `screen` and
 //! `all` move on only if all that is new is in what they show; otherwise the next plain fetch shows it.
 //! A report that shows no output at all, for `max_bytes` 0, tells the state alone.
+//! A notice tells that a tool has stopped or waits, and neither its result nor its question: an answer
+//! counts only after a report that showed the question.
 //!
 //! # Locks
 //!
@@ -341,6 +343,7 @@ impl Handles {
         cancel: Option<&CancelToken>,
     ) -> Result<Vec<HandleReport>, HandleError> {
         let entries = self.until_ready(ids, mode, timeout, cancel)?;
+        // Those that ended with their turn are not in the table any more. They are told all the same.
         let reports = entries.iter().map(|entry| match entry.is_ready() {
             true => self.shared.tell(entry, &Fetch::default(), cancel),
             false => entry.brief(),
@@ -356,7 +359,8 @@ impl Handles {
     ///
     /// # Errors
     ///
-    /// If one of the handles does not exist; the error names all that don't.
+    /// If one of the handles does not exist; the error names all that don't. If the turn has ended
+    /// meanwhile: the handles are gone with it, and nobody can fetch them any more.
     pub fn until(
         &self,
         ids: &[HandleId],
@@ -364,7 +368,11 @@ impl Handles {
         timeout: Option<Duration>,
         cancel: Option<&CancelToken>,
     ) -> Result<(), HandleError> {
-        self.until_ready(ids, mode, timeout, cancel).map(drop)
+        self.until_ready(ids, mode, timeout, cancel)?;
+        match self.shared.lock().is_over() {
+            true => Err(HandleError::Over),
+            false => Ok(()),
+        }
     }
 
     fn until_ready(
@@ -383,7 +391,21 @@ impl Handles {
         let _hook = cancel.map(|cancel| cancel.on_cancel(move || woken.came()));
         loop {
             let seen = news.number();
-            let mut ready = entries.iter().map(|entry| entry.is_ready());
+            let (turn_is_over, gone) = {
+                let table = self.shared.lock();
+                let gone = entries.iter().map(|entry| !table.holds(entry));
+                (table.is_over(), gone.collect::<Vec<_>>())
+            };
+            // One that is gone says nothing more, whether it has stopped or not.
+            let mut ready = entries
+                .iter()
+                .zip(gone)
+                .map(|(entry, is_gone)| is_gone || entry.is_ready());
+            let mode = match turn_is_over {
+                // All of them are about to stop.
+                true => Await::All,
+                false => mode,
+            };
             let is_over = match mode {
                 Await::Any => ready.any(|is_ready| is_ready) || entries.is_empty(),
                 Await::All => ready.all(|is_ready| is_ready),
@@ -397,14 +419,22 @@ impl Handles {
 
     /// What callers should be told unasked: which tools have stopped or begun to wait since somebody was
     /// last told. Each is told once, here or by a report; one that a report has shown is not.
+    ///
+    /// There are few at a time: a response that is about something else must not drown in them. What is
+    /// left is told the next time.
     pub fn notices(&self) -> Vec<Notice> {
         let (mut notices, mut entries) = {
             let mut table = self.shared.lock();
-            (table.take_dropped(), table.entries())
+            (table.take_dropped(MOST_NOTICES), table.entries())
         };
         entries.retain(|entry| entry.has_news.load(Ordering::SeqCst));
         entries.sort_by_key(|entry| entry.since);
-        notices.extend(entries.iter().filter_map(|entry| entry.due_notice()));
+        for entry in entries {
+            if notices.len() >= MOST_NOTICES {
+                break;
+            }
+            notices.extend(entry.take_notice());
+        }
         notices
     }
 
@@ -452,6 +482,8 @@ impl Handles {
         for entry in ended.into_iter().chain(running) {
             self.shared.finish(entry, Ended::Turn);
         }
+        // Also of those that have not stopped, nobody will hear more.
+        self.shared.news.came();
     }
 
     fn entry(&self, id: &HandleId) -> Result<Arc<Entry>, HandleError> {
@@ -500,8 +532,9 @@ impl Shared {
 
     /// Takes note that a tool has stopped.
     fn note_stopped(&self, entry: &Arc<Entry>) {
-        let dropped = self.lock().note_stopped(entry, self.limits.kept);
-        // Its session goes here, where nothing is locked.
+        let weight = entry.session.weight();
+        let dropped = self.lock().note_stopped(entry, weight, &self.limits);
+        // Their sessions go here, where nothing is locked.
         drop(dropped);
         self.after_stop(entry);
     }
@@ -548,6 +581,10 @@ fn ends(entry: &Entry, deadline: Instant) -> bool {
         seen = update.number;
     }
 }
+
+/// How many notices are told at once. An assistant that started hundreds of tools would otherwise find
+/// hundreds of them in a response that is about something else.
+const MOST_NOTICES: usize = 32;
 
 /// How long a tool that was asked to end is waited for. Its session kills it long before, as its graces
 /// say.

@@ -135,6 +135,12 @@ impl Session {
         Some(self.board.child()?.id())
     }
 
+    /// About how many bytes of memory what is kept of the tool takes: its output, its screen, and what its
+    /// state says.
+    pub(crate) fn weight(&self) -> usize {
+        self.board.weight()
+    }
+
     /// Whether the tool runs on a terminal.
     pub fn is_terminal(&self) -> bool {
         self.board.is_terminal()

@@ -64,8 +64,15 @@ fn s063_nothing_is_left_behind() {
 
     // One that has stopped, and that nobody has fetched, holds nothing but what it said.
     let before = Traces::now();
-    let kept: Vec<Session> = (0..20)
-        .map(|_| StdioRuntime.start(plan(&files, "echo end")).unwrap())
+    let kept: Vec<Session> = (0..30)
+        .map(|number| {
+            let mut plan = plan(&files, "echo end");
+            plan.terminal = (number % 3 == 1).then(Size::default);
+            match number % 3 {
+                2 => VfsRuntime.start(plan).unwrap(),
+                _ => StdioRuntime.start(plan).unwrap(),
+            }
+        })
         .inspect(|session| while session.wait(0, None).state.status() != Status::Stopped {})
         .collect();
     eventually("their threads are gone", || {

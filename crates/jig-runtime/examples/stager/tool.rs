@@ -53,6 +53,25 @@ fn is_wanted(host: &mut Host, hunk: &str) -> Result<bool, HostError> {
             })?;
             Ok(host.wait_apply()? == Value::Bool(true))
         }
+        Some(late) if late.starts_with("late ") => {
+            while !host.exists(format!("{hunk}.go"))? {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            let question = Question::yes_no(hunk, "Really?");
+            let answer = match late {
+                "late ask" => host.ask(question)?,
+                "late answer" => {
+                    host.state(ToolState::waiting(question))?;
+                    host.wait_answer(hunk)?
+                }
+                _ => {
+                    host.state(ToolState::waiting(question))?;
+                    host.wait_apply()?
+                }
+            };
+            // What was said before is still there.
+            Ok(answer == Value::Bool(true) && host.wait_apply()? == Value::Bool(false))
+        }
         Some("sulk") => {
             std::thread::sleep(Duration::from_secs(600));
             Ok(false)

@@ -49,6 +49,9 @@ struct Told {
     status: Status,
     /// Whose question that was, if the tool waited.
     asked_by: Option<AskedBy>,
+    /// The number of the last update of which there was a notice. That says where the tool stands, and not
+    /// what it asks or has come to.
+    noticed: u64,
     /// The number of the question that was answered last. The tool may not have noticed yet.
     answered: u64,
     /// The output up to here came before that answer.
@@ -95,6 +98,7 @@ impl Entry {
                 number: FIRST,
                 status: Status::Running,
                 asked_by: None,
+                noticed: FIRST,
                 answered: 0,
                 answered_at: 0,
                 verdict: None,
@@ -302,13 +306,19 @@ impl Entry {
     }
 
     /// The notice that is due, once.
-    pub(super) fn due_notice(&self) -> Option<Notice> {
+    pub(super) fn take_notice(&self) -> Option<Notice> {
         if !self.has_news.swap(false, Ordering::SeqCst) {
             return None;
         }
         let mut told = self.lock();
+        let (number, notice) = self.due(&told)?;
+        told.noticed = number;
+        Some(notice)
+    }
+
+    fn due(&self, told: &Told) -> Option<(u64, Notice)> {
         let update = self.session.state();
-        if update.number <= told.number {
+        if update.number <= told.number.max(told.noticed) {
             return None;
         }
         let status = told.status_of(&update);
@@ -317,11 +327,7 @@ impl Entry {
             Status::Waiting => self.options.notices.waiting,
             Status::Stopped => self.options.notices.stopped,
         };
-        if !is_wanted {
-            return None;
-        }
-        told.advance(&update);
-        Some(self.notice(status, false))
+        is_wanted.then(|| (update.number, self.notice(status, false)))
     }
 
     pub(super) fn notice(&self, state: Status, dropped: bool) -> Notice {

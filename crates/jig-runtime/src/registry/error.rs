@@ -44,7 +44,7 @@ pub enum HandleError {
         limit: usize,
     },
     /// The turn has ended.
-    #[error("the turn has ended: nothing can be started in it any more")]
+    #[error("the turn has ended, and its handles with it: nothing can be started in it any more")]
     Over,
     /// The tool of the handle is just being started.
     #[error("`{id}` is still being started\nhint: try again in a moment")]

@@ -8,16 +8,20 @@ pub struct HandleLimits {
     /// The most handles whose tools have stopped and that nobody has fetched. The first to stop is the
     /// first to be dropped.
     pub kept: usize,
+    /// The most bytes that these hold together, in output and results. If they hold more, the first to stop
+    /// is dropped; the last to stop never is. A result can have megabytes.
+    pub kept_bytes: usize,
     /// The most bytes of output in a report, unless a fetch says otherwise.
     pub max_bytes: usize,
 }
 
-/// 4096 running, 256 that nobody fetched, 16 KiB of output.
+/// 4096 running, 256 that nobody fetched with 64 MiB together, 16 KiB of output.
 impl Default for HandleLimits {
     fn default() -> Self {
         Self {
             live: 4096,
             kept: 256,
+            kept_bytes: 64 * 1024 * 1024,
             max_bytes: 16 * 1024,
         }
     }

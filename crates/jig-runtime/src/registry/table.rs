@@ -6,9 +6,9 @@ use std::sync::atomic::Ordering;
 
 use jig_proto::{HandleId, Notice, Status};
 
-use super::Counts;
 use super::entry::Entry;
 use super::error::{Ended, HandleError, UnknownHandles};
+use super::{Counts, HandleLimits};
 
 /// The handles of a turn.
 #[derive(Debug, Default)]
@@ -18,8 +18,10 @@ pub(super) struct Table {
     last: u64,
     /// How many are reserved or have not stopped.
     live: usize,
-    /// Those that have stopped, in the order in which they did.
-    stopped: VecDeque<HandleId>,
+    /// Those that have stopped, in the order in which they did, and how much each of them holds.
+    stopped: VecDeque<(HandleId, usize)>,
+    /// How much they hold together.
+    weight: usize,
     /// Those that ended a short while ago, in the order in which they did.
     ended: VecDeque<(HandleId, Ended)>,
     /// Results that were dropped and not yet told of.
@@ -124,19 +126,38 @@ impl Table {
         filled.collect()
     }
 
-    /// Notes, once, that a tool has stopped. If more than `kept` have, the one that did so first goes, and is
-    /// returned, to be dropped where nothing is locked.
-    pub(super) fn note_stopped(&mut self, entry: &Arc<Entry>, kept: usize) -> Option<Arc<Entry>> {
+    /// Notes, once, that a tool has stopped, which holds so many bytes. If that are too many, or too much,
+    /// those that stopped first go, and are returned, to be dropped where nothing is locked.
+    pub(super) fn note_stopped(
+        &mut self,
+        entry: &Arc<Entry>,
+        weight: usize,
+        limits: &HandleLimits,
+    ) -> Vec<Arc<Entry>> {
+        let mut dropped = Vec::new();
         if entry.is_noted.swap(true, Ordering::SeqCst) {
-            return None;
+            return dropped;
         }
         self.live -= 1;
-        self.stopped.push_back(entry.id.clone());
+        self.stopped.push_back((entry.id.clone(), weight));
+        self.weight += weight;
         // The end of the turn takes them all.
-        if self.stopped.len() <= kept || self.is_over {
-            return None;
+        while self.keeps_more_than(limits) && !self.is_over {
+            dropped.extend(self.drop_oldest());
         }
-        let id = self.stopped.pop_front()?;
+        dropped
+    }
+
+    /// The last to stop stays, however large it is: somebody may just be about to fetch it.
+    fn keeps_more_than(&self, limits: &HandleLimits) -> bool {
+        let count = self.stopped.len();
+        count > limits.kept || (count > 1 && self.weight > limits.kept_bytes)
+    }
+
+    /// Drops the one that stopped first.
+    fn drop_oldest(&mut self) -> Option<Arc<Entry>> {
+        let (id, weight) = self.stopped.pop_front()?;
+        self.weight -= weight;
         let Some(Slot::Filled(dropped)) = self.slots.remove(&id) else {
             return None;
         };
@@ -157,7 +178,13 @@ impl Table {
             return;
         }
         match entry.is_noted.swap(true, Ordering::SeqCst) {
-            true => self.stopped.retain(|id| *id != entry.id),
+            true => self.stopped.retain(|(id, weight)| {
+                let stays = *id != entry.id;
+                if !stays {
+                    self.weight -= weight;
+                }
+                stays
+            }),
             false => self.live -= 1,
         }
         self.slots.remove(&entry.id);
@@ -169,8 +196,15 @@ impl Table {
         self.is_over = true;
     }
 
-    pub(super) fn take_dropped(&mut self) -> Vec<Notice> {
-        std::mem::take(&mut self.dropped)
+    /// Whether the turn has ended, or is about to.
+    pub(super) fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// The oldest of the results that were dropped and not yet told of.
+    pub(super) fn take_dropped(&mut self, most: usize) -> Vec<Notice> {
+        let count = self.dropped.len().min(most);
+        self.dropped.drain(..count).collect()
     }
 
     pub(super) fn counts(&self) -> Counts {
@@ -201,7 +235,7 @@ impl Table {
     }
 
     /// Whether this very entry is in the table, not a later one of the same name.
-    fn holds(&self, entry: &Arc<Entry>) -> bool {
+    pub(super) fn holds(&self, entry: &Arc<Entry>) -> bool {
         matches!(self.slots.get(&entry.id), Some(Slot::Filled(held)) if Arc::ptr_eq(held, entry))
     }
 

@@ -438,6 +438,32 @@ impl Board {
         Painted::of(post.transcript.as_ref()?, scrubber.as_ref())
     }
 
+    pub(super) fn weight(&self) -> usize {
+        let post = self.look();
+        let screen = post.transcript.as_ref().and_then(Transcript::terminal);
+        let cells = screen.map_or(0, |facts| {
+            usize::from(facts.size.rows) * usize::from(facts.size.cols)
+        });
+        let text = post.transcript.as_ref().map(|kept| kept.all(usize::MAX));
+        let said = match &post.state {
+            ToolState::Running { content } => content.to_text().len(),
+            ToolState::Waiting { content, question } => {
+                content.to_text().len() + question.text.len()
+            }
+            ToolState::Stopped { content, result } => {
+                let result = match result {
+                    Ok(result) => result.to_text().len(),
+                    Err(error) => {
+                        let trace: usize = error.trace.iter().map(String::len).sum();
+                        error.message.len() + trace
+                    }
+                };
+                content.to_text().len() + result
+            }
+        };
+        said + text.map_or(0, |text| text.text.len()) + cells * CELL_BYTES
+    }
+
     pub(super) fn is_terminal(&self) -> bool {
         matches!(self.look().transcript, Some(Transcript::Screen(_)))
     }
@@ -575,6 +601,10 @@ const KEPT_BYTES: usize = 256 * 1024;
 
 /// How many lines above the screen are kept.
 const SCROLLBACK: usize = 2000;
+
+/// What a cell of a screen takes, about: there is one with the character and its colours for the usual
+/// screen, and one for the screen that a program has taken for itself.
+const CELL_BYTES: usize = 48;
 
 /// How often the owner of a tool lets others go first.
 const POLITE_ROUNDS: usize = 64;

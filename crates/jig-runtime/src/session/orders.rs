@@ -1,9 +1,11 @@
 //! [`Orders`]: how the owner of a tool is steered.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jig_broker::Unapproved;
+use jig_pty::SendError;
 use jig_sandbox::Waker;
 use serde_json::Value;
 
@@ -24,6 +26,8 @@ pub(crate) struct Applied {
     pub(crate) given: Given,
     pub(crate) input: Value,
     taken: Option<SyncSender<Result<(), ApplyError>>>,
+    /// Its place among those that wait, for an owner that takes them when it comes to it.
+    _place: Option<Place>,
 }
 
 /// What somebody meant with what they gave. It is settled by what they saw: an answer never becomes input
@@ -46,10 +50,41 @@ impl Applied {
     }
 }
 
+/// A place in the queue of a tool. Dropping it makes room.
+#[derive(Debug)]
+struct Place {
+    waiting: Arc<AtomicUsize>,
+    bytes: usize,
+}
+
+impl Place {
+    /// Takes a place for an input, if there is one.
+    fn take(waiting: &Arc<AtomicUsize>, input: &Value) -> Result<Self, ApplyError> {
+        let bytes = input.to_string().len().max(LEAST_COUNTED);
+        let place = Self {
+            waiting: Arc::clone(waiting),
+            bytes,
+        };
+        let before = waiting.fetch_add(bytes, Ordering::SeqCst);
+        if before > 0 && before + bytes > MOST_WAITING {
+            return Err(SendError::Full { waiting: before }.into());
+        }
+        Ok(place)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.waiting.fetch_sub(self.bytes, Ordering::SeqCst);
+    }
+}
+
 /// The way of orders to the thread that owns the tool.
 #[derive(Debug, Clone)]
 pub(crate) struct Orders {
     sender: Sender<Order>,
+    /// How many bytes of input wait for an owner without a waker.
+    waiting: Arc<AtomicUsize>,
     /// Ends the wait of a thread that polls.
     waker: Option<WakerSlot>,
 }
@@ -63,7 +98,13 @@ impl Orders {
     pub(crate) fn new(waker: Option<Waker>) -> (Self, Receiver<Order>) {
         let (sender, receiver) = channel();
         let waker = waker.map(|waker| Arc::new(Mutex::new(Some(waker))));
-        (Self { sender, waker }, receiver)
+        let waiting = Arc::default();
+        let orders = Self {
+            sender,
+            waiting,
+            waker,
+        };
+        (orders, receiver)
     }
 
     pub(super) fn send(&self, order: Order) -> Result<(), ApplyError> {
@@ -86,10 +127,16 @@ impl Orders {
     pub(super) fn apply(&self, board: &Board, seen: u64, input: Value) -> Result<(), ApplyError> {
         let given = board.given(seen, &input)?;
         if self.waker.is_none() {
+            // Nobody says later that it was not taken: what cannot wait is refused here.
+            let place = match given {
+                Given::Input => Some(Place::take(&self.waiting, &input)?),
+                Given::Answer(_) => None,
+            };
             let applied = Applied {
                 given,
                 input,
                 taken: None,
+                _place: place,
             };
             self.send(Order::Apply(applied))?;
             board.input_has_come();
@@ -100,9 +147,17 @@ impl Orders {
             given,
             input,
             taken: Some(taken),
+            _place: None,
         };
         self.send(Order::Apply(applied))?;
         // An owner that ends drops what it was sent.
         reply.recv().unwrap_or(Err(ApplyError::NotRunning))
     }
 }
+
+/// How much input waits for a tool that does not take it. One that never does could otherwise be fed until
+/// memory is full.
+const MOST_WAITING: usize = 1024 * 1024;
+
+/// What an input counts at least: the smallest takes some memory, too.
+const LEAST_COUNTED: usize = 1024;

@@ -51,7 +51,7 @@ impl<'d> Live<'d> {
             opening: String::new(),
             output: Speech::new(secrets),
             errors: Speech::new(secrets),
-            whole: Whole::default(),
+            whole: Whole::new(driver.plan.max_result),
             printed: 0,
         })
     }

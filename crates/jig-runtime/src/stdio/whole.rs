@@ -13,9 +13,11 @@ mod tests;
 ///
 /// For a moment it is not shown to those who look: a program that asks prints its question and ends, and
 /// the question is told as one.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Whole {
     kept: Vec<u8>,
+    /// The largest output that is looked at as a result.
+    most: usize,
     /// How much of it was shown.
     shown: usize,
     /// When it began.
@@ -27,12 +29,24 @@ pub(super) struct Whole {
 }
 
 impl Whole {
+    /// For results of about `max_result` bytes.
+    pub(super) fn new(max_result: usize) -> Self {
+        Self {
+            kept: Vec::new(),
+            most: max_result.clamp(MOST_HELD, MOST),
+            shown: 0,
+            began: None,
+            is_other: false,
+            is_checked: false,
+        }
+    }
+
     /// Takes more of the output. `false` if all of it cannot be a result; this piece was not taken then.
     pub(super) fn push(&mut self, piece: &[u8]) -> bool {
         if self.is_other {
             return false;
         }
-        if self.kept.len() + piece.len() > MOST || !self.may_go_on(piece) {
+        if self.kept.len() + piece.len() > self.most || !self.may_go_on(piece) {
             self.is_other = true;
             return false;
         }
@@ -100,9 +114,9 @@ impl Whole {
     }
 }
 
-/// The largest output that is looked at as a result. There can be thousands of sessions, and each keeps it
-/// for as long as it runs.
+/// The largest output that is looked at as a result, however large results may be. There can be thousands of
+/// sessions, and each keeps it for as long as it runs.
 const MOST: usize = 1024 * 1024;
 
-/// How much is held back.
+/// How much is held back. So much is always looked at: a question is no result, and has its own size.
 const MOST_HELD: usize = 64 * 1024;

@@ -33,6 +33,17 @@ def is_wanted(host: vfs.Host, hunk: str) -> bool:
     if told == "ask":
         host.state("waiting", f"About {hunk}.", question=vfs.Question.yes_no("sure", "Confirm?"))
         return host.receive() is True
+    if isinstance(told, str) and told.startswith("late "):
+        while not host.exists(f"{hunk}.go"):
+            time.sleep(0.01)
+        question = vfs.Question.yes_no(hunk, "Really?")
+        if told == "late ask":
+            answer = host.ask(question)
+        else:
+            host.state("waiting", question=question)
+            answer = host.wait_answer(hunk) if told == "late answer" else host.receive()
+        # What was said before is still there.
+        return answer is True and host.receive() is False
     if told == "sulk":
         time.sleep(600)
     return told == "y"

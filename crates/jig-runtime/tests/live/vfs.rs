@@ -1,6 +1,7 @@
 //! Stateful tools of the VFS protocol: the same tool on both SDKs and inside jig.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use jig_proto::{Status, ToolState};
@@ -128,6 +129,28 @@ fn v193_a_stateful_tool_from_spawn_to_its_result() {
     }
 }
 
+/// V-122: whoever may send input can't answer in advance, whichever way the tool waits for the answer.
+#[test]
+fn v122_input_that_came_before_a_question_is_no_answer() {
+    for kind in ALL {
+        let tool = kind.stager();
+        let ways = [
+            ("one", "late ask"),
+            ("two", "late answer"),
+            ("three", "late apply"),
+        ];
+        for (hunk, way) in ways {
+            tool.until_said(&format!("Stage this hunk? {hunk}"));
+            tool.apply(way);
+            tool.apply(false);
+            std::fs::write(tool.folder.path().join(format!("{hunk}.go")), "").unwrap();
+            let asked = tool.until_status(Status::Waiting);
+            tool.session.apply(asked.number, true.into()).unwrap();
+        }
+        assert_eq!(tool.result().unwrap(), "Staged 3 hunks.", "{kind:?}");
+    }
+}
+
 /// V-120: the same tool without being driven is told so.
 #[test]
 fn v120_a_one_shot_call_is_not_stateful() {
@@ -233,6 +256,120 @@ fn x23_an_idle_tool_is_not_hung() {
     assert_eq!(wordless.session.state().state.status(), Status::Running);
     wordless.apply("more");
     wordless.result().unwrap_err();
+}
+
+/// X-23: after an input the clock runs until the tool says where it stands. One that works for long says
+/// `running`, and then takes as long as it likes; one that says nothing is hung.
+#[test]
+fn x23_a_tool_that_works_for_long_says_so() {
+    let case = |script: &str| Case {
+        timing: Timing {
+            silence: Duration::from_millis(1500),
+            kill_grace: Duration::from_millis(300),
+            ..Timing::default()
+        },
+        ..Case::script(&format!("read -r init; read -r given; {script}"))
+    };
+    let state =
+        |state: &str| format!(r#"echo '{{"jsonrpc":"2.0","method":"state","params":{state}}}'; "#);
+    let working = state(r#"{"type":"running"}"#);
+    let done = state(r#"{"type":"stopped","result":"done"}"#);
+    let check = |script: &str, expected: Result<&str, &str>| {
+        let tool = case(script).start_vfs();
+        tool.apply("work");
+        match (tool.result(), expected) {
+            (Ok(result), Ok(expected)) => assert_eq!(result, expected, "{script}"),
+            (Err(error), Err(expected)) => {
+                assert!(error.message.contains(expected), "{script}: {error:?}");
+                assert!(error.transient, "{script}: {error:?}");
+            }
+            (result, _) => panic!("{script}: {result:?}"),
+        }
+    };
+    check(&format!("{working}sleep 4; {done}"), Ok("done"));
+    check(&format!("sleep 600; {done}"), Err("silent"));
+    // Input that it is given while it works starts the clock anew.
+    let script = format!("{working}read -r more; sleep 600; {done}");
+    let tool = case(&script).start_vfs();
+    let number = tool.session.state().number;
+    tool.apply("work");
+    tool.session.wait(number, Some(Duration::from_secs(60)));
+    tool.apply("more");
+    let error = tool.result().unwrap_err();
+    assert!(error.message.contains("silent"), "{error:?}");
+}
+
+/// S-033: what a tool inside jig cannot be given is refused, and what it was given reaches it.
+#[test]
+fn s033_a_tool_inside_jig_gets_all_that_was_taken_for_it() {
+    const COUNT: BuiltinRuntime = BuiltinRuntime {
+        names: &["tool"],
+        run: |_, host| {
+            host.state(ToolState::running("up")).unwrap();
+            // It does not look for as long as the test wants.
+            while !host.exists("go").unwrap() {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            let mut count = 0;
+            while host.wait_apply().unwrap() != Value::Null {
+                count += 1;
+            }
+            Some(Ok(jig_proto::Content::text(count.to_string())))
+        },
+    };
+    let tool = Case::program("none", &[]).start_builtin(COUNT);
+    tool.until_said("up");
+    let number = tool.session.state().number;
+    let give = |input: Value| tool.session.apply(number, input);
+    let mut taken = 0;
+    let refused = loop {
+        match give(json!("x")) {
+            Ok(()) => taken += 1,
+            Err(error) => break error,
+        }
+        assert!(taken < 100_000, "it is never full");
+    };
+    assert!(
+        matches!(&refused, ApplyError::Send(_)) && refused.to_string().contains("bytes wait"),
+        "{refused}"
+    );
+    assert!(taken >= 100, "{taken}");
+    // A large one has no room either; and it does when those before it were taken.
+    give(json!("x".repeat(2 << 20))).unwrap_err();
+    std::fs::write(tool.folder.path().join("go"), "").unwrap();
+    eventually("there is room again", || give(Value::Null).is_ok());
+    assert_eq!(tool.result().unwrap(), taken.to_string());
+}
+
+/// S-034: input that came before a question is no answer to it. It is not lost: it is input afterwards.
+#[test]
+fn s034_input_of_a_tool_inside_jig_is_no_answer() {
+    static GO: AtomicBool = AtomicBool::new(false);
+    const ASK: BuiltinRuntime = BuiltinRuntime {
+        names: &["tool"],
+        run: |_, host| {
+            host.state(ToolState::running("up")).unwrap();
+            // It does not hear of the input before it asks.
+            while !GO.load(Ordering::SeqCst) {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            let question = jig_proto::Question::yes_no("sure", "Confirm?");
+            let content = jig_proto::Content::EMPTY;
+            host.state(ToolState::Waiting { content, question })
+                .unwrap();
+            let answer = host.wait_apply().unwrap();
+            let input = host.wait_apply().unwrap();
+            let told = format!("{answer} {input}");
+            Some(Ok(jig_proto::Content::text(told)))
+        },
+    };
+    let tool = Case::program("none", &[]).start_builtin(ASK);
+    tool.until_said("up");
+    tool.apply("early");
+    GO.store(true, Ordering::SeqCst);
+    let asked = tool.until_status(Status::Waiting);
+    tool.session.apply(asked.number, false.into()).unwrap();
+    assert_eq!(tool.result().unwrap(), "false \"early\"");
 }
 
 /// S-027: only an answer ends the waiting. What the tool tells meanwhile is kept.

@@ -185,3 +185,99 @@ fn dropping_aborts() {
     drop(handles);
     assert!(matches!(tool.orders.recv_timeout(LONG), Ok(Order::Abort)));
 }
+
+/// S-063: whoever waits while the turn ends is told of the end, by reports or by an error; never that all is
+/// well with handles that are gone.
+#[test]
+fn s063_the_end_of_the_turn_is_told_to_those_who_wait() {
+    for mode in [Await::Any, Await::All] {
+        let handles = Arc::new(Handles::default());
+        let (ids, workers): (Vec<_>, Vec<_>) = (0..3)
+            .map(|number| {
+                let (session, tool) = Tool::new();
+                let id = add(&handles, None, session);
+                // They end one after the other.
+                let worker = tool.obeys_with(move |board, _| {
+                    thread::sleep(Duration::from_millis(50 * number));
+                    board.stopped(Err(ToolError::new("ended")));
+                });
+                (id, worker)
+            })
+            .unzip();
+        let until = {
+            let (handles, ids) = (Arc::clone(&handles), ids.clone());
+            thread::spawn(move || handles.until(&ids, mode, None, None))
+        };
+        let reports = {
+            let (handles, ids) = (Arc::clone(&handles), ids.clone());
+            thread::spawn(move || handles.wait(&ids, mode, None, None).unwrap())
+        };
+        super::until("both wait", || waiting_for(&handles, &ids[0]) == 2);
+        handles.end(LONG);
+        let over = all(vec![until]).remove(0);
+        assert!(matches!(over, Err(HandleError::Over)), "{mode:?}: {over:?}");
+        let reports = all(vec![reports]).remove(0);
+        let statuses: Vec<_> = reports.iter().map(|report| report.state.status()).collect();
+        assert_eq!(statuses, [Status::Stopped; 3], "{mode:?}");
+        // Who comes afterwards is told that they are gone.
+        let late = handles.until(&ids, mode, None, None).unwrap_err();
+        assert!(late.to_string().contains("`h_3` is gone"), "{late}");
+        drop(handles);
+        for worker in workers {
+            worker.join().unwrap();
+        }
+    }
+}
+
+/// How many hold on to a handle, besides the table and whoever asks.
+fn waiting_for(handles: &Handles, id: &HandleId) -> usize {
+    Arc::strong_count(&handles.entry(id).unwrap()) - 2
+}
+
+/// S-063: code inside jig that hangs keeps nobody waiting when its turn is over.
+#[test]
+fn s063_a_handle_that_is_gone_is_not_waited_for() {
+    let (handles, id, tool) = one();
+    let handles = Arc::new(handles);
+    let waiting = {
+        let (handles, id) = (Arc::clone(&handles), id.clone());
+        thread::spawn(move || handles.until(&[id], Await::All, None, None))
+    };
+    until("it waits", || waiting_for(&handles, &id) == 1);
+    handles.end(Duration::ZERO);
+    let over = all(vec![waiting]).remove(0);
+    assert!(matches!(over, Err(HandleError::Over)), "{over:?}");
+    drop(tool);
+}
+
+/// Results that nobody fetches are bounded by what they hold, too. The newest stays, however large it is.
+#[test]
+fn unfetched_results_are_bounded_by_their_size() {
+    let handles = Handles::new(HandleLimits {
+        kept_bytes: 1_000_000,
+        ..HandleLimits::default()
+    });
+    let large = "x".repeat(400_000);
+    let stop = |result: &str| {
+        let (session, tool) = Tool::new();
+        let id = add(&handles, None, session);
+        tool.stops(result);
+        id
+    };
+    let ids: Vec<_> = (0..4).map(|_| stop(&large)).collect();
+    assert_eq!(handles.counts().stopped, 2);
+    let gone = handles.fetch("t", &ids[1], &Fetch::default(), None);
+    let gone = gone.unwrap_err().to_string();
+    assert!(gone.contains("its result was dropped"), "{gone}");
+    // What was fetched makes room.
+    fetch(&handles, &ids[2]);
+    stop(&large);
+    assert_eq!(handles.counts().stopped, 2);
+    let huge = stop(&large.repeat(3));
+    assert_eq!(handles.counts().stopped, 1);
+    assert_eq!(result(&fetch(&handles, &huge)).unwrap().len(), 1_200_000);
+    // And the count begins anew.
+    stop(&large);
+    stop(&large);
+    assert_eq!(handles.counts().stopped, 2);
+}

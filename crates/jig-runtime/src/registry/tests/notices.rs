@@ -95,3 +95,46 @@ fn s082_a_quick_tool_is_not_missed() {
     assert_eq!(told(&handles), [("h_1".to_owned(), Status::Stopped)]);
     assert_eq!((handles.counts().live, handles.counts().stopped), (0, 1));
 }
+
+/// S-082: a response is not flooded with notices. What is left out is counted, and told the next time.
+#[test]
+fn s082_notices_come_in_small_numbers() {
+    let handles = Handles::new(limits(100, 30));
+    let tools: Vec<_> = (0..80)
+        .map(|_| {
+            let (session, tool) = Tool::new();
+            add(&handles, None, session);
+            tool
+        })
+        .collect();
+    for (number, tool) in tools.iter().enumerate() {
+        match number < 70 {
+            true => tool.stops("done"),
+            false => tool.asks("go"),
+        }
+    }
+    // 40 were dropped, 30 have stopped and 10 wait; one of these is fetched.
+    fetch(&handles, &id_of("h_80"));
+    let mut found = Vec::new();
+    for count in [32, 32, 15, 0] {
+        let notices = handles.notices();
+        assert_eq!(notices.len(), count);
+        found.extend(notices.into_iter().map(|notice| notice.id));
+    }
+    let expected: Vec<HandleId> = (1..80).map(HandleId::numbered).collect();
+    assert_eq!(found, expected);
+}
+
+/// S-082: the plain list is bounded likewise.
+#[test]
+fn s082_the_plain_list_is_bounded() {
+    let handles = Handles::default();
+    for _ in 0..50 {
+        let (session, tool) = Tool::new();
+        add(&handles, None, session);
+        tool.stops("done");
+    }
+    assert_eq!(handles.notices().len(), 32);
+    assert_eq!(handles.notices().len(), 18);
+    assert!(handles.notices().is_empty());
+}

@@ -200,3 +200,27 @@ fn a_verdict_is_the_result() {
     tool.stops("all fine");
     assert_eq!(result(&fetch(&handles, &id)), Err("said no".to_owned()));
 }
+
+/// S-034: a notice says that there is a question, not which. Whoever has heard no more cannot answer it.
+#[test]
+fn s034_a_notice_is_not_the_question() {
+    let (handles, id, tool) = one();
+    tool.asks("delete everything");
+    assert_eq!(handles.notices().len(), 1);
+    let unread = apply(&handles, &id, json!(true)).unwrap_err();
+    assert!(matches!(unread, HandleError::Asks { .. }), "{unread}");
+    assert!(tool.is_left_alone());
+    fetch(&handles, &id);
+    apply(&handles, &id, json!(false)).unwrap();
+    assert_eq!(tool.input(), "false");
+    tool.runs();
+    // Nor after another question that was read.
+    tool.asks("a file");
+    fetch(&handles, &id);
+    tool.asks("all files");
+    assert_eq!(handles.notices().len(), 1);
+    assert!(apply(&handles, &id, json!(true)).is_err());
+    assert!(tool.is_left_alone());
+    // It is news once.
+    assert!(handles.notices().is_empty());
+}

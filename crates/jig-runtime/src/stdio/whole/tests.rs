@@ -1,7 +1,7 @@
 use super::*;
 
 fn fed(pieces: &[&str]) -> Whole {
-    let mut whole = Whole::default();
+    let mut whole = Whole::new(1 << 18);
     for piece in pieces {
         whole.push(piece.as_bytes());
     }
@@ -27,14 +27,24 @@ fn s041_only_one_object_may_be_a_result() {
     check(&["{\"a\":1}\n", " \n", "x"], false);
 }
 
+/// There can be thousands of sessions: none keeps more than a result may have.
 #[test]
 fn what_is_too_large_is_no_result() {
-    let piece = vec![b'x'; 1 << 16];
-    let mut whole = fed(&["{\""]);
-    let taken = (0..20).take_while(|_| whole.push(&piece)).count();
-    assert_eq!(taken, 15);
-    assert_eq!(whole.bytes(), None);
-    assert!(!whole.push(b"}"));
+    let check = |max_result: usize, expected: usize| {
+        let piece = vec![b'x'; 1 << 12];
+        let mut whole = Whole::new(max_result);
+        assert!(whole.push(b"{\""));
+        let taken = (0..1000).take_while(|_| whole.push(&piece)).count();
+        assert_eq!(taken, expected, "{max_result}");
+        assert_eq!(whole.bytes(), None);
+        assert!(!whole.push(b"}"));
+        whole.forget_other();
+        assert_eq!(whole.kept.capacity(), 0);
+    };
+    check(1 << 18, 63);
+    // A question may be longer than a result.
+    check(10, 15);
+    check(usize::MAX, 255);
 }
 
 #[test]

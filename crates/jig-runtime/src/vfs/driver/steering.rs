@@ -168,9 +168,7 @@ impl Driver {
     /// Sends the tool the answer to its question of this id, or input (V-122).
     fn hand(&mut self, input: &Value, question: Option<&str>) {
         let mut line = Vec::new();
-        // Until the protocol tells answers from input.
-        let _ = question;
-        host::write_apply(&mut line, input);
+        host::write_apply(&mut line, input, question);
         self.send(line);
         self.is_idle = false;
         self.active = Instant::now();
