@@ -12,7 +12,7 @@ use crate::table::Program;
 use crate::verdict::{Args, Verdict, c_string, held, untried};
 
 pub(crate) const PROGRAMS: &[Program] = &[
-    ("exec", |args| ran(Command::new(args.text(0)?).status()?)),
+    ("exec", |args| run(args.text(0)?)),
     ("exec-by-descriptor", |args| {
         exec_descriptor(&sys::open_file(&args.path(0)?, libc::O_RDONLY)?)
     }),
@@ -24,11 +24,11 @@ pub(crate) const PROGRAMS: &[Program] = &[
     ("exec-copy", exec_copy),
     ("exec-by-link", |args| {
         std::os::unix::fs::symlink(args.text(0)?, args.text(1)?)?;
-        ran(Command::new(args.text(1)?).status()?)
+        run(args.text(1)?)
     }),
     ("exec-by-hard-link", |args| {
         fs::hard_link(args.text(0)?, args.text(1)?)?;
-        ran(Command::new(args.text(1)?).status()?)
+        run(args.text(1)?)
     }),
     ("exec-script", |args| {
         ran(Command::new("/bin/sh").arg(args.text(0)?).status()?)
@@ -63,11 +63,29 @@ fn ran(status: process::ExitStatus) -> Verdict {
     held(format!("{status}"))
 }
 
+fn run(program: &str) -> Verdict {
+    ran(when_not_busy(|| Command::new(program).status())?)
+}
+
+/// Tries again while the program is open for writing: a process that somebody else is just forking may
+/// hold it so for a moment.
+fn when_not_busy<T>(mut attempt: impl FnMut() -> std::io::Result<T>) -> std::io::Result<T> {
+    for _ in 0..50 {
+        match attempt() {
+            Err(error) if error.raw_os_error() == Some(libc::ETXTBSY) => {
+                std::thread::sleep(std::time::Duration::from_millis(20));
+            }
+            result => return result,
+        }
+    }
+    attempt()
+}
+
 fn exec_descriptor(file: &OwnedFd) -> Verdict {
     let name: &CStr = c"program";
     let arguments = [name.as_ptr(), ptr::null()];
     let nothing = [ptr::null::<i8>()];
-    let code = sys::in_child(|| {
+    let attempt = || {
         let words = [
             file.into(),
             c"".into(),
@@ -79,6 +97,10 @@ fn exec_descriptor(file: &OwnedFd) -> Verdict {
             Err(error) => error.raw_os_error().unwrap_or(1),
             Ok(_) => 0,
         }
+    };
+    let code = when_not_busy(|| match sys::in_child(attempt)? {
+        libc::ETXTBSY => Err(std::io::Error::from_raw_os_error(libc::ETXTBSY)),
+        code => Ok(code),
     })?;
     match code {
         0 => Ok("ran it".to_owned()),
@@ -112,7 +134,7 @@ fn exec_copy(args: &Args) -> Verdict {
     let copy = format!("{}/jig-hostile-{}", args.text(0)?, process::id());
     fs::write(&copy, fs::read("/bin/true")?)?;
     fs::set_permissions(&copy, fs::Permissions::from_mode(0o755))?;
-    let result = Command::new(&copy).status();
+    let result = when_not_busy(|| Command::new(&copy).status());
     call!(libc::SYS_unlinkat, libc::AT_FDCWD, &c_string(copy)?, 0)?;
     ran(result?)
 }
