@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 use jig_engine::Call;
-use jig_proto::{HandleId, Status};
+use jig_proto::{HandleId, Status, ToolAction};
 use serde_json::Value as Json;
 
 use crate::args::{Global, SpawnArgs};
@@ -64,9 +64,13 @@ pub(crate) fn run(args: &SpawnArgs, global: &Global, out: &mut Output) -> anyhow
     let done = report::show(told, out)?;
     if !out.is_json() && report.state.status() == Status::Running {
         let id = &report.id;
+        let input = match tool.actions.has(ToolAction::Apply) {
+            true => format!("`jig apply {id} --line TEXT` types into it, "),
+            false => String::new(),
+        };
         out.note(&format!(
-            "hint: `jig fetch {id}` shows what comes next, `jig apply {id} --line TEXT` types into it, \
-             `jig attach {id}` shows it live, `jig abort {id}` ends it"
+            "hint: `jig fetch {id}` shows what comes next, {input}`jig attach {id}` shows it live, `jig \
+             abort {id}` ends it"
         ));
     }
     Ok(done)

@@ -19,6 +19,7 @@ mod run_work;
 mod seat;
 mod station;
 mod station_access;
+mod station_questions;
 mod stdio;
 mod stdio_attacks;
 mod tools;

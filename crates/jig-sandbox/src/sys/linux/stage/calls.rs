@@ -1,5 +1,5 @@
 //! The system calls of keeper and tool, each behind a function that is safe to call. Those that make
-//! mounts are in [`super::mounts`].
+//! mounts are in [`super::mounts`], those that tell the time in [`super::clocks`].
 
 #![expect(
     unsafe_code,
@@ -259,30 +259,6 @@ pub(crate) fn wait_readable<const N: usize>(fds: [i32; N], milliseconds: i64) ->
 /// Waits for a short while.
 pub(crate) fn pause(milliseconds: i64) {
     wait_readable([], milliseconds);
-}
-
-/// Milliseconds since some moment in the past.
-pub(crate) fn now() -> i64 {
-    const MONOTONIC: i32 = 1;
-    clock(MONOTONIC).map_or(0, |[seconds, nanoseconds]| {
-        seconds * 1000 + nanoseconds / 1_000_000
-    })
-}
-
-/// The processor time in nanoseconds that a process has used with all its threads. Of one that runs just now,
-/// what it has used since the last tick may be missing.
-pub(crate) fn processor_time(pid: i32) -> Result<i64, Errno> {
-    const SCHEDULED: i32 = 2;
-    // A process's clock is a number below zero, made from the process's own.
-    let [seconds, nanoseconds] = clock(!pid << 3 | SCHEDULED)?;
-    Ok(seconds * 1_000_000_000 + nanoseconds)
-}
-
-fn clock(clock: i32) -> Result<[i64; 2], Errno> {
-    let mut time = [0_i64; 2];
-    // SAFETY: the time is a live local of the two words that the kernel fills.
-    unsafe { call!(CLOCK_GETTIME, clock, time.as_mut_ptr()) }?;
-    Ok(time)
 }
 
 /// Waits while a word that another process may change has this value. It may also return without a reason.

@@ -11,6 +11,7 @@
 
 pub(crate) mod acts;
 pub(crate) mod calls;
+pub(crate) mod clocks;
 pub(crate) mod early;
 pub(crate) mod keeper;
 pub(crate) mod mounts;

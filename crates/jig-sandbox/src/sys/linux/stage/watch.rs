@@ -14,6 +14,7 @@
 use core::ffi::CStr;
 
 use super::calls::{self, O_RDONLY, WORKING_DIRECTORY};
+use super::clocks;
 use super::namespaces;
 use super::order::Header;
 use super::raw::{Errno, O_DIRECTORY};
@@ -68,20 +69,20 @@ impl Watch {
 
     /// The tool runs from now on.
     pub(crate) fn begin(&mut self) {
-        self.due = calls::now() + FIRST;
+        self.due = clocks::now() + FIRST;
     }
 
     /// How long to wait for other things before the next look, in milliseconds; negative for ever.
     pub(crate) fn pause(&self) -> i64 {
         match self.is_needed() {
-            true => (self.due - calls::now()).max(0),
+            true => (self.due - clocks::now()).max(0),
             false => -1,
         }
     }
 
     /// Looks at the tree if it is time to; says whether it uses more memory than it may.
     pub(crate) fn look_if_due(&mut self) -> bool {
-        if !self.is_needed() || calls::now() < self.due {
+        if !self.is_needed() || clocks::now() < self.due {
             return false;
         }
         let stands_still = self.is_still && self.seen.stands_still();
@@ -90,7 +91,7 @@ impl Watch {
             true => (self.rest * 2).min(LONGEST),
             false => REST,
         };
-        self.due = calls::now() + self.rest;
+        self.due = clocks::now() + self.rest;
         too_much
     }
 
@@ -152,7 +153,7 @@ impl Seen {
     fn add(&mut self, pid: i32) {
         if let Some(slot) = self.processes.get_mut(self.count) {
             // One that has ended by now is not the same at the next look, whatever is noted.
-            *slot = (pid, calls::processor_time(pid).unwrap_or(-1));
+            *slot = (pid, clocks::processor_time(pid).unwrap_or(-1));
         }
         self.count += 1;
     }
@@ -170,7 +171,7 @@ impl Seen {
     fn stands_still(&self) -> bool {
         self.known().is_some_and(|processes| {
             let mut processes = processes.iter();
-            processes.all(|(pid, time)| calls::processor_time(*pid) == Ok(*time))
+            processes.all(|(pid, time)| clocks::processor_time(*pid) == Ok(*time))
         })
     }
 }
