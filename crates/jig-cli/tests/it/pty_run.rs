@@ -86,6 +86,12 @@ fn a_shell_works() {
             screen.lines().filter(|line| *line == "42").count() == 2
         });
         seat.types("(exit 5)\r");
+        // While a command runs, the key would mean the end of its input.
+        seat.sees("the next prompt", |screen| {
+            let mut lines = screen.trim_end().lines().rev();
+            let prompt = lines.next().is_some_and(|line| line.ends_with(['$', '#']));
+            prompt && lines.next().is_some_and(|line| line.ends_with("(exit 5)"))
+        });
         seat.types("\x04");
         let (status, _) = seat.ends();
         assert_eq!(status.code(), Some(5));
