@@ -155,6 +155,16 @@ command = "python3 -q"
     if !said.contains("42") {
         said.push_str(&shop.until_said("repl", "h_1", "42"));
     }
+    let screen = json!({"action": "fetch", "id": "h_1", "view": "screen", "wait_ms": 500});
+    let deadline = Instant::now() + Duration::from_secs(60);
+    loop {
+        let report = shop.report("repl", screen.clone());
+        let text = report.state.content().to_text();
+        if text.contains("42\n>>>") {
+            break;
+        }
+        assert!(Instant::now() < deadline, "{text}");
+    }
     let input = json!({"keys": ["ctrl-d"]});
     let ended = shop.report(
         "repl",

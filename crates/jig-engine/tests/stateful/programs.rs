@@ -107,8 +107,8 @@ fn a_python_prompt() {
         "sleep(600)",
     );
     send(&shop, json!({"key": "ctrl-c"}), "KeyboardInterrupt");
-    // The last lines come back by the arrow.
-    send(&shop, json!({"line": "6 * 7"}), "42");
+    // The key counts at a prompt: while something runs, it would mean the end of that one's input.
+    send(&shop, json!({"line": "6 * 7"}), "42\n>>>");
     let stopped = end(&shop, json!({"key": "ctrl-d"}));
     assert_eq!(stopped.details.exit_code, Some(0));
 }
@@ -120,8 +120,8 @@ fn a_shell_with_jobs() {
     };
     send(
         &shop,
-        json!({"line": "PS1='ready> '; sleep 600"}),
-        "sleep 600",
+        json!({"line": "PS1='ready> '; sh -c 'echo begun; exec sleep 600'"}),
+        "\nbegun",
     );
     send(&shop, json!({"key": "ctrl-z"}), "Stopped");
     send(
