@@ -10,8 +10,7 @@ use jig_files::FilesLookup;
 use jig_policy::{Policy, Workspace};
 use jig_proto::vfs::{Capabilities, ToolInput};
 use jig_proto::{Action, Context};
-use jig_pty::Size;
-use jig_runtime::{CommandLine, Delivery, Plan, RunLimits, StartError, Word};
+use jig_runtime::{CommandLine, Delivery, Plan, RunLimits, Size, StartError, Word};
 
 use crate::call::{Call, CallError};
 use crate::confine::{Commands, tree_limits};

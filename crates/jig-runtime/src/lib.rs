@@ -28,6 +28,7 @@ mod vfs;
 
 pub use builtin::{Builtin, BuiltinRuntime};
 pub use command::{CommandLine, Word};
+pub use jig_pty::{Cut, Size};
 pub use limits::{Reached, RunLimits};
 pub use plan::{Delivery, Plan, Timing, Tracer};
 pub use registry::{
