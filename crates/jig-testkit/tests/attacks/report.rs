@@ -26,7 +26,9 @@ impl Report {
     pub(crate) fn line(&mut self, tried: &Tried, is_wrong: bool) {
         let attack = tried.attack;
         let (word, detail) = tried.outcome.parts();
-        let detail: String = detail.chars().take(70).collect();
+        // Of what went wrong, every word may be the reason.
+        let most = if is_wrong { usize::MAX } else { 70 };
+        let detail: String = detail.chars().take(most).collect();
         let mark = if is_wrong { "WRONG" } else { "" };
         let line = format!(
             "{mark:5} {:11} {:28} {:4} ms {word:8} {detail}",
