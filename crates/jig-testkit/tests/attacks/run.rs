@@ -10,7 +10,9 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use jig_sandbox::{Exit, Launch, Layers, Program, SpawnRequest, minimal_environment, spawn};
+use jig_sandbox::{
+    Child, Exit, Launch, Layers, Program, SpawnError, SpawnRequest, minimal_environment, spawn,
+};
 use jig_testkit::{Arena, Attack, Class, Host, Judge, Outcome, attacks};
 
 use crate::profile::{HOME, LIMITS, profile};
@@ -268,13 +270,12 @@ fn await_heart(arena: &Arena) {
     }
 }
 
-/// One confined call of `hostile`. Without an attack to be judged, its own word counts.
-fn confined_call(
+/// Starts `hostile` confined, and gives back the host's end of its terminal if it has one.
+fn start(
     arena: &Arena,
     words: &[String],
     manner: &Manner,
-    attack: Option<&Attack>,
-) -> Outcome {
+) -> Result<(Child, Option<fs::File>), SpawnError> {
     let program = Program::parse(arena.host().hostile()).expect("an absolute path");
     let mut request = SpawnRequest::new(program, arena.workspace(""));
     request.args = words.iter().map(Into::into).collect();
@@ -291,8 +292,27 @@ fn confined_call(
         request.terminal = Some(terminal.slave);
         screen = Some(fs::File::from(terminal.master));
     }
-    let mut child = match spawn(request) {
-        Ok(child) => child,
+    Ok((spawn(request)?, screen))
+}
+
+/// One confined call of `hostile`. Without an attack to be judged, its own word counts.
+fn confined_call(
+    arena: &Arena,
+    words: &[String],
+    manner: &Manner,
+    attack: Option<&Attack>,
+) -> Outcome {
+    let mut started = start(arena, words, manner);
+    for _ in 0..2 {
+        if let Err(error) = &started {
+            // Attacks run beside each other, and what one moves another may be about to close. That is
+            // refused, as it must be; what is tried here is what comes after a start.
+            println!("started again: {}", chain(error));
+            started = start(arena, words, manner);
+        }
+    }
+    let (mut child, screen) = match started {
+        Ok(started) => started,
         Err(error) => return Outcome::Silent(format!("it did not start: {}", chain(&error))),
     };
     let output = match screen {
