@@ -33,11 +33,12 @@ impl Engine {
         let cancel = cancel.as_ref();
         let report = match command {
             ToolCommand::Spawn { id, args } => {
-                let call = Call {
+                let mut call = Call {
                     arguments: self.arguments(tool, args)?,
                     ..call
                 };
-                self.spawn(tool, id, call, asker)?
+                call.arguments = self.agreed(tool, &call, asker)?;
+                self.started(tool, id, call, asker)?
             }
             ToolCommand::Fetch { id, fetch } => {
                 self.agreed_to(tool, ToolAction::Fetch, &json!({ "id": id }), asker)?;
@@ -101,17 +102,6 @@ impl Engine {
             arguments: self.arguments(tool, call.arguments)?,
             ..call
         };
-        self.started(tool, id, call, asker)
-    }
-
-    fn spawn(
-        &self,
-        tool: &Tool,
-        id: Option<HandleId>,
-        mut call: Call,
-        asker: &mut dyn Asker,
-    ) -> Result<HandleReport, CallError> {
-        call.arguments = self.agreed(tool, &call, asker)?;
         self.started(tool, id, call, asker)
     }
 

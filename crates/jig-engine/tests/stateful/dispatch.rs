@@ -231,3 +231,23 @@ fn s050_s055_what_a_model_is_told() {
     let report = shop.report(&spawn.tool, Value::Object(arguments));
     assert_eq!(report.state.status(), Status::Running);
 }
+
+#[test]
+fn s055_published_names_are_unique() {
+    use jig_proto::SchemaForm;
+
+    // A tool that has the name of a part of another.
+    let config = format!("{TOOLS}\n[tools.cat_spawn]\nsource = \"local\"\ncommand = \"true\"\n");
+    let shop = Workshop::new(&config, &[]);
+    let published = shop.engine.published(SchemaForm::Split).unwrap();
+    let named = |name: &str| published.iter().filter(|one| one.name == name).count();
+    assert!(published.iter().all(|one| named(&one.name) == 1));
+    let of = |name: &str| published.iter().find(|one| one.name == name).unwrap();
+    assert_eq!(
+        (
+            of("cat_spawn").tool.as_str(),
+            of("cat_spawn_2").tool.as_str()
+        ),
+        ("cat", "cat_spawn")
+    );
+}
