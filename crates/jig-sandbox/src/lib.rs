@@ -47,12 +47,13 @@ pub use machine::{
     Seccomp, Surroundings, Sysctls, Trial, Wasm, probe,
 };
 pub use process::{
-    ArgumentSizes, Bytes, Child, Containment, DOOR, Enforcement, Environment, Exit, Interest,
-    Launch, Limit, Limits, Pool, Program, Ready, SpawnError, SpawnRequest, Status, Stdio, Usage,
-    Waker, minimal_environment, poll, seal_descriptors, set_nonblocking, shim, spawn,
+    ArgumentSizes, Bytes, Child, Containment, DOOR, Enforcement, Environment, Exit, GatewaySockets,
+    Interest, Launch, Limit, Limits, Observation, Observer, Pool, Program, Ready, Seen, SeenTarget,
+    SpawnError, SpawnRequest, Status, Stdio, Usage, Waker, minimal_environment, poll,
+    seal_descriptors, set_nonblocking, shim, spawn,
 };
 pub use profile::{
-    Enforce, Layers, Network, PathRule, PrivateContent, PrivateDirectory, PrivateFile, Profile,
-    Rights, RuleSource,
+    Enforce, GATEWAY_V4, Gateway, Layers, NAMES_V4, NAMES_V6, Network, Overlay, PROXY_PORT,
+    PathRule, PrivateContent, PrivateDirectory, PrivateFile, Profile, Rights, RuleSource,
 };
 pub use sys::{BorrowedDescriptor, Descriptor};

@@ -1,6 +1,7 @@
 //! [`Profile`]: what a program and all that it starts may reach, as plain data.
 
 use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::PathBuf;
 
 use serde::Serialize;
@@ -26,6 +27,11 @@ pub struct Profile {
     /// under another name it would not be. Where a rule inside another one is held by a mount, the
     /// directories between them are pinned without being named here.
     pub pins: Vec<PathBuf>,
+    /// Small files that it finds in place of those that the host has at these absolute paths, such as the
+    /// settings of a resolver. They can be read, and not changed.
+    pub replaced: Vec<PrivateFile>,
+    /// Shown directories of which it changes a layer, while the host keeps what it has.
+    pub overlays: Vec<Overlay>,
     /// What it can talk to.
     pub network: Network,
     /// Where the program finds a socket that the host listens on, below a private directory. The host
@@ -46,6 +52,8 @@ impl Profile {
             files: Vec::new(),
             sealed: Vec::new(),
             pins: Vec::new(),
+            replaced: Vec::new(),
+            overlays: Vec::new(),
             network: Network::None,
             door: None,
             enforce: Enforce::Required,
@@ -203,8 +211,19 @@ impl fmt::Debug for PrivateContent {
     }
 }
 
+/// A layer over a directory that a rule shows: what is changed there goes into the layer, and only there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Overlay {
+    /// Absolute and canonical: the path of one of the rules.
+    pub path: PathBuf,
+    /// An existing directory of the host for what is changed.
+    pub upper: PathBuf,
+    /// An existing, empty directory of the host on the same file system, for the kernel's own use.
+    pub work: PathBuf,
+}
+
 /// What a program can talk to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Network {
@@ -212,7 +231,37 @@ pub enum Network {
     None,
     /// Whatever the host can.
     Host,
+    /// Itself, and whoever the host connects it with: its connections end at sockets that the host serves.
+    /// See [`Child::gateway`](crate::Child::gateway).
+    Gateway(Gateway),
 }
+
+/// Which connections of a program reach the sockets of [`Network::Gateway`]; all others lead nowhere.
+///
+/// Connections to [`NAMES_V4`] and [`NAMES_V6`] do, on these ports, as do those to [`GATEWAY_V4`] on the
+/// ports of lookups (53) and of the proxy (3128).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize)]
+pub struct Gateway {
+    /// The ports. The program itself cannot listen on them.
+    pub ports: Vec<u16>,
+    /// Further addresses that reach them, beside those that stand for names. Loopback addresses always do.
+    pub addresses: Vec<IpAddr>,
+}
+
+/// The addresses that stand for names, as a network and the length of its prefix.
+pub const NAMES_V4: (Ipv4Addr, u8) = (Ipv4Addr::new(198, 18, 0, 0), 15);
+
+/// As [`NAMES_V4`], for IPv6.
+pub const NAMES_V6: (Ipv6Addr, u8) = (
+    Ipv6Addr::new(0xfd6a, 0x6967, 0x6e61, 0x6d65, 0, 0, 0, 0),
+    64,
+);
+
+/// The address at which the host itself answers: lookups of names, and the proxy.
+pub const GATEWAY_V4: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 1);
+
+/// The port of the proxy at [`GATEWAY_V4`].
+pub const PROXY_PORT: u16 = 3128;
 
 /// What happens when a part cannot be enforced. Not `non_exhaustive`: whoever starts programs must have
 /// an answer to each.

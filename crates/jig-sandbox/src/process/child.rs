@@ -4,6 +4,8 @@ use std::io::{self, PipeReader, PipeWriter};
 use std::time::Duration;
 
 use super::exit::Exit;
+use super::gateway::GatewaySockets;
+use super::observe::Observer;
 use super::request::Limit;
 use super::status::Status;
 use super::usage::Usage;
@@ -27,6 +29,13 @@ pub struct Child {
     pub stderr: Option<PipeReader>,
     /// The listening socket at the profile's door, if it has one.
     pub door: Option<Descriptor>,
+    /// The sockets at which its connections arrive, if its profile has a gateway. Dropping them leaves it
+    /// without a network.
+    pub gateway: Option<GatewaySockets>,
+    /// Who watches what it asks the kernel for, if the request wanted that and it can be had.
+    pub observer: Option<Observer>,
+    /// Why there is no observer although the request wanted one.
+    pub unobserved: Option<String>,
     /// What is enforced on it.
     pub status: Status,
     process: Process,
@@ -39,6 +48,9 @@ impl Child {
             stdout,
             stderr,
             door,
+            gateway,
+            observer,
+            unobserved,
             status,
             process,
         } = started;
@@ -47,6 +59,9 @@ impl Child {
             stdout,
             stderr,
             door,
+            gateway,
+            observer,
+            unobserved,
             status,
             process,
         }
@@ -136,6 +151,9 @@ pub(crate) struct Started {
     pub(crate) stdout: Option<PipeReader>,
     pub(crate) stderr: Option<PipeReader>,
     pub(crate) door: Option<Descriptor>,
+    pub(crate) gateway: Option<GatewaySockets>,
+    pub(crate) observer: Option<Observer>,
+    pub(crate) unobserved: Option<String>,
     pub(crate) status: Status,
     pub(crate) process: Process,
 }

@@ -47,6 +47,10 @@ pub struct SpawnRequest {
     pub containment: Containment,
     /// What the tree may reach. `None` leaves it as free as the host; it is held together all the same.
     pub profile: Option<Arc<Profile>>,
+    /// Whether to watch what the tree asks the kernel for, so that [`Child::observer`](super::Child::observer)
+    /// can tell. It changes nothing about what is allowed, and takes time with every file that is opened. Where
+    /// it cannot be had, the program runs without.
+    pub observe: bool,
     /// From where it is started.
     pub launch: Launch,
 }
@@ -68,6 +72,7 @@ impl SpawnRequest {
             limits: Limits::default(),
             containment: Containment::BestEffort,
             profile: None,
+            observe: false,
             launch: Launch::Auto,
         }
     }

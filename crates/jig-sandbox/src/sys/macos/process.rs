@@ -32,6 +32,9 @@ pub(crate) fn spawn(request: SpawnRequest) -> Result<crate::process::Started, Sp
         stdout: stdout.map(PipeReader::from),
         stderr: stderr.map(PipeReader::from),
         door: None,
+        gateway: None,
+        observer: None,
+        unobserved: None,
         status: launched.status,
         process: launched.process,
     })

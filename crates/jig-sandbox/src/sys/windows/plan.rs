@@ -99,7 +99,7 @@ fn gaps(profile: &Profile, limits: &Limits) -> Vec<String> {
             private.path.display()
         ));
     }
-    if profile.network == Network::None {
+    if profile.network != Network::Host {
         gaps.push("the network can be used".to_owned());
     }
     if limits.tasks.is_some() {

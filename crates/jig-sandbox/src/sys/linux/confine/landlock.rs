@@ -8,8 +8,8 @@ use crate::sys::linux::order::Ruleset;
 ///
 /// In a network namespace of its own a tool may use TCP, with itself; so Landlock decides about it only
 /// where there is no such namespace.
-pub(super) fn ruleset(abi: u32, own_network: bool, network: Network) -> Ruleset {
-    let no_tcp = abi >= 4 && !own_network && network == Network::None;
+pub(super) fn ruleset(abi: u32, own_network: bool, network: &Network) -> Ruleset {
+    let no_tcp = abi >= 4 && !own_network && *network != Network::Host;
     Ruleset {
         handled_fs: handled(abi),
         handled_net: if no_tcp { BIND_TCP | CONNECT_TCP } else { 0 },

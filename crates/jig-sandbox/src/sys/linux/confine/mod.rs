@@ -80,13 +80,13 @@ fn compile_on(
         let steps = bare::steps(host, profile, &outline, abi, &mut gaps)?;
         (Vec::new(), steps)
     };
-    let own_network = namespaces && profile.network == Network::None;
+    let own_network = namespaces && profile.network != Network::Host;
     Ok(Confinement {
         namespaces,
         own_network,
         base,
         steps,
-        landlock: (abi > 0).then(|| landlock::ruleset(abi, own_network, profile.network)),
+        landlock: (abi > 0).then(|| landlock::ruleset(abi, own_network, &profile.network)),
         // A machine of no tier may be one whose kernel refuses filters.
         filter: if profile.layers.seccomp && tier != Tier::None {
             filter::of_host(Surroundings {

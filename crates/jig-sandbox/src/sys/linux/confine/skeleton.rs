@@ -47,7 +47,7 @@ pub(super) fn has_link(path: &Path) -> bool {
 /// The steps about the machine as a whole.
 pub(super) fn machine(profile: &Profile) -> Vec<Step> {
     let mut steps = Vec::new();
-    if profile.network == Network::None {
+    if profile.network != Network::Host {
         steps.push(optional(Act::Loopback));
     }
     steps.push(optional(Act::HostName(HOST_NAME.into())));

@@ -79,6 +79,9 @@ pub(crate) fn spawn(mut request: SpawnRequest) -> Result<Started, SpawnError> {
         stdout: streams.stdout,
         stderr: streams.stderr,
         door: running.door,
+        gateway: None,
+        observer: None,
+        unobserved: None,
         status,
         process: Process::new(running.keeper, in_namespace),
     })

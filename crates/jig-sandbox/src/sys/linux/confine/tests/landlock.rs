@@ -70,12 +70,12 @@ fn a_version_gets_only_what_it_knows() {
 #[test]
 fn tcp_is_refused_where_no_namespace_holds_it() {
     let net = |abi, own, network| landlock::ruleset(abi, own, network).handled_net;
-    assert_eq!(net(7, true, Network::None), 0);
-    assert_eq!(net(7, false, Network::None), 3);
-    assert_eq!(net(3, false, Network::None), 0);
-    assert_eq!(net(7, false, Network::Host), 0);
-    assert_eq!(landlock::ruleset(5, true, Network::None).scoped, 0);
-    assert_eq!(landlock::ruleset(6, true, Network::None).scoped, 3);
+    assert_eq!(net(7, true, &Network::None), 0);
+    assert_eq!(net(7, false, &Network::None), 3);
+    assert_eq!(net(3, false, &Network::None), 0);
+    assert_eq!(net(7, false, &Network::Host), 0);
+    assert_eq!(landlock::ruleset(5, true, &Network::None).scoped, 0);
+    assert_eq!(landlock::ruleset(6, true, &Network::None).scoped, 3);
 }
 
 /// Each rule that grants more than those above it is given to Landlock, and no other.

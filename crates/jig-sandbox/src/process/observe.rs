@@ -1,0 +1,55 @@
+//! [`Observer`]: what a tree of processes asks the kernel for.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use crate::profile::Rights;
+
+/// Watches what a tree asks the kernel for, from its start to its end.
+///
+/// It answers every question of the kernel with "go on": it sees, and decides nothing. What it tells is a
+/// hint, since a program can change a path between the moment at which it is seen and that at which it is
+/// used.
+#[derive(Debug)]
+pub struct Observer(());
+
+impl Observer {
+    /// What was seen. To be called when the tree has ended; it ends the watching.
+    pub fn finish(self) -> Observation {
+        Observation::default()
+    }
+}
+
+/// What was seen of a tree.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Observation {
+    /// What was asked for, each thing once, in the order in which it first was.
+    pub seen: Vec<Seen>,
+    /// How many more things there were than are kept.
+    pub lost: u64,
+}
+
+/// Something that was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seen {
+    /// On what.
+    pub target: SeenTarget,
+    /// What was wanted there. Of an address: [`Rights::NONE`].
+    pub wanted: Rights,
+    /// The programs that wanted it, by their names.
+    pub programs: Vec<String>,
+    /// How often.
+    pub count: u64,
+}
+
+/// What was asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum SeenTarget {
+    /// A path, absolute and without `..`, with links followed as far as it exists for the tree.
+    Path(PathBuf),
+    /// A unix socket to connect to.
+    Socket(PathBuf),
+    /// An address to connect to, or to send to.
+    Address(SocketAddr),
+}
