@@ -8,7 +8,9 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 pub(crate) fn run(names: &[&str]) -> Result<(), String> {
-    let all = ["files", "handles", "policy", "spawn", "startup", "vfs"];
+    let all = [
+        "files", "handles", "net", "policy", "spawn", "startup", "vfs",
+    ];
     let names = if names.is_empty() { &all } else { names };
     for name in names {
         match *name {
@@ -21,6 +23,7 @@ pub(crate) fn run(names: &[&str]) -> Result<(), String> {
                 "--bench",
                 "handles",
             ])?,
+            "net" => crate::cargo(&["bench", "--quiet", "--package", "jig-cli", "--bench", "net"])?,
             "policy" => crate::cargo(&["bench", "--quiet", "--package", "jig-policy"])?,
             "spawn" => {
                 // With a small host, and with one of 400 MB.

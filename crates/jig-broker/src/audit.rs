@@ -53,6 +53,9 @@ pub struct AuditEntry {
     /// Where that rule was declared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
+    /// The smallest rule that would allow what was refused, as TOML.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
     /// How it ended: `ok`, the kind of the error, or `abandoned`. Absent if nothing was done. A program that
     /// stays has a second line when it is over: `ended`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -135,6 +138,8 @@ impl AuditEntry {
             self.origin.as_mut(),
             self.outcome.as_mut(),
         ];
+        // Half a rule would be another rule.
+        self.hint.take_if(|hint| hint.len() > limit);
         for text in texts.into_iter().flatten() {
             if text.len() > limit {
                 text.truncate(text.floor_char_boundary(limit));

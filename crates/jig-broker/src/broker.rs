@@ -14,6 +14,7 @@ use jig_proto::vfs::{ErrorReply, Request};
 
 use crate::approvals::{ApprovalKey, Approvals};
 use crate::audit::{AuditDecision, AuditEntry, AuditSink, NullSink, OnAuditFailure};
+use crate::denial;
 use crate::host_env::HostEnv;
 use crate::http::HttpSettings;
 use crate::inquiry::Inquiry;
@@ -177,9 +178,7 @@ impl Broker {
 
     pub(crate) fn judge_with(&self, request: &Request<'_>, once: &[ApprovalKey]) -> Judged {
         let inner = &self.inner;
-        if inner.on_audit_failure == OnAuditFailure::Refuse
-            && inner.audit_failed.load(Ordering::Relaxed)
-        {
+        if inner.refuses_all() {
             return Judged::Refused(ErrorReply::internal("the audit log cannot be written"));
         }
         let time = Timestamp::now();
@@ -223,10 +222,11 @@ impl Broker {
                 Judged::Uncovered(Inquiry::new(self, request, asks, once.to_vec()))
             }
             Err(error) => {
+                let path = error.data.path.clone().unwrap_or_default();
+                let error = denial::completed(error, &inner.policy, method, &path);
                 if error.kind().is_denial() {
                     if !judge.has_decided() {
-                        let target = error.data.path.clone().unwrap_or_default();
-                        judge.note(target, &error.message);
+                        judge.note(path, &error.message);
                     }
                     judge.record(AuditDecision::Deny, time).write();
                 } else if judge.has_decided() {
@@ -265,10 +265,16 @@ impl Inner {
         if let Some(scrubber) = self.secrets.scrubber() {
             entry.target = scrubber.text(entry.target);
             entry.reason = scrubber.text(entry.reason);
+            entry.hint = entry.hint.map(|hint| scrubber.text(hint));
         }
         if let Err(error) = self.sink.record(&entry) {
             self.audit_failed(error);
         }
+    }
+
+    /// Whether everything is refused, because what is done could not be written down.
+    pub(crate) fn refuses_all(&self) -> bool {
+        self.on_audit_failure == OnAuditFailure::Refuse && self.audit_failed.load(Ordering::Relaxed)
     }
 
     fn audit_failed(&self, error: io::Error) {
@@ -304,8 +310,17 @@ impl Inner {
         };
         error.message = scrubber.text(error.message);
         let data = &mut error.data;
-        for text in [&mut data.path, &mut data.rule, &mut data.hint] {
+        let texts = [
+            &mut data.path,
+            &mut data.target,
+            &mut data.rule,
+            &mut data.hint,
+        ];
+        for text in texts {
             *text = text.take().map(|text| scrubber.text(text));
+        }
+        for grant in &mut data.grants {
+            *grant = scrubber.text(std::mem::take(grant));
         }
         error
     }

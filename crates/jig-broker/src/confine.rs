@@ -15,12 +15,16 @@ mod environment;
 #[cfg(unix)]
 mod git;
 #[cfg(unix)]
+mod home;
+#[cfg(unix)]
 mod host;
 mod intruder;
 #[cfg(unix)]
 mod journal;
 #[cfg(unix)]
 mod listing;
+#[cfg(unix)]
+mod network;
 mod preset;
 #[cfg(unix)]
 mod program;
@@ -31,6 +35,8 @@ mod repository;
 #[cfg(unix)]
 mod shim;
 #[cfg(unix)]
+mod showing;
+#[cfg(unix)]
 mod shown;
 #[cfg(unix)]
 mod sweep;
@@ -38,7 +44,7 @@ mod sweep;
 mod system;
 #[cfg(test)]
 #[cfg(unix)]
-mod testing;
+pub(crate) mod testing;
 #[cfg(unix)]
 mod toolchain;
 #[cfg(unix)]
@@ -53,13 +59,16 @@ use std::sync::Arc;
 
 use camino::Utf8Path;
 use jig_sandbox::{
-    Containment, Enforce, Environment, Launch, Layers, Limits, Profile, Program, SpawnRequest,
+    Containment, Enforce, Environment, Launch, Layers, Limits, Overlay, Profile, Program,
+    SpawnRequest,
 };
 
 use crate::broker::{Broker, Inner};
 
 pub use intruder::{Intruder, Pending, Suspect};
 pub use preset::Preset;
+#[cfg(unix)]
+pub(crate) use showing::{Places, preset_showing};
 #[cfg(unix)]
 use sweep::Watch;
 #[cfg(unix)]
@@ -87,6 +96,11 @@ pub struct ConfineSettings {
     pub state: Option<PathBuf>,
     /// The search path of the host, on which programs are found. Default: empty, so that none is found.
     pub host_path: OsString,
+    /// Whether the usual variables name jig's proxy, for programs that want one. Default: no.
+    pub proxy: bool,
+    /// Whether what the program asks the kernel for is watched, so that what it was refused can be told.
+    /// Default: no.
+    pub observe: bool,
 }
 
 impl Default for ConfineSettings {
@@ -101,6 +115,8 @@ impl Default for ConfineSettings {
             home: None,
             state: None,
             host_path: OsString::new(),
+            proxy: false,
+            observe: false,
         }
     }
 }
@@ -133,6 +149,11 @@ pub struct Commanded {
     /// The words of the command that stand there literally, none that came out of a template. Those that
     /// name files are readable to the program.
     pub literals: Vec<OsString>,
+    /// Whether this run is watched, also where the settings do not say so.
+    pub observe: bool,
+    /// Layers over the workspace, or over other shown directories: what the program changes there goes into
+    /// them.
+    pub overlays: Vec<Overlay>,
 }
 
 /// A program that is ready to be started in its sandbox.
@@ -158,6 +179,7 @@ pub struct Confined {
     pub(crate) interpreters: Vec<(OsString, PathBuf)>,
     limits: Limits,
     launch: Launch,
+    observe: bool,
     #[cfg(unix)]
     watch: Option<Watch>,
 }
@@ -171,6 +193,7 @@ impl Confined {
         request.profile = Some(Arc::clone(&self.profile));
         request.limits = self.limits;
         request.launch = self.launch.clone();
+        request.observe = self.observe;
         // Whether a machine that cannot hold the tree will do is for the profile to say.
         request.containment = Containment::BestEffort;
     }

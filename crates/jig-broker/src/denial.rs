@@ -5,7 +5,8 @@
 //! outside the workspace is cut to its file name.
 
 use jig_policy::{Policy, Reason, Refusal, Resource, Verdict};
-use jig_proto::vfs::{ErrorKind, ErrorReply};
+use jig_proto::Denial;
+use jig_proto::vfs::{ErrorKind, ErrorReply, Method};
 
 use crate::visible::visible;
 
@@ -48,20 +49,67 @@ pub(crate) fn error_reply(
     );
     let grants = grants(around.policy, around.resource);
     if !grants.is_empty() {
-        why.push_str(&format!(" (granted: {grants})"));
+        why.push_str(&format!(" (granted: {})", grants.join(", ")));
     }
-    let mut reply = ErrorReply::denied(kind, why);
+    let mut reply = ErrorReply::denied(kind, why)
+        .with_wanted(refusal.operation, visible(around.target, MAX_TARGET))
+        .with_grants(grants);
     if let Some(path) = path {
         reply = reply.with_path(path);
     }
-    if let Some(rule) = &refusal.rule {
-        let origin = public_origin(&rule.origin, around.root);
-        reply = reply.with_rule(format!("{} ({origin})", rule.text));
+    if let Some(rule) = rule_of(refusal, around.root) {
+        reply = reply.with_rule(rule);
     }
     if let Some(suggestion) = &refusal.suggestion {
         reply = reply.with_hint(suggestion.to_toml(around.tool));
     }
     reply
+}
+
+/// The same refusal, as the result of a call tells it.
+pub(crate) fn denial(refusal: &Refusal, around: &Surroundings<'_>) -> Denial {
+    let suggestion = refusal.suggestion.as_ref();
+    Denial {
+        rule: rule_of(refusal, around.root),
+        grants: grants(around.policy, around.resource),
+        hint: suggestion.map(|suggestion| suggestion.to_toml(around.tool)),
+        ..Denial::new(
+            refusal.operation,
+            visible(around.target, MAX_TARGET),
+            refusal.why.clone(),
+        )
+    }
+}
+
+/// A denial that was found where no single target was judged, completed by what is known of the request.
+pub(crate) fn completed(
+    error: ErrorReply,
+    policy: &Policy,
+    method: Method,
+    target: &str,
+) -> ErrorReply {
+    if !error.kind().is_denial() || error.data.operation.is_some() {
+        return error;
+    }
+    let (resource, operation) = match method.name().split_once('.') {
+        Some(("http", _)) => (Resource::Net, "reach"),
+        Some(("process", _)) => (Resource::Commands, "run"),
+        Some((_, operation)) => (Resource::Fs, operation),
+        None => (Resource::Fs, method.name()),
+    };
+    error
+        .with_wanted(operation, visible(target, MAX_TARGET))
+        .with_grants(grants(policy, resource))
+}
+
+/// The rule that decided, and where it stands.
+fn rule_of(refusal: &Refusal, root: &str) -> Option<String> {
+    let rule = refusal.rule.as_ref()?;
+    Some(format!(
+        "{} ({})",
+        rule.text,
+        public_origin(&rule.origin, root)
+    ))
 }
 
 /// Where a rule stands, without telling where the host keeps its files.
@@ -79,7 +127,7 @@ pub(crate) fn public_origin<'a>(origin: &'a str, root: &str) -> &'a str {
 }
 
 /// The first few grants, without origins.
-fn grants(policy: &Policy, resource: Resource) -> String {
+pub(crate) fn grants(policy: &Policy, resource: Resource) -> Vec<String> {
     let mut texts: Vec<String> = match resource {
         Resource::Fs => {
             let rules = policy.fs_rules().iter();
@@ -103,11 +151,10 @@ fn grants(policy: &Policy, resource: Resource) -> String {
     };
     let more = texts.len().saturating_sub(MAX_GRANTS);
     texts.truncate(MAX_GRANTS);
-    let mut text = texts.join(", ");
-    if more > 0 {
-        text.push_str(&format!(" and {more} more"));
+    if let (Some(last), true) = (texts.last_mut(), more > 0) {
+        last.push_str(&format!(" and {more} more"));
     }
-    text
+    texts
 }
 
 /// How much of a target a message repeats. The tool knows it; the rest would be noise.

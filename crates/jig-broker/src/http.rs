@@ -5,11 +5,13 @@
 //! resolved twice. The client is blocking, since a tool's request is one exchange on one thread: it
 //! needs no runtime, no pool and no cookies, and takes no proxy from the environment.
 
-mod address;
-mod exchange;
+pub(crate) mod address;
+pub(crate) mod dns;
+mod dns_resolver;
+pub(crate) mod exchange;
 mod header;
 mod redirect;
-mod resolver;
+pub(crate) mod resolver;
 
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
@@ -21,6 +23,7 @@ use ureq::http::Method as Verb;
 use ureq::tls::Certificate;
 use url::{Host, Url};
 
+pub use dns_resolver::DnsResolver;
 pub use resolver::{Resolver, SystemResolver};
 
 use self::exchange::Answer;

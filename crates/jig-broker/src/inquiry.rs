@@ -216,6 +216,7 @@ impl Inquiry {
             reason: format!("{words}: {}", ask.why),
             rule: None,
             origin: None,
+            hint: ask.rule,
         };
         let method = self.request.method();
         Record::new(

@@ -34,6 +34,8 @@ pub(crate) struct Note {
     pub(crate) reason: String,
     pub(crate) rule: Option<String>,
     pub(crate) origin: Option<String>,
+    /// The smallest rule that would allow what was refused.
+    pub(crate) hint: Option<String>,
 }
 
 impl<'b> Judge<'b> {
@@ -72,6 +74,7 @@ impl<'b> Judge<'b> {
             reason: decision.why(target.operation()),
             rule: decision.rule.map(|rule| rule.to_string()),
             origin: decision.rule.map(|rule| rule.origin().to_string()),
+            hint: None,
         };
         let refused = match policy.permit(target) {
             Ok(permit) => {
@@ -89,6 +92,7 @@ impl<'b> Judge<'b> {
             target: &note.target,
         };
         let reply = denial::error_reply(kind, &refused.refusal, &around, path);
+        note.hint = reply.data.hint.clone();
         if refused.refusal.verdict != Verdict::Uncovered {
             self.note = Some(note);
             return Err(reply);
@@ -123,6 +127,7 @@ impl<'b> Judge<'b> {
         let why = format!("{approved}: {}", note.reason);
         match refused.approve() {
             Ok(permit) => {
+                note.hint = None;
                 match &mut self.note {
                     Some(main) => {
                         let more =
@@ -159,6 +164,7 @@ impl<'b> Judge<'b> {
             reason: reason.to_owned(),
             rule: None,
             origin: None,
+            hint: None,
         });
     }
 

@@ -61,7 +61,13 @@ mod cancel;
 mod confine;
 mod denial;
 mod door;
+mod explain;
 mod fs;
+#[cfg(unix)]
+mod gateway;
+#[cfg(not(unix))]
+#[path = "gateway/foreign.rs"]
+mod gateway;
 mod host_env;
 mod http;
 mod inquiry;
@@ -87,8 +93,10 @@ pub use confine::{
     SystemAccess,
 };
 pub use door::Door;
+pub use explain::{MAX_DENIALS, limit_denial};
+pub use gateway::Gateway;
 pub use host_env::HostEnv;
-pub use http::{HttpSettings, Resolver, SystemResolver};
+pub use http::{DnsResolver, HttpSettings, Resolver, SystemResolver};
 pub use inquiry::{Ask, Inquiry, Scope, Unapproved};
 pub use limits::Limits;
 pub use process::ProcessSettings;

@@ -5,6 +5,7 @@
 //! request and the rule both name them. A run is over when its request is; a program that is started
 //! stays, as long as its broker does.
 
+mod attendance;
 #[cfg(target_os = "linux")]
 mod given;
 mod output;

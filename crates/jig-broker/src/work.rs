@@ -15,6 +15,7 @@ use jig_proto::vfs::{ErrorReply, Method, Reply};
 use crate::audit::{AuditDecision, AuditEntry};
 use crate::broker::Inner;
 use crate::cancel::CancelToken;
+use crate::denial;
 use crate::fs::FsJob;
 use crate::http::HttpJob;
 use crate::inquiry::Inquiry;
@@ -122,10 +123,10 @@ impl Work {
     pub fn perform(self) -> Result<Reply<'static>, ErrorReply> {
         let Task {
             inner,
+            method,
             job,
             mut record,
             cancel,
-            ..
         } = *self.0;
         let result = if cancel.is_cancelled() {
             Err(ErrorReply::cancelled())
@@ -142,11 +143,17 @@ impl Work {
             Err(_) if cancel.is_cancelled() => Err(ErrorReply::cancelled()),
             other => other,
         };
-        match &result {
-            Ok(_) => record.finish("ok"),
-            Err(error) => record.finish(error.kind().name()),
+        match result {
+            Ok(reply) => {
+                record.finish("ok");
+                Ok(reply)
+            }
+            Err(error) => {
+                let error = denial::completed(error, &inner.policy, method, record.target());
+                record.fail(&error);
+                Err(inner.scrub_error(error))
+            }
         }
-        result.map_err(|error| inner.scrub_error(error))
     }
 }
 
@@ -193,6 +200,7 @@ impl Record {
             reason: String::new(),
             rule: None,
             origin: None,
+            hint: None,
         });
         Self {
             inner: Arc::clone(inner),
@@ -207,6 +215,7 @@ impl Record {
                 reason: note.reason,
                 rule: note.rule,
                 origin: note.origin,
+                hint: note.hint,
                 outcome: None,
                 duration_us: None,
             }),
@@ -231,6 +240,19 @@ impl Record {
             entry: self.entry.clone(),
             started: self.started,
         }
+    }
+
+    /// What the line names as the target.
+    fn target(&self) -> &str {
+        self.entry.as_ref().map_or("", |entry| &entry.target)
+    }
+
+    /// Writes the line of what failed. If that is a denial, the line says what would allow it.
+    pub(crate) fn fail(mut self, error: &ErrorReply) {
+        if let (Some(entry), true) = (&mut self.entry, error.kind().is_denial()) {
+            entry.hint.clone_from(&error.data.hint);
+        }
+        self.close(error.kind().name());
     }
 
     /// Adds something to what the line says.

@@ -385,6 +385,7 @@ Examples:
   jig run -- ./build.sh                     the workspace read-write, no network, no home
   jig run --preset rust -- cargo test       and the Rust toolchain
   jig run --read . --write out -- make      only `out` can be changed
+  jig run --net pypi.org --net files.pythonhosted.org -- pip download requests
   jig run --policy fmt -- rustfmt src/*.rs  under the rules of the tool `fmt`
   jig run --dry-run -- make                 print what would be enforced
 
@@ -414,6 +415,9 @@ pub(crate) struct RunArgs {
     /// A path that may be read and changed; may be repeated
     #[arg(long, value_name = "PATH", conflicts_with = "policy")]
     pub(crate) write: Vec<Utf8PathBuf>,
+    /// A host that may be reached: HOST (ports 80 and 443), HOST:PORT, SCHEME://HOST; may be repeated
+    #[arg(long, value_name = "HOST", conflicts_with = "policy")]
+    pub(crate) net: Vec<String>,
     /// A variable of your environment that the command gets; may be repeated
     #[arg(long, value_name = "NAME", conflicts_with = "policy")]
     pub(crate) env: Vec<String>,
@@ -441,6 +445,9 @@ pub(crate) struct RunArgs {
     /// Run it even where this machine can't enforce all of it, and say what is missing
     #[arg(long)]
     pub(crate) best_effort: bool,
+    /// Don't watch which files and hosts it asks for: faster, but then a refusal is not explained
+    #[arg(long)]
+    pub(crate) no_observe: bool,
     /// Print what would be enforced, and run nothing
     #[arg(long)]
     pub(crate) dry_run: bool,

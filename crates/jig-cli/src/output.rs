@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
+use jig_proto::Denial;
 use serde_json::Value as Json;
 
 use crate::args::Color;
@@ -66,6 +67,14 @@ impl Output {
             text.push_str(&format!("{DIM}{label}:{DIM:#} {cause}\n"));
         }
         self.stderr(&text);
+    }
+
+    /// Prints what was refused, each with the way out.
+    pub(crate) fn denials(&mut self, denials: &[Denial]) {
+        for denial in denials {
+            let told = printable(&denial.to_string());
+            self.stderr(&format!("{RED}denied:{RED:#} {told}\n"));
+        }
     }
 
     /// Prints a remark on stderr.

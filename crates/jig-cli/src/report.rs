@@ -150,6 +150,7 @@ pub(crate) fn print(read: &Read, out: &mut Output) -> anyhow::Result<()> {
             Err(error) => {
                 let causes = error.trace.iter().map(|cause| printable(cause));
                 out.error(&printable(&error.message), causes);
+                out.denials(&error.denials);
                 Ok(())
             }
         },

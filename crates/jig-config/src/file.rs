@@ -1,4 +1,4 @@
-//! Reading a file of configuration: the one place in which this crate touches the disk.
+//! Reading a file of configuration: the one place in which this crate reads from the disk.
 //!
 //! A file is opened once, without waiting for a FIFO's writer, and everything is asked of that
 //! descriptor, so that it can't be swapped between the check and the read.

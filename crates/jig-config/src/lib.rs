@@ -19,6 +19,7 @@
 //! but those of [`Sources`]. It runs nothing and decides nothing.
 
 mod check;
+mod edit;
 mod file;
 mod hint;
 mod lint;
@@ -38,12 +39,15 @@ mod sources;
 mod system;
 mod value;
 
+pub use edit::{
+    AddedFs, AddedNet, AddedSystem, Additions, Edit, EditError, SaveError, read_config,
+};
 pub use load::{Loaded, load};
 pub use model::{
     AllowToggle, Command, CommandError, Config, ConfigFile, Enable, Enforce, FormatMode, Input,
-    Notices, OnUncovered, Parameter, ParameterType, Preset, Question, QuestionTarget, ResultMode,
-    RunMode, RunModes, Runtime, Sandbox, SandboxLimits, Source, SourceError, SystemPath, Tool,
-    ToolName, ToolNameError,
+    NetworkSettings, Notices, OnUncovered, OverlayMode, Parameter, ParameterType, Preset, Question,
+    QuestionTarget, ResultMode, RunMode, RunModes, Runtime, Sandbox, SandboxLimits, Source,
+    SourceError, SystemPath, Tool, ToolName, ToolNameError,
 };
 pub use origin::{Layer, Origin};
 pub use problem::{Errors, Problem, Severity};

@@ -33,13 +33,26 @@ pub struct Loaded {
 /// Nothing is loaded by halves: with one error there is no configuration. All errors that can be
 /// found are reported at once; what a mistake makes unclear is not.
 pub fn load(sources: &Sources) -> Result<Loaded, Errors> {
+    load_with(sources, None)
+}
+
+/// As [`load`], with another text in place of one of the files.
+pub(crate) fn load_with(
+    sources: &Sources,
+    instead: Option<(&Utf8Path, &str)>,
+) -> Result<Loaded, Errors> {
     let mut problems = Vec::new();
     let mut files = Vec::new();
     let mut layers = Vec::new();
     let real_workspace = file::real_path(&sources.workspace);
     for (layer, path) in sources.all_files() {
         let shown = shown_path(&path, &sources.workspace).to_string();
-        let content = match file::read(&path, &shown) {
+        let given = instead.filter(|(other, _)| *other == path);
+        let content = match given {
+            Some((_, text)) => Ok(Some(text.to_owned())),
+            None => file::read(&path, &shown),
+        };
+        let content = match content {
             Ok(content) => content,
             Err(problem) => {
                 problems.push(*problem);
@@ -179,8 +192,9 @@ fn finish(
         };
         problems.iter().any(|problem| hit(problem.key_path()))
     };
+    let network = merge_network(&layers);
     let merged = merge_tools(layers, blamed);
-    let built = build(sources, merged, files);
+    let built = build(sources, merged, network, files);
     problems.extend(built.errors);
     match Errors::new(problems) {
         Some(errors) => Err(errors),
@@ -189,6 +203,15 @@ fn finish(
             warnings: built.warnings,
         }),
     }
+}
+
+/// The merged `[network]`, if any layer has one.
+fn merge_network(layers: &[Node]) -> Option<Node> {
+    let shape = Shape::Table(&keys::NETWORK);
+    let declared = layers.iter().filter_map(|layer| layer.get("network"));
+    declared.fold(None, |below, above| {
+        Some(merge(&shape, below, above.clone()))
+    })
 }
 
 /// The merged tree of every tool that nothing is wrong with.
@@ -234,6 +257,10 @@ fn merge_tools(layers: Vec<Node>, blamed: impl Fn(&str) -> bool) -> IndexMap<Str
             .or(own.first())
             .map(|node| node.origin.clone());
         let own_rules = built_in.iter().chain(&own).find_map(rules_key);
+        let own_sandbox = own
+            .iter()
+            .rev()
+            .find_map(|node| node.get("sandbox").cloned());
         let below = built_in
             .into_iter()
             .chain(defaults.iter().cloned())
@@ -244,7 +271,12 @@ fn merge_tools(layers: Vec<Node>, blamed: impl Fn(&str) -> bool) -> IndexMap<Str
                 origin: declared,
                 ..node
             });
-            merged.insert(name, MergedTool { node, own_rules });
+            let tool = MergedTool {
+                node,
+                own_rules,
+                own_sandbox,
+            };
+            merged.insert(name, tool);
         }
     }
     merged
@@ -269,6 +301,8 @@ pub(crate) struct MergedTool {
     pub(crate) node: Arc<Node>,
     /// Where the tool's own entries, not `'*'`, declare rules.
     pub(crate) own_rules: Option<Origin>,
+    /// The last `sandbox` of the tool's own entries, not of `'*'`.
+    pub(crate) own_sandbox: Option<Node>,
 }
 
 /// Where an entry of a tool declares rules, in either spelling.

@@ -4,6 +4,7 @@ mod build;
 mod command;
 mod limits;
 mod name;
+mod network;
 mod parameter;
 mod rules;
 mod settings;
@@ -29,11 +30,13 @@ pub(crate) use build::build;
 pub use command::{Command, CommandError};
 pub use limits::SandboxLimits;
 pub use name::{ToolName, ToolNameError};
+pub use network::NetworkSettings;
+pub(crate) use network::parse_resolver;
 pub use parameter::{Parameter, ParameterType};
 pub(crate) use rules::{RulePlace, RulePlaces};
 pub use settings::{
-    AllowToggle, Enable, Enforce, FormatMode, Input, OnUncovered, Preset, Question, QuestionTarget,
-    ResultMode, RunMode, Sandbox, SystemPath,
+    AllowToggle, Enable, Enforce, FormatMode, Input, OnUncovered, OverlayMode, Preset, Question,
+    QuestionTarget, ResultMode, RunMode, Sandbox, SystemPath,
 };
 pub use source::{Runtime, Source, SourceError};
 pub use stateful::{Notices, RunModes};
@@ -50,6 +53,10 @@ pub struct Config {
     pub files: Vec<ConfigFile>,
     /// Where jig keeps its state, if that is known.
     pub state: Option<Utf8PathBuf>,
+    /// What all tools share of the network.
+    pub network: NetworkSettings,
+    /// `[network]` as it was written.
+    pub(crate) network_values: Option<Node>,
 }
 
 impl Config {
@@ -106,6 +113,12 @@ pub struct Tool {
     pub terminal: Option<(u16, u16)>,
     /// What the model is told about it without asking, while it runs.
     pub notices: Notices,
+    /// Whether running it twice does no harm, so that a call that failed is run again, watched, to
+    /// say why.
+    pub repeatable: bool,
+    /// What becomes of what a tool of runtime `stdio` writes; `None` if it writes to the workspace
+    /// itself.
+    pub overlay: Option<OverlayMode>,
     /// Whether somebody is asked before it runs, by action.
     pub run: RunModes,
     /// Whether somebody is asked before the model gets its result.

@@ -17,13 +17,14 @@ pub fn show(config: &Config, origin: bool) -> String {
         text: String::new(),
         origin,
     };
+    writer.network(config);
     for tool in config.tools.values() {
         writer.tool(tool);
     }
     writer.text
 }
 
-/// The final configuration as JSON: `tools`, and with `origin` also `origins`, which maps the
+/// The final configuration as JSON: `tools`, `network`, and with `origin` also `origins`, which maps the
 /// dotted key of every value to its `layer`, `file`, `line` and `column`.
 pub fn show_json(config: &Config, origin: bool) -> Json {
     let mut tools = Map::new();
@@ -41,7 +42,13 @@ pub fn show_json(config: &Config, origin: bool) -> Json {
             collect_origins(&tool.values, &prefix, &mut origins);
         }
     }
-    let mut shown = json!({ "tools": tools });
+    let written = config.network_values.as_ref();
+    let mut network = written.map_or_else(Map::new, Node::to_json_map);
+    network.entry("resolver").or_insert(SYSTEM_RESOLVER.into());
+    if let Some(written) = written.filter(|_| origin) {
+        collect_origins(written, "network", &mut origins);
+    }
+    let mut shown = json!({ "tools": tools, "network": network });
     if origin {
         shown["origins"] = Json::Object(origins);
     }
@@ -102,6 +109,15 @@ struct Writer {
 }
 
 impl Writer {
+    fn network(&mut self, config: &Config) {
+        self.header("[network]");
+        let written = config.network_values.as_ref();
+        match written.filter(|node| node.get("resolver").is_some()) {
+            Some(node) => self.values(node),
+            None => self.line("resolver", &basic_string(SYSTEM_RESOLVER), "default"),
+        }
+    }
+
     fn tool(&mut self, tool: &Tool) {
         let path = format!("tools.{}", key(tool.name.as_str()));
         self.header(&format!("[{path}]"));
@@ -182,6 +198,9 @@ fn needs_header(node: &Node) -> bool {
         _ => false,
     }
 }
+
+/// What `network.resolver` is when nobody says.
+const SYSTEM_RESOLVER: &str = "system";
 
 /// A comment must stay on its line, whatever a file is called.
 fn place(origin: &Origin) -> String {

@@ -178,15 +178,24 @@ impl CallError {
         let CallError::Tool(error) = self else {
             return self.to_string();
         };
-        if error.transient {
+        let mut told = if error.transient {
             let ToolError { message, trace, .. } = error;
-            return json!({ "message": message, "trace": trace }).to_string();
+            json!({ "message": message, "trace": trace })
+        } else {
+            // An error that jig found out itself may be JSON already (J-014).
+            let found_out = error.message.starts_with('{');
+            match serde_json::from_str(&error.message) {
+                Ok(object @ Value::Object(_)) if found_out && !error.denials.is_empty() => object,
+                _ if found_out => return error.message.clone(),
+                _ => json!(Outcome::Error(error.clone())),
+            }
+        };
+        // As the text that a person gets: it says in words what to do.
+        if !error.denials.is_empty() {
+            let denials: Vec<String> = error.denials.iter().map(ToString::to_string).collect();
+            told["denials"] = json!(denials);
         }
-        // An error that jig found out itself may be JSON already (J-014).
-        match error.message.starts_with('{') {
-            true => error.message.clone(),
-            false => json!(Outcome::Error(error.clone())).to_string(),
-        }
+        told.to_string()
     }
 }
 

@@ -74,6 +74,8 @@ impl Engine {
             home: self.confine.home.clone(),
             state: self.confine.state.clone(),
             host_path: self.confine.search_path.clone(),
+            proxy: sandbox.proxy,
+            observe: sandbox.observe,
         })
     }
 
@@ -101,23 +103,6 @@ impl Engine {
         }
         if tool.runtime != Runtime::Stdio {
             return Ok(warnings);
-        }
-        // Rules that only deny are kept by having no network at all.
-        if let Some(rule) = policy.net_rules().iter().find(|rule| rule.allow()) {
-            let rule = format!("`{}` ({})", rule.host(), rule.origin());
-            let why = "the runtime `stdio` cannot tell one host from another";
-            if tool.sandbox.enforce == Enforce::Required {
-                return Err(CallError::Unconfinable {
-                    tool: tool.name.to_string(),
-                    reason: format!(
-                        "its rule on the host {rule} cannot be enforced, because {why}; with \
-                         `best-effort` it would run without any network"
-                    ),
-                });
-            }
-            warnings.push(format!(
-                "it runs without any network, although a rule allows the host {rule}: {why}"
-            ));
         }
         if commands == Commands::HeldByName && policy.command_rules().is_some() {
             warnings.push(

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use jig_broker::{Approvals, AuditSink, HostEnv, HttpSettings, Limits, NullSink};
+use jig_broker::{Approvals, AuditSink, DnsResolver, HostEnv, HttpSettings, Limits, NullSink};
 use jig_config::{Config, Source, Tool};
 use jig_files::ProjectFiles;
 use jig_proto::{Action, Content, Invocation, Notice};
@@ -44,7 +44,7 @@ pub struct Engine {
     pub env: HostEnv,
     /// How much one request of a tool may take.
     pub limits: Limits,
-    /// How servers are reached.
+    /// How servers are reached. Default: names are resolved as the configuration says.
     pub http: HttpSettings,
     /// How long a tool may take for what.
     pub timing: Timing,
@@ -74,6 +74,10 @@ pub struct Started {
 impl Engine {
     /// An engine for the tools of `config` on `files`.
     pub fn new(config: Arc<Config>, files: Arc<dyn ProjectFiles>) -> Self {
+        let mut http = HttpSettings::default();
+        if let Some(server) = config.network.resolver {
+            http.resolver = Arc::new(DnsResolver::new(server));
+        }
         Self {
             config,
             files,
@@ -84,7 +88,7 @@ impl Engine {
             handles: Arc::new(Handles::default()),
             env: HostEnv::default(),
             limits: Limits::default(),
-            http: HttpSettings::default(),
+            http,
             timing: Timing::default(),
             audit: Arc::new(NullSink),
             program: None,

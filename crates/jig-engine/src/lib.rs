@@ -49,6 +49,8 @@ mod predefined;
 mod publish;
 mod reply;
 mod run;
+#[cfg(unix)]
+mod suggest;
 mod turn;
 
 pub use arguments::ArgumentErrors;
@@ -58,7 +60,12 @@ pub use confine::Confinement;
 pub use engine::{Engine, Started};
 pub use predefined::run_predefined;
 pub use reply::Reply;
-pub use run::Prepared;
+pub use run::{Preparation, Prepared};
+#[cfg(unix)]
+pub use suggest::{
+    Evidence, LearnError, Learner, Proposal, ProposedPath, ProposedPreset, ProposedRule, Rehearsal, Run,
+    Withheld, how_often,
+};
 pub use turn::Turn;
 
 pub use jig_runtime::TemplateError;

@@ -75,6 +75,8 @@ impl Engine {
                 tree: tree_limits(tool),
             },
             terminal: tool.terminal.map(|(rows, cols)| Size::new(rows, cols)),
+            observe: tool.sandbox.observe,
+            repeatable: tool.repeatable,
             max_result: self.most(tool),
             warnings,
             tracer: call.tracer,

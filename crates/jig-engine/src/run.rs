@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use camino::Utf8PathBuf;
-use jig_broker::{Commanded, Confined, Reach};
+use jig_broker::{Broker, Commanded, Confined, Reach};
 use jig_files::View;
 use jig_runtime::StartError;
+use jig_sandbox::Overlay;
 
 use crate::call::CallError;
 use crate::confine::Commands;
@@ -23,6 +24,18 @@ pub struct Prepared {
     pub warnings: Vec<String>,
     /// The files, for as long as the command runs.
     pub view: View,
+    /// The door of the command: its gateway to the network is opened here, and what it was refused is
+    /// explained here.
+    pub broker: Broker,
+}
+
+/// How a command is prepared, beyond the policy.
+#[derive(Debug, Clone, Default)]
+pub struct Preparation {
+    /// Whether it is watched, so that what it was refused can be told.
+    pub observe: bool,
+    /// Layers into which its changes go.
+    pub overlays: Vec<Overlay>,
 }
 
 impl Engine {
@@ -33,7 +46,12 @@ impl Engine {
     /// # Errors
     ///
     /// If there is no such tool, no such program, or if a rule of the tool cannot be enforced.
-    pub fn prepare(&self, tool: &str, command: &[String]) -> Result<Prepared, CallError> {
+    pub fn prepare(
+        &self,
+        tool: &str,
+        command: &[String],
+        preparation: Preparation,
+    ) -> Result<Prepared, CallError> {
         let tool = self
             .config
             .tool(tool)
@@ -46,12 +64,15 @@ impl Engine {
         let commanded = Commanded {
             program: command.first().map(Into::into).unwrap_or_default(),
             literals: Vec::new(),
+            observe: preparation.observe,
+            overlays: preparation.overlays,
         };
-        let confined = self
-            .broker(tool, None, Arc::new(policy))
+        let broker = self.broker(tool, None, Arc::new(policy));
+        let confined = broker
             .confine(&commanded, view.path(), Reach::Workspace)
             .map_err(|error| self.not_started(tool, StartError::Confine(error)))?;
         Ok(Prepared {
+            broker,
             confined,
             root: view.path().to_owned(),
             warnings,

@@ -121,6 +121,11 @@ pub enum Reason<'p> {
     Arguments,
     /// The URL's path can be read in two ways, and a rule on paths has to decide.
     AmbiguousPath,
+    /// A rule on paths would have to decide on a TLS connection, and TLS hides the path. No rule can
+    /// be added that helps: the one with the path has to go.
+    PathUnderTls,
+    /// A rule on paths would have to decide on a connection that speaks no HTTP.
+    PathUnseen,
 }
 
 /// A rule of any resource.

@@ -181,6 +181,17 @@ impl Decision<'_> {
                 "servers can read this path in two ways, and a rule on paths has to decide"
                     .to_owned()
             }
+            Reason::PathUnderTls => {
+                "the path of a TLS connection cannot be seen, and a rule with `path_prefix` has to \
+                 decide: `http.*` of a `vfs` tool can be judged by path, a program needs a rule \
+                 without `path_prefix`"
+                    .to_owned()
+            }
+            Reason::PathUnseen => {
+                "the connection speaks no HTTP, so it shows no path, and a rule with `path_prefix` \
+                 on this port has to decide"
+                    .to_owned()
+            }
         }
     }
 }

@@ -11,6 +11,7 @@
 mod capability;
 mod check;
 mod command;
+mod connection;
 mod decision;
 mod default;
 mod env;
@@ -31,6 +32,7 @@ mod target;
 pub use capability::{Capabilities, Capability};
 pub use check::{CheckAccess, Checker, FsAccessError};
 pub use command::{CommandRuleError, CompiledCommandRule, Program, ProgramError};
+pub use connection::{Connection, ConnectionTarget, OwnedSpeaks, Speaks};
 pub use decision::{Decision, Reason, Rule, Verdict};
 pub use default::DefaultAccess;
 pub use env::{CompiledEnvRule, EnvNameError, EnvUse};
@@ -44,7 +46,7 @@ pub use policy::{Policy, Resource, RuleError, RuleErrorKind, RuleErrors};
 pub use resolve::{ResolveError, ResolveReason, Resolved, Workspace};
 pub use rules::{Access, CommandRule, EnvRule, FsRule, NetRule, Origin};
 pub use sensitive::{PatternError, Sensitive, SensitiveMatch};
-pub use suggest::Suggestion;
+pub use suggest::{Suggestion, toml_key, toml_string};
 pub use target::{
     CommandTarget, EnvTarget, FileTarget, MoveTarget, Permit, Refusal, Refused, RuleNote, Target,
 };

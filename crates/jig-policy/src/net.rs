@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use percent_encoding::percent_decode_str;
+use percent_encoding::{CONTROLS, percent_decode_str, utf8_percent_encode};
 use url::{Host, Url};
 
+use crate::connection::ConnectionTable;
 use crate::decision::{Decision, Reason, Rule};
 use crate::index::{Hit, Index, IndexEntry, Levels, SEED, absorb};
 use crate::policy::{Resource, RuleError, RuleErrorKind};
@@ -47,6 +48,16 @@ impl CompiledNetRule {
             + self.segments.len()
     }
 
+    /// The ports that it speaks of: its own, that of its scheme, or those of the web.
+    pub fn ports(&self) -> impl Iterator<Item = u16> + use<> {
+        let ports = match (self.declared.port, &self.scheme) {
+            (Some(port), _) => [Some(port), None],
+            (None, Some(scheme)) => [default_port(scheme), None],
+            (None, None) => [web_port("http"), web_port("https")],
+        };
+        ports.into_iter().flatten()
+    }
+
     /// Whether the rule speaks of `target`.
     pub fn matches(&self, target: &NetTarget) -> bool {
         self.host == target.host
@@ -56,7 +67,7 @@ impl CompiledNetRule {
                 .is_none_or(|scheme| scheme == target.scheme)
             && match self.declared.port {
                 Some(port) => port == target.port,
-                None => target.is_default_port(self.scheme.is_some()),
+                None => target.view().is_default_port(self.scheme.is_some()),
             }
             && target.segments.starts_with(&self.segments)
     }
@@ -173,6 +184,38 @@ impl NetTarget {
         })
     }
 
+    /// What a plain HTTP request asks for. `host` is in normal form; `path` is the path and query as
+    /// they go over the wire, where nobody resolves `..` before the server does, so that one with
+    /// dots can be read in two ways.
+    pub(crate) fn on_the_wire(host: &str, port: u16, path: &str) -> Self {
+        let (on_paths, query) = match path.split_once('?') {
+            Some((on_paths, query)) => (on_paths, Some(query)),
+            None => (path, None),
+        };
+        let (segments, ambiguous) = path_segments(on_paths);
+        let odd = !on_paths.is_empty() && !on_paths.starts_with('/')
+            || on_paths.contains(|c: char| c == '#' || c.is_ascii_control() || c == ' ');
+        let mut text = match (host.contains(':'), web_port("http") == Some(port)) {
+            (false, true) => format!("http://{host}"),
+            (true, true) => format!("http://[{host}]"),
+            (_, false) => format!("http://{}", Authority { host, port }),
+        };
+        text.push_str(if on_paths.starts_with('/') { "" } else { "/" });
+        text.extend(utf8_percent_encode(on_paths, CONTROLS));
+        if let Some(query) = query {
+            text.push('?');
+            text.extend(utf8_percent_encode(query, CONTROLS));
+        }
+        Self {
+            text,
+            scheme: "http".to_owned(),
+            host: host.to_owned(),
+            port,
+            segments,
+            ambiguous: ambiguous || odd,
+        }
+    }
+
     /// The host in ASCII, lower case, without brackets or a final dot.
     pub fn host(&self) -> &str {
         &self.host
@@ -199,21 +242,57 @@ impl NetTarget {
         self.ambiguous
     }
 
-    /// Whether the port is the one that the scheme stands for. Unless a rule names the scheme, only
-    /// the web's schemes count: a rule on a host alone opens 80 and 443, not ssh.
-    fn is_default_port(&self, scheme_named: bool) -> bool {
-        let known = if scheme_named {
-            default_port(&self.scheme)
-        } else {
-            web_port(&self.scheme)
-        };
-        known == Some(self.port)
+    fn view(&self) -> View<'_> {
+        View {
+            scheme: &self.scheme,
+            host: &self.host,
+            port: self.port,
+            segments: &self.segments,
+        }
     }
 }
 
 impl fmt::Display for NetTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
+    }
+}
+
+/// What rules are compared with, borrowed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct View<'a> {
+    pub(crate) scheme: &'a str,
+    pub(crate) host: &'a str,
+    pub(crate) port: u16,
+    pub(crate) segments: &'a [String],
+}
+
+impl View<'_> {
+    /// Whether the port is the one that the scheme stands for. Unless a rule names the scheme, only
+    /// the web's schemes count: a rule on a host alone opens 80 and 443, not ssh.
+    fn is_default_port(self, scheme_named: bool) -> bool {
+        let known = if scheme_named {
+            default_port(self.scheme)
+        } else {
+            web_port(self.scheme)
+        };
+        known == Some(self.port)
+    }
+}
+
+/// A host and a port as they stand in a URL.
+pub(crate) struct Authority<'a> {
+    pub(crate) host: &'a str,
+    pub(crate) port: u16,
+}
+
+impl fmt::Display for Authority<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.host.contains(':') {
+            write!(f, "[{}]:{}", self.host, self.port)
+        } else {
+            write!(f, "{}:{}", self.host, self.port)
+        }
     }
 }
 
@@ -225,6 +304,8 @@ pub(crate) struct NetTable {
     levels: [Levels; 4],
     /// Hosts for which some rule looks at paths.
     path_hosts: Index,
+    /// What is known of connections that name no URL.
+    pub(crate) connections: ConnectionTable,
 }
 
 impl NetTable {
@@ -259,11 +340,13 @@ impl NetTable {
             value: 0,
             bits: 0,
         }));
+        let connections = ConnectionTable::compile(&rules);
         Self {
             rules,
             index,
             levels,
             path_hosts,
+            connections,
         }
     }
 
@@ -278,7 +361,17 @@ impl NetTable {
         if target.ambiguous && self.looks_at_paths(target) {
             return Decision::deny(Reason::AmbiguousPath, None);
         }
-        let Some(hit) = self.winner(target) else {
+        self.decide_view(target.view())
+    }
+
+    /// The decision by the rules that match, without a look at how the path is written.
+    pub(crate) fn decide_view(&self, view: View<'_>) -> Decision<'_> {
+        self.decide_by(self.winner(view))
+    }
+
+    /// What the rule behind a hit says, whose bits tell whether it allows.
+    pub(crate) fn decide_by(&self, hit: Option<Hit>) -> Decision<'_> {
+        let Some(hit) = hit else {
             return Decision::uncovered(Reason::NoRule, None);
         };
         let rule = self.rules.get(hit.value as usize).map(Rule::Net);
@@ -297,7 +390,7 @@ impl NetTable {
     }
 
     /// The most specific rule; of several equally specific ones the last.
-    fn winner(&self, target: &NetTarget) -> Option<Hit> {
+    fn winner(&self, target: View<'_>) -> Option<Hit> {
         let mut best: Option<(usize, Hit)> = None;
         for (with_scheme, with_port) in [(false, false), (true, false), (false, true), (true, true)]
         {
@@ -305,9 +398,9 @@ impl NetTable {
             if levels.is_empty() || (!with_port && !target.is_default_port(with_scheme)) {
                 continue;
             }
-            let scheme = with_scheme.then_some(target.scheme.as_str());
+            let scheme = with_scheme.then_some(target.scheme);
             let port = with_port.then_some(target.port);
-            let mut state = key_start(&target.host, scheme, port);
+            let mut state = key_start(target.host, scheme, port);
             for count in 0..=target.segments.len() {
                 if count > 0 {
                     state = absorb(state, target.segments[count - 1].as_bytes());
@@ -339,7 +432,7 @@ impl NetTable {
 /// that does hold one from passing for more segments than it has.
 fn is_key_of(
     key: &[u8],
-    target: &NetTarget,
+    target: View<'_>,
     scheme: Option<&str>,
     port: Option<u16>,
     count: usize,
@@ -384,7 +477,7 @@ fn without_credentials(url: &Url) -> String {
 }
 
 /// Brings a host to the one form in which hosts are compared.
-fn normalize_host(host: &str) -> Result<String, NetRuleError> {
+pub(crate) fn normalize_host(host: &str) -> Result<String, NetRuleError> {
     let bad = || NetRuleError::Host(host.to_owned());
     if host.is_empty() {
         return Err(NetRuleError::EmptyHost);
@@ -478,7 +571,7 @@ fn default_port(scheme: &str) -> Option<u16> {
     })
 }
 
-fn web_port(scheme: &str) -> Option<u16> {
+pub(crate) fn web_port(scheme: &str) -> Option<u16> {
     match scheme {
         "http" | "ws" => Some(80),
         "https" | "wss" => Some(443),
@@ -532,4 +625,4 @@ pub enum NetTargetError {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -1,8 +1,12 @@
 //! [`Policy`]: the rules of one tool, compiled for one workspace.
 
+use std::collections::BTreeSet;
+use std::net::IpAddr;
+
 use jig_proto::ProjectPath;
 
 use crate::command::{CommandRuleError, CommandTable, CompiledCommandRule, Program};
+use crate::connection::Connection;
 use crate::decision::Decision;
 use crate::env::{CompiledEnvRule, EnvNameError, EnvTable, EnvUse};
 use crate::fs::{CompiledFsRule, FsTable};
@@ -112,6 +116,40 @@ impl Policy {
     /// Whether a URL may be requested.
     pub fn decide_net(&self, target: &NetTarget) -> Decision<'_> {
         self.net.decide(target)
+    }
+
+    /// Whether a program may make a connection.
+    ///
+    /// Plain HTTP is judged by its URL. TLS is judged as `https`, then as `wss`, then as
+    /// [`Speaks::Other`](crate::Speaks::Other); where a rule with `path_prefix` would have to decide,
+    /// or one that names a scheme says no to any of them, the answer is no, because what TLS hides
+    /// cannot be told apart. Anything else needs a rule with this `port` and no scheme, or with a
+    /// scheme that is not of the web and stands for this port: a rule on a host alone opens only the
+    /// web. As long as nothing was said, the answer is the one for anything else.
+    pub fn decide_connection(&self, connection: &Connection<'_>) -> Decision<'_> {
+        self.net.decide_connection(connection)
+    }
+
+    /// Whether some rule allows anything on this host: whether its name is looked up at all.
+    pub fn speaks_of_host(&self, host: &str) -> bool {
+        self.net.connections.speaks_of_host(host)
+    }
+
+    /// Every port on which some rule allows something, in order, each once; 80 and 443 for rules
+    /// with neither scheme nor port.
+    pub fn ports(&self) -> Vec<u16> {
+        let allowing = self.net_rules().iter().filter(|rule| rule.allow());
+        let ports: BTreeSet<u16> = allowing.flat_map(CompiledNetRule::ports).collect();
+        ports.into_iter().collect()
+    }
+
+    /// The hosts of allowing rules that are IP addresses, loopback among them, in order, each once.
+    pub fn address_hosts(&self) -> Vec<IpAddr> {
+        let allowing = self.net_rules().iter().filter(|rule| rule.allow());
+        let hosts: BTreeSet<IpAddr> = allowing
+            .filter_map(|rule| rule.host().parse().ok())
+            .collect();
+        hosts.into_iter().collect()
     }
 
     /// Whether a variable of the host's environment may be used.

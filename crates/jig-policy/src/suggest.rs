@@ -45,6 +45,31 @@ impl Suggestion {
         access
     }
 
+    /// Both together. Two rules on one path become one that grants what either does.
+    #[must_use]
+    pub fn and(mut self, other: Self) -> Self {
+        for rule in other.rules.fs {
+            let same = self.rules.fs.iter_mut().find(|mine| mine.path == rule.path);
+            match same {
+                Some(mine) => mine.capabilities = mine.capabilities.with(rule.capabilities),
+                None => self.rules.fs.push(rule),
+            }
+        }
+        let new = |rule: &NetRule| !self.rules.net.contains(rule);
+        let net: Vec<NetRule> = other.rules.net.into_iter().filter(new).collect();
+        self.rules.net.extend(net);
+        let new = |rule: &EnvRule| !self.rules.env.contains(rule);
+        let env: Vec<EnvRule> = other.rules.env.into_iter().filter(new).collect();
+        self.rules.env.extend(env);
+        for rule in other.rules.commands.into_iter().flatten() {
+            let mine = self.rules.commands.get_or_insert_default();
+            if !mine.contains(&rule) {
+                mine.push(rule);
+            }
+        }
+        self
+    }
+
     /// The rules as TOML for the tool of this name, ready to be pasted.
     pub fn to_toml(&self, tool: &str) -> String {
         let tool = toml_key(tool);
@@ -184,11 +209,16 @@ impl Suggestion {
             }
             _ => {}
         }
+        Self::of_net(vec![rule])
+    }
+
+    /// Rules on hosts, if there are any.
+    pub(crate) fn of_net(rules: Vec<NetRule>) -> Option<Self> {
         let rules = Access {
-            net: vec![rule],
+            net: rules,
             ..Access::default()
         };
-        Some(Self { rules })
+        (!rules.net.is_empty()).then_some(Self { rules })
     }
 
     pub(crate) fn for_variable(policy: &Policy, wanted: EnvUse, name: &str) -> Option<Self> {
@@ -313,7 +343,7 @@ fn fs_rule(path: &str, capabilities: Capabilities) -> FsRule {
     }
 }
 
-fn suggested() -> Origin {
+pub(crate) fn suggested() -> Origin {
     Origin::named("suggested")
 }
 
@@ -351,7 +381,8 @@ fn toml_list(items: &[String]) -> String {
     format!("[{}]", items.join(", "))
 }
 
-fn toml_key(key: &str) -> String {
+/// A key of TOML that is exactly `key`, quoted only if it has to be.
+pub fn toml_key(key: &str) -> String {
     let bare = !key.is_empty()
         && key
             .chars()
@@ -364,7 +395,7 @@ fn toml_key(key: &str) -> String {
 }
 
 /// A TOML string that holds exactly `text`, whatever is in it.
-fn toml_string(text: &str) -> String {
+pub fn toml_string(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
     for c in text.chars() {

@@ -17,7 +17,8 @@ pub trait Target: fmt::Display + sealed::Sealed {
     /// The policy's answer.
     fn decide<'p>(&self, policy: &'p Policy) -> Decision<'p>;
 
-    /// What is asked for, in one word: a capability, `reach`, `header` or `run`.
+    /// What is asked for, in one word: a capability, `reach`, `connect`, `header` or
+    /// `run`.
     fn operation(&self) -> &'static str;
 
     /// The resource whose rules decide.
@@ -188,6 +189,7 @@ mod sealed {
     impl Sealed for super::FileTarget {}
     impl Sealed for super::MoveTarget {}
     impl Sealed for super::NetTarget {}
+    impl Sealed for crate::connection::ConnectionTarget {}
     impl Sealed for super::EnvTarget {}
     impl Sealed for super::CommandTarget {}
 }

@@ -156,13 +156,30 @@ impl HandleReport {
     /// # Errors
     ///
     /// If a field is missing or malformed.
-    pub fn read(value: Value) -> Result<Read<Self>, FieldError> {
+    pub fn read(mut value: Value) -> Result<Read<Self>, FieldError> {
         let mut warnings = Warnings::default();
+        // A report is jig's own word, and so are the denials in it.
+        let denials = value
+            .get_mut("error")
+            .and_then(|error| error.get_mut("denials"));
+        let denials = denials
+            .map(Value::take)
+            .filter(|denials| !denials.is_null());
         let mut fields = Fields::open(value, At::Root, "an object with `id` and `state`")?;
         let id = fields.required("id", "a handle id")?;
         let status: Status = fields.required("state", "`running`, `waiting` or `stopped`")?;
         let details = Details::take_from(&mut fields)?;
-        let state = ToolState::from_fields(status, fields, &mut warnings)?;
+        let mut state = ToolState::from_fields(status, fields, &mut warnings)?;
+        if let (
+            Some(denials),
+            ToolState::Stopped {
+                result: Err(error), ..
+            },
+        ) = (denials, &mut state)
+        {
+            let at = At::Key(&At::Key(&At::Root, "error"), "denials");
+            error.denials = FromValue::from_value(denials, at)?;
+        }
         Ok(Read {
             value: Self { id, state, details },
             warnings,

@@ -81,6 +81,9 @@ impl Serialize for Outcome {
                 map.serialize_entry("message", &error.message)?;
                 map.serialize_entry("trace", &error.trace)?;
                 map.serialize_entry("transient", &error.transient)?;
+                if !error.denials.is_empty() {
+                    map.serialize_entry("denials", &error.denials)?;
+                }
             }
             Self::NeedsInput { question } => {
                 map.serialize_entry("type", "needs_input")?;

@@ -96,9 +96,9 @@ impl Response {
         if self.is_error {
             let details = self.error.unwrap_or_default();
             return Ok(ToolState::failed(ToolError {
-                message: self.content.to_text(),
                 trace: details.trace,
                 transient: details.transient,
+                ..ToolError::new(self.content.to_text())
             }));
         }
         let asks = |block: &Block| matches!(block, Block::Question(_));
@@ -169,7 +169,7 @@ impl From<ToolState> for Response {
                     ..Self::default()
                 },
                 Err(error) => Self {
-                    content: content.followed_by(Content::text(error.message)),
+                    content: content.followed_by(Content::text(error.explain())),
                     is_error: true,
                     status,
                     error: Some(ErrorDetails {

@@ -3,12 +3,12 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::FieldError;
 use crate::fields::{At, Fields, FromValue, deserialize_from_value};
+use crate::{Denial, FieldError};
 
-/// A failure, in the tool's own words.
+/// A failure, in the tool's own words, and what jig knows about it.
 ///
-/// On the wire `{"message", "trace", "transient"}`; the last two may be absent.
+/// On the wire `{"message", "trace", "transient", "denials"}`; all but the first may be absent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ToolError {
     /// What went wrong.
@@ -17,6 +17,11 @@ pub struct ToolError {
     pub trace: Vec<String>,
     /// Whether the same call may succeed later, so that it is worth a retry.
     pub transient: bool,
+    /// What the tool was refused while it ran, as far as that is known: often why it failed.
+    ///
+    /// jig says so, never the tool: what a tool writes here is not read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub denials: Vec<Denial>,
 }
 
 impl ToolError {
@@ -26,7 +31,17 @@ impl ToolError {
             message: message.into(),
             trace: Vec::new(),
             transient: false,
+            denials: Vec::new(),
         }
+    }
+
+    /// The message and, below it, the text of each denial.
+    pub fn explain(&self) -> String {
+        let mut text = self.message.clone();
+        for denial in &self.denials {
+            text.push_str(&format!("\ndenied: {denial}"));
+        }
+        text
     }
 
     pub(crate) fn from_fields(mut fields: Fields<'_>) -> Result<Self, FieldError> {
@@ -34,6 +49,9 @@ impl ToolError {
             message: fields.required("message", "a string")?,
             trace: fields.or_default("trace")?,
             transient: fields.or_default("transient")?,
+            // Who reads this may be reading a tool's output, and a tool that could put words into our
+            // mouth would have people add the rules that it wants.
+            denials: Vec::new(),
         })
     }
 }

@@ -121,6 +121,7 @@ fn tool_error() -> impl Strategy<Value = ToolError> {
         message,
         trace,
         transient,
+        denials: Vec::new(),
     })
 }
 

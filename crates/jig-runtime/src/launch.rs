@@ -4,13 +4,15 @@ use std::io::{self, PipeReader, PipeWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use jig_broker::{Commanded, ConfineError, Confined, Door, Intruder, Reach};
+use camino::Utf8PathBuf;
+use jig_broker::{Broker, Commanded, ConfineError, Confined, Door, Gateway, Intruder, Reach};
+use jig_proto::Denial;
 use jig_proto::vfs::ToolInput;
 use jig_pty::Pty;
 use jig_sandbox::{
-    Child, Enforce, Enforcement, Environment, Limits, PathRule, PrivateContent, PrivateFile,
-    Profile, Program, Rights, RuleSource, SpawnRequest, Status, Tier, assess, minimal_environment,
-    probe, spawn,
+    Child, Enforce, Enforcement, Environment, Limits, Observer, PathRule, PrivateContent,
+    PrivateFile, Profile, Program, Rights, RuleSource, SpawnRequest, Status, Tier, assess,
+    minimal_environment, probe, spawn,
 };
 use serde_json::{Value, json};
 use tempfile::NamedTempFile;
@@ -44,27 +46,59 @@ pub(crate) struct Held {
     confined: Option<Confined>,
     /// Where it has programs run, if rules say which.
     door: Option<Door>,
+    /// Where its connections arrive, if it has a network.
+    gateway: Option<Gateway>,
+    /// Who watches what it asks for, if somebody does.
+    observer: Option<Observer>,
+    /// Where its workspace is.
+    root: Utf8PathBuf,
     /// The call as a file, for a program that sees the files of the host.
     file: Option<NamedTempFile>,
 }
 
+/// What is to be said of a program that has ended.
+#[derive(Debug, Default)]
+pub(crate) struct Left {
+    /// What it left where nothing may come into being.
+    pub(crate) intruders: Vec<Intruder>,
+    /// What it was refused, if it failed.
+    pub(crate) denials: Vec<Denial>,
+}
+
 impl Held {
-    /// Looks for what the program left where nothing may come into being. It must have ended.
-    pub(crate) fn finish(self) -> Vec<Intruder> {
+    /// Whether somebody watches what the program asks for.
+    pub(crate) fn is_observed(&self) -> bool {
+        self.observer.is_some()
+    }
+
+    /// Looks for what the program left where nothing may come into being and, if it failed, for what it was
+    /// refused. It must have ended.
+    pub(crate) fn finish(self, broker: &Broker, failed: bool) -> Left {
         drop(self.file);
+        let observation = self.observer.map(Observer::finish);
+        let mut denials = self.gateway.map(Gateway::close).unwrap_or_default();
+        if let (Some(observation), Some(confined), true) = (observation, &self.confined, failed) {
+            let seen = broker.explain(&observation, confined, &self.root);
+            broker.audit_denials(&seen);
+            denials.extend(seen);
+        }
+        if !failed {
+            denials.clear();
+        }
         // What it had run is as much over as it is itself.
-        let mut left = self.door.map(Door::close).unwrap_or_default();
-        left.extend(self.confined.map(Confined::finish).unwrap_or_default());
-        left
+        let mut intruders = self.door.map(Door::close).unwrap_or_default();
+        intruders.extend(self.confined.map(Confined::finish).unwrap_or_default());
+        Left { intruders, denials }
     }
 }
 
-/// Starts the program of a plan for a call, confined unless the plan's broker says that nothing is.
-/// `prepare` sets what only a runtime knows.
+/// Starts the program of a plan for a call, confined unless the plan's broker says that nothing is, and
+/// watched if `observe` or the broker's settings say so. `prepare` sets what only a runtime knows.
 pub(crate) fn launch(
     plan: &Plan,
     input: &ToolInput,
     reach: Reach,
+    observe: bool,
     prepare: impl FnOnce(&mut SpawnRequest),
 ) -> Result<Launched, StartError> {
     let command = plan.command.as_ref().ok_or(StartError::NoCommand)?;
@@ -73,6 +107,8 @@ pub(crate) fn launch(
     let commanded = Commanded {
         program: program.clone().into(),
         literals: command.literals(),
+        overlays: plan.overlays.clone(),
+        observe,
     };
     let mut confined = match plan.broker.confine(&commanded, command.root(), reach) {
         Ok(confined) => Some(confined),
@@ -130,6 +166,10 @@ pub(crate) fn launch(
     let door = child.door.take();
     let door = door.map(|door| plan.broker.open_door(door, command.root()));
     let door = door.transpose()?;
+    let gateway = child.gateway.take();
+    let gateway = gateway.map(|sockets| plan.broker.open_gateway(sockets));
+    let gateway = gateway.transpose()?;
+    let observer = child.observer.take();
     let mut warnings = plan.warnings.clone();
     if let Some(confined) = &confined
         && confined.profile.enforce == Enforce::BestEffort
@@ -138,6 +178,9 @@ pub(crate) fn launch(
     }
     if let Some(confined) = &mut confined {
         warnings.append(&mut confined.warnings);
+    }
+    if let Some(reason) = child.unobserved.take() {
+        warnings.push(format!("what it is refused will not be told: {reason}"));
     }
     let streams = Streams {
         stdin: child.stdin.take(),
@@ -152,6 +195,9 @@ pub(crate) fn launch(
             warnings,
             confined,
             door,
+            gateway,
+            observer,
+            root: command.root().to_owned(),
             file,
         },
         terminal: None,

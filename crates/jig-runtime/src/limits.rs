@@ -3,6 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use jig_broker::limit_denial;
+use jig_proto::Denial;
 use jig_sandbox::{Bytes, Child, Exit, Limit, Limits};
 
 #[cfg(test)]
@@ -76,6 +78,20 @@ impl Reached {
         reached.iter().copied().find(is_deadly)
     }
 
+    /// What is to be told of it: with twice as much the tool may get further.
+    pub fn denial(self, tool: &str) -> Denial {
+        let key = self.key();
+        let key = key.rsplit('.').next().unwrap_or(key);
+        let higher = match self {
+            Self::Time(time) => written_time(time.saturating_mul(2)),
+            Self::Output(bytes) | Self::Memory(bytes) | Self::FileSize(bytes) => {
+                written_bytes(bytes.saturating_mul(2))
+            }
+            Self::Tasks(count) | Self::Descriptors(count) => count.saturating_mul(2).to_string(),
+        };
+        limit_denial(tool, key, format!("it {self}"), &higher)
+    }
+
     /// The key of the configuration that sets it.
     pub fn key(self) -> &'static str {
         match self {
@@ -101,6 +117,23 @@ impl fmt::Display for Reached {
             Self::FileSize(bytes) => f.write_str(&Limit::FileSize.told(bytes)),
         }
     }
+}
+
+/// A number of bytes as the configuration has it: `"64MiB"`.
+fn written_bytes(bytes: u64) -> String {
+    match Bytes(bytes).to_string().split_once(' ') {
+        Some((count, unit)) if unit != "bytes" => format!("\"{count}{unit}\""),
+        _ => bytes.to_string(),
+    }
+}
+
+/// A time as the configuration has it, in one unit: `"90m"`.
+fn written_time(time: Duration) -> String {
+    let milliseconds = time.as_millis();
+    let units = [(3_600_000, "h"), (60_000, "m"), (1000, "s"), (1, "ms")];
+    let exact = units.into_iter().find(|(unit, _)| milliseconds % unit == 0);
+    let (unit, name) = exact.unwrap_or((1, "ms"));
+    format!("\"{}{name}\"", milliseconds / unit)
 }
 
 /// `1h 30m`, `2s`, `150ms`.

@@ -7,6 +7,7 @@ use jig_broker::Broker;
 use jig_proto::Context;
 use jig_proto::vfs::{Capabilities, Method, ToolInput};
 use jig_pty::Size;
+use jig_sandbox::Overlay;
 
 use crate::{CommandLine, RunLimits};
 
@@ -45,6 +46,15 @@ pub struct Plan {
     pub stateful: bool,
     /// The size of the terminal on which a tool of the stdio runtime runs, if it has one.
     pub terminal: Option<Size>,
+    /// Layers into which a tool of the stdio runtime has its changes go.
+    pub overlays: Vec<Overlay>,
+    /// Whether what a program asks the kernel for is watched, so that a failed call tells what it was
+    /// refused.
+    pub observe: bool,
+    /// Whether running the program twice does no harm: a call of the stdio runtime that failed is then run
+    /// once more, watched, to learn what it was refused. Not with overlays, into which the second run would
+    /// write too.
+    pub repeatable: bool,
     /// What the caller should know before the tool does anything.
     pub warnings: Vec<String>,
     /// Who is shown every line of the exchange.
@@ -71,6 +81,9 @@ impl Plan {
             max_result: MAX_RESULT,
             stateful: false,
             terminal: None,
+            overlays: Vec::new(),
+            observe: false,
+            repeatable: false,
             warnings: Vec::new(),
             tracer: None,
         }

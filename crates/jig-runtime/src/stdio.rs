@@ -33,7 +33,7 @@ impl Runtime for StdioRuntime {
         if plan.terminal.is_some() && plan.delivery == Delivery::Stdin {
             return Err(StartError::CallOnTerminal);
         }
-        let run = driver::launch(&plan, &plan.input)?;
+        let run = driver::launch(&plan, &plan.input, false)?;
         let waker = Waker::new()?;
         let (orders, received) = Orders::new(Some(waker.clone()));
         let board = Board::new(Setup::of_console(&plan, Some(run.child.status.clone())));

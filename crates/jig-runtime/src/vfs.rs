@@ -32,14 +32,20 @@ impl Runtime for VfsRuntime {
         };
         plan.offer.fd_pass = passed.is_some();
         let (descriptors, theirs) = passed.unzip();
-        let run = launch(&plan, &plan.input, Reach::OwnProgramOnly, |request| {
-            request.stdin = Stdio::Piped;
-            if let Some(theirs) = theirs {
-                let number = DESCRIPTORS.to_string().into();
-                request.env.insert(Capabilities::FD_VARIABLE.into(), number);
-                request.descriptors.push((DESCRIPTORS, theirs));
-            }
-        })?;
+        let run = launch(
+            &plan,
+            &plan.input,
+            Reach::OwnProgramOnly,
+            false,
+            |request| {
+                request.stdin = Stdio::Piped;
+                if let Some(theirs) = theirs {
+                    let number = DESCRIPTORS.to_string().into();
+                    request.env.insert(Capabilities::FD_VARIABLE.into(), number);
+                    request.descriptors.push((DESCRIPTORS, theirs));
+                }
+            },
+        )?;
 
         let waker = Waker::new()?;
         let (orders, received) = Orders::new(Some(waker.clone()));

@@ -22,8 +22,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jig_sandbox::{
-    Child, Containment, Launch, Limits, Network, PathRule, Pool, PrivateDirectory, Profile,
-    Program, Rights, RuleSource, SpawnRequest, Stdio as OurStdio, minimal_environment, spawn,
+    Child, Containment, Gateway, Launch, Limits, Network, PathRule, Pool, PrivateContent,
+    PrivateDirectory, PrivateFile, Profile, Program, Rights, RuleSource, SpawnRequest,
+    Stdio as OurStdio, minimal_environment, spawn,
 };
 
 use rustix::pty::OpenptFlags;
@@ -40,10 +41,12 @@ fn main() {
         tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("there is a place for it");
     std::fs::write(workspace.path().join("secret"), "hidden").expect("writable");
     std::fs::create_dir(workspace.path().join("kept")).expect("writable");
-    let profile = Arc::new(profile(workspace.path()));
+    let profile = profile(workspace.path());
+    let with_gateway = Arc::new(with_gateway(profile.clone()));
+    let profile = Arc::new(profile);
     let pool = Pool::new(4).expect("the launcher is built in");
 
-    let confined_on = |launch: Launch, has_terminal: bool| {
+    let confined_by = |profile: &Arc<Profile>, launch: Launch, has_terminal: bool| {
         let (profile, cwd) = (profile.clone(), workspace.path().to_owned());
         move || {
             let mut request = SpawnRequest::new(program(), &cwd);
@@ -56,7 +59,8 @@ fn main() {
             Some(run(request, launch.clone()))
         }
     };
-    let confined = |launch: Launch| confined_on(launch, false);
+    let confined = |launch: Launch| confined_by(&profile, launch, false);
+    let connected = |launch: Launch| confined_by(&with_gateway, launch, false);
     let contained = |launch: Launch| {
         move || {
             let mut request = SpawnRequest::new(program(), "/");
@@ -80,7 +84,15 @@ fn main() {
         ),
         (
             "confined, pool, terminal",
-            Box::new(confined_on(Launch::Pool(pool), true)),
+            Box::new(confined_by(&profile, Launch::Pool(pool.clone()), true)),
+        ),
+        (
+            "confined, direct, gateway",
+            Box::new(connected(Launch::Direct)),
+        ),
+        (
+            "confined, pool, gateway",
+            Box::new(connected(Launch::Pool(pool))),
         ),
     ];
     if bubblewrap(workspace.path())
@@ -122,7 +134,7 @@ fn main() {
     for place in [0, 5, 6] {
         let (name, way) = &ways[place];
         println!(
-            "{name:24}{:>9} µs each, {ROUNDS} in a row",
+            "{name:26}{:>9} µs each, {ROUNDS} in a row",
             together(way).as_micros()
         );
     }
@@ -152,12 +164,12 @@ fn compare(ways: &[Way]) {
         .collect();
     let ratio = |one: Duration, other: Duration| one.as_secs_f64() / other.as_secs_f64();
     println!(
-        "{:24}{:>12}{:>12}{:>8}{:>8}",
+        "{:26}{:>12}{:>12}{:>8}{:>8}",
         "", "median", "minimum", "ratio", "ratio"
     );
     for ((name, _), (median, minimum)) in ways.iter().zip(&figures) {
         println!(
-            "{name:24}{:>12}{:>12}{:>8.2}{:>8.2}",
+            "{name:26}{:>12}{:>12}{:>8.2}{:>8.2}",
             format!("{} µs", median.as_micros()),
             format!("{} µs", minimum.as_micros()),
             ratio(*median, figures[0].0),
@@ -196,6 +208,24 @@ fn profile(workspace: &Path) -> Profile {
         });
     }
     profile.network = Network::None;
+    profile
+}
+
+/// The same with rules about the network: what a tool that may talk to one host by https gets.
+fn with_gateway(mut profile: Profile) -> Profile {
+    profile.network = Network::Gateway(Gateway {
+        ports: vec![80, 443],
+        addresses: Vec::new(),
+    });
+    for (path, text) in [
+        ("/etc/hosts", "127.0.0.1 localhost\n"),
+        ("/etc/resolv.conf", "nameserver 198.18.0.1\n"),
+    ] {
+        profile.replaced.push(PrivateFile {
+            path: path.into(),
+            content: PrivateContent::Text(text.into()),
+        });
+    }
     profile
 }
 

@@ -28,6 +28,8 @@ pub struct Attack {
     pub twin: Twin,
     /// What is expected under namespaces, Landlock and the filter together.
     pub tier_a: Confined,
+    /// What is expected under all of these, in a network that ends at a gateway.
+    pub gateway: Confined,
     /// What is expected under Landlock and the filter alone.
     pub tier_b: Confined,
 }
@@ -52,6 +54,7 @@ impl Attack {
             judge: Judge::Program,
             twin: Twin::Anybody,
             tier_a: Confined::Held,
+            gateway: Confined::Held,
             tier_b: Confined::Held,
         }
     }
@@ -79,6 +82,19 @@ impl Attack {
     /// Tier A does not claim to hold it, though tier B does.
     pub(crate) const fn open_in_a(mut self, reason: &'static str) -> Self {
         self.tier_a = Confined::Open(reason);
+        self.gateway = Confined::Open(reason);
+        self
+    }
+
+    /// Only where there is a gateway is there something to hold.
+    pub(crate) const fn only_with_gateway(mut self, reason: &'static str) -> Self {
+        self.tier_a = Confined::Open(reason);
+        self
+    }
+
+    /// With a gateway tier A does not claim to hold it.
+    pub(crate) const fn open_with_gateway(mut self, reason: &'static str) -> Self {
+        self.gateway = Confined::Open(reason);
         self
     }
 
@@ -99,6 +115,7 @@ impl Attack {
     /// No tier claims to hold it.
     pub(crate) const fn open(mut self, reason: &'static str) -> Self {
         self.tier_a = Confined::Open(reason);
+        self.gateway = Confined::Open(reason);
         self.tier_b = Confined::Open(reason);
         self
     }

@@ -1,6 +1,7 @@
 //! The table of all attacks, one file for each group of classes.
 
 mod files;
+mod gateway;
 mod inside;
 mod kernel;
 mod machine;
@@ -11,6 +12,7 @@ mod resources;
 mod work;
 
 use crate::attack::Attack;
+pub use gateway::GATEWAY_PORT;
 
 /// Every attack there is, class by class.
 pub const TABLES: &[&[Attack]] = &[
@@ -20,6 +22,7 @@ pub const TABLES: &[&[Attack]] = &[
     mounts::PRIVILEGES,
     machine::MACHINE,
     network::NETWORK,
+    gateway::GATEWAY,
     processes::IPC,
     processes::PROCESSES,
     kernel::KERNEL,

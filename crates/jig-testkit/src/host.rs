@@ -86,6 +86,12 @@ impl Host {
         self.root.path()
     }
 
+    /// The ports of its loopback on which whoever connects is told the secret.
+    pub fn ports(&self) -> Vec<u16> {
+        let Listeners { tcp, tcp6, .. } = &self.listeners;
+        [Some(*tcp), *tcp6].into_iter().flatten().collect()
+    }
+
     /// A set-uid program.
     pub(crate) fn set_uid_program(&self) -> String {
         let program = self.hostile.with_file_name("id");

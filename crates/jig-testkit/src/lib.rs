@@ -45,7 +45,7 @@ pub use arena::Arena;
 #[cfg(target_os = "linux")]
 pub use attack::{Attack, Class, Confined, Judge, Twin};
 #[cfg(target_os = "linux")]
-pub use attacks::attacks;
+pub use attacks::{GATEWAY_PORT, attacks};
 #[cfg(target_os = "linux")]
 pub use host::{Host, MARK, Stage, TERMINAL, TERMINAL_PIXELS, hostile_program};
 #[cfg(target_os = "linux")]

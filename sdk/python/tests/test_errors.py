@@ -60,6 +60,30 @@ class OfTheHost(unittest.TestCase):
             error = {"code": code, "message": "m", "data": data}
             self.check(error, [name, kind, code, "m", "p", "r", "h", True])
 
+    def test_a_denial_says_what_was_wanted_and_what_is_granted(self) -> None:
+        work = """
+    try:
+        host.read('secret')
+    except vfs.HostError as error:
+        return [error.kind, error.operation, error.target, list(error.grants)]
+"""
+
+        def check(data: JsonObject, expected: List[object]) -> None:
+            def on_request(host: Host, request: JsonObject) -> bool:
+                host.send({"id": request["id"], "error": {"code": -32001, "data": data}})
+                return True
+
+            with self.subTest(data):
+                host = Host(tool(work), on_request=on_request).run()
+                self.assertEqual(json.loads(host.result), expected)
+
+        full = {"kind": "sensitive", "operation": "read", "target": "a", "grants": ["g", "h"]}
+        check(full, ["sensitive", "read", "a", ["g", "h"]])
+        check({"kind": "sensitive"}, ["sensitive", None, None, []])
+        check({**full, "grants": None}, ["sensitive", "read", "a", []])
+        for grants in ["g", [1], {"g": 1}]:
+            check({**full, "grants": grants}, ["uncovered", None, None, []])
+
     def test_errors_with_less(self) -> None:
         """V-023: the documents' errors have no data. What is not ours in it is ignored."""
         nothing: List[Optional[str]] = [None, None, None]

@@ -29,6 +29,7 @@ fn entry(target: &str) -> AuditEntry {
         reason: "the rule grants it".to_owned(),
         rule: None,
         origin: None,
+        hint: None,
         outcome: Some("ok".to_owned()),
         duration_us: Some(12),
     }

@@ -18,8 +18,8 @@ use super::toolchain::{self, Added};
 use super::walk::Walked;
 use super::workspace::Workspace;
 use super::{
-    Commanded, ConfineError, ConfineSettings, Confined, Preset, Reach, git, host, system, walk,
-    workspace,
+    Commanded, ConfineError, ConfineSettings, Confined, Preset, Reach, git, home as own_home, host,
+    network, system, walk, workspace,
 };
 use crate::broker::Inner;
 
@@ -111,7 +111,19 @@ pub(super) fn confined(
         root,
         search_path: &search_path,
     };
-    let env = environment::environment(&sources, &shown, first, added.variables);
+    let mut env = environment::environment(&sources, &shown, first, added.variables);
+    let observe = settings.observe || command.observe;
+    let network = match reach {
+        Reach::Workspace => network::of(policy, observe),
+        Reach::OwnProgramOnly => Network::None,
+    };
+    let mut replaced = Vec::new();
+    if matches!(network, Network::Gateway(_)) {
+        replaced = network::settings();
+        if settings.proxy {
+            env.extend(network::proxy_variables());
+        }
+    }
     let mut files = own.links;
     for file in added.files {
         // A preset may have found the program that is started.
@@ -119,6 +131,12 @@ pub(super) fn confined(
             files.push(file);
         }
     }
+    files.extend(own_home::links(
+        settings,
+        home.as_deref(),
+        &private_home,
+        &files,
+    ));
     let gitconfig = private_home.join(".gitconfig");
     if !files.iter().any(|file| file.path == gitconfig) {
         files.push(PrivateFile {
@@ -147,7 +165,12 @@ pub(super) fn confined(
             private,
             files,
             pins: workspace.pins,
-            network: Network::None,
+            network,
+            replaced,
+            overlays: match reach {
+                Reach::Workspace => command.overlays.clone(),
+                Reach::OwnProgramOnly => Vec::new(),
+            },
             enforce: settings.enforce,
             layers: settings.layers,
             ..Profile::closed()
@@ -163,6 +186,7 @@ pub(super) fn confined(
         warnings,
         limits: settings.limits,
         launch: settings.launch.clone(),
+        observe,
         watch,
     })
 }

@@ -13,18 +13,18 @@ use jig_policy::{
 };
 
 /// A directory with files in it, which vanishes with this.
-pub(super) struct Tree(tempfile::TempDir);
+pub(crate) struct Tree(tempfile::TempDir);
 
 impl Tree {
     /// Names that end in `/` are directories, `a -> b` is a link, `a = text` a file with content, and
     /// `a! = text` one that can be run.
-    pub(super) fn new(entries: &[&str]) -> Self {
+    pub(crate) fn new(entries: &[&str]) -> Self {
         let tree = Self(tempfile::tempdir().unwrap());
         entries.iter().for_each(|entry| tree.put(entry));
         tree
     }
 
-    pub(super) fn put(&self, entry: &str) {
+    pub(crate) fn put(&self, entry: &str) {
         use std::os::unix::fs::PermissionsExt as _;
         let root = self.root();
         let above = |path: &Path| std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -48,12 +48,12 @@ impl Tree {
     }
 
     /// Its canonical path.
-    pub(super) fn root(&self) -> PathBuf {
+    pub(crate) fn root(&self) -> PathBuf {
         self.0.path().canonicalize().unwrap()
     }
 
     /// All that is in it, files with their content.
-    pub(super) fn content(&self) -> Vec<String> {
+    pub(crate) fn content(&self) -> Vec<String> {
         let mut found = Vec::new();
         let mut left = vec![self.root()];
         while let Some(directory) = left.pop() {
@@ -85,11 +85,22 @@ impl Tree {
     }
 
     /// A policy with rules such as `src rw`; the default of confined subprocesses if there is none.
-    pub(super) fn policy(&self, rules: &[&str]) -> Policy {
+    pub(crate) fn policy(&self, rules: &[&str]) -> Policy {
         self.policy_with(rules, &Guards::of_workspace())
     }
 
-    pub(super) fn policy_with(&self, rules: &[&str], guards: &Guards) -> Policy {
+    /// The same for a directory of the tree.
+    pub(crate) fn policy_at(&self, root: &Utf8Path, rules: &[&str]) -> Policy {
+        let workspace = Workspace::on_disk(root).unwrap();
+        let access = Access {
+            fs: rules.iter().map(|text| rule(text)).collect(),
+            ..Access::default()
+        };
+        let guards = Guards::of_workspace();
+        Policy::compile(&access, DefaultAccess::STDIO, &guards, &workspace).unwrap()
+    }
+
+    pub(crate) fn policy_with(&self, rules: &[&str], guards: &Guards) -> Policy {
         let root = self.root();
         let workspace = Workspace::on_disk(Utf8Path::from_path(&root).unwrap()).unwrap();
         let access = Access {
@@ -101,7 +112,7 @@ impl Tree {
 }
 
 /// `src rwx`: the letters are read, create, update, delete, execute, and write for three of them.
-pub(super) fn rule(rule: &str) -> FsRule {
+pub(crate) fn rule(rule: &str) -> FsRule {
     let (path, letters) = rule.split_once(' ').unwrap_or((rule, ""));
     let mut capabilities = Capabilities::NONE;
     for letter in letters.chars() {
@@ -122,7 +133,7 @@ pub(super) fn rule(rule: &str) -> FsRule {
 }
 
 /// Runs a test without the privileges of root.
-pub(super) fn as_a_user(test: impl FnOnce() + Send) {
+pub(crate) fn as_a_user(test: impl FnOnce() + Send) {
     std::thread::scope(|scope| {
         let thread = scope.spawn(|| {
             if rustix::process::geteuid().is_root() {

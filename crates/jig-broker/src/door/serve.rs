@@ -187,6 +187,7 @@ impl Shared {
         let given = Given { streams, cwd };
         let started = work.start_program(&self.root, given)?;
         let end = self.watch(&started, stream);
+        let failed = matches!(&end, Ok(Some(exit)) if *exit != Exit::Exited { code: 0 });
         let (outcome, mut answer) = match end {
             Ok(Some(exit)) => ("ok", Answer::of(exit)),
             Ok(None) => (ErrorKind::Cancelled.name(), Answer::ended(&program)),
@@ -195,7 +196,7 @@ impl Shared {
                 (error.kind().name(), Answer::refused(&program, &error))
             }
         };
-        let (notes, intruders) = started.finish(outcome);
+        let (notes, intruders) = started.finish(outcome, failed);
         lock(&self.intruders).extend(intruders);
         for note in notes {
             answer.text.push_str(&format!("jig: `{program}`: {note}\n"));

@@ -7,7 +7,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use jig_policy::{NetTarget, Policy, Target as _, Verdict};
+use jig_policy::{ConnectionTarget, NetTarget, Policy, Suggestion, Target, Verdict};
 use jig_proto::vfs::{ErrorKind, ErrorReply};
 use url::{Host, Url};
 
@@ -19,38 +19,92 @@ pub(super) enum Route {
     Ask(String),
 }
 
-/// How the addresses of a URL's host are found. `localhost` never depends on a resolver.
+/// How the addresses of a URL's host are found.
 pub(super) fn route(url: &Url) -> Route {
     match url.host() {
         Some(Host::Ipv4(address)) => Route::Known(vec![address.into()]),
         Some(Host::Ipv6(address)) => Route::Known(vec![address.into()]),
-        Some(Host::Domain(name)) => {
-            let bare = name.strip_suffix('.').unwrap_or(name);
-            if bare == "localhost" || bare.ends_with(".localhost") {
-                let both = [
-                    IpAddr::from(Ipv4Addr::LOCALHOST),
-                    IpAddr::from(Ipv6Addr::LOCALHOST),
-                ];
-                return Route::Known(both.to_vec());
-            }
-            Route::Ask(name.to_owned())
-        }
+        Some(Host::Domain(name)) => match loopback(name) {
+            Some(both) => Route::Known(both.to_vec()),
+            None => Route::Ask(name.to_owned()),
+        },
         None => Route::Known(Vec::new()),
     }
 }
 
-/// The addresses among `found` that may be connected to for `url`.
-pub(super) fn judged(
+/// The addresses of `localhost` and what is below it, which never depend on a resolver; `None` for any
+/// other name.
+pub(crate) fn loopback(name: &str) -> Option<[IpAddr; 2]> {
+    let bare = name.strip_suffix('.').unwrap_or(name);
+    let local = bare == "localhost" || bare.ends_with(".localhost");
+    local.then_some([
+        IpAddr::V4(Ipv4Addr::LOCALHOST),
+        IpAddr::V6(Ipv6Addr::LOCALHOST),
+    ])
+}
+
+/// Something on a host that is reached by one of the host's addresses.
+pub(crate) trait Reached {
+    /// The same, on a host that is named by an address.
+    type At: Target;
+
+    /// The same on the host with this address for a name; `None` if there is no such thing.
+    fn at(&self, address: IpAddr) -> Option<Self::At>;
+}
+
+impl Reached for Url {
+    type At = NetTarget;
+
+    fn at(&self, address: IpAddr) -> Option<NetTarget> {
+        let mut named = self.clone();
+        named.set_ip_host(address).ok()?;
+        NetTarget::from_url(&named).ok()
+    }
+}
+
+impl Reached for ConnectionTarget {
+    type At = Self;
+
+    fn at(&self, address: IpAddr) -> Option<Self> {
+        Some(Self {
+            host: address.to_string(),
+            ..self.clone()
+        })
+    }
+}
+
+/// Why none of the addresses of a host is used: what is wrong with the first.
+#[derive(Debug)]
+pub(crate) struct Unfit {
+    kind: ErrorKind,
+    /// Why, in a sentence that names the address.
+    pub(crate) why: String,
+    /// What would allow it.
+    pub(crate) suggestion: Option<Suggestion>,
+}
+
+impl Unfit {
+    /// The answer to a tool that named the host in a URL.
+    pub(super) fn reply(self, host: &str, tool: &str) -> ErrorReply {
+        let reply = ErrorReply::denied(self.kind, format!("reach on `{host}`: {}", self.why));
+        match self.suggestion {
+            Some(suggestion) => reply.with_hint(suggestion.to_toml(tool)),
+            None => reply,
+        }
+    }
+}
+
+/// The addresses among `found` that may be connected to.
+pub(crate) fn judged(
     policy: &Policy,
-    tool: &str,
-    url: &Url,
+    wanted: &impl Reached,
     found: Vec<IpAddr>,
-) -> Result<Vec<IpAddr>, ErrorReply> {
+) -> Result<Vec<IpAddr>, Unfit> {
     let mut kept: Vec<IpAddr> = Vec::new();
     let mut refusal = None;
     for address in found {
         let address = address.to_canonical();
-        match judge_one(policy, tool, url, address) {
+        match judge_one(policy, wanted, address) {
             Ok(()) if kept.len() < MAX_ADDRESSES && !kept.contains(&address) => kept.push(address),
             Ok(()) => {}
             Err(refused) => refusal = refusal.or(Some(refused)),
@@ -62,34 +116,28 @@ pub(super) fn judged(
     }
 }
 
-fn judge_one(policy: &Policy, tool: &str, url: &Url, address: IpAddr) -> Result<(), ErrorReply> {
-    let mut named = url.clone();
-    let host = url.host_str().unwrap_or_default();
-    let target = match named.set_ip_host(address) {
-        Ok(()) => NetTarget::from_url(&named).ok(),
-        Err(()) => None,
-    };
+fn judge_one(policy: &Policy, wanted: &impl Reached, address: IpAddr) -> Result<(), Unfit> {
+    let target = wanted.at(address);
     let verdict = target.as_ref().map(|target| target.decide(policy).verdict);
     let special = special(address);
     let (kind, why) = match (verdict, special) {
         (Some(Verdict::Allow), _) | (Some(Verdict::Uncovered), None) => return Ok(()),
         (Some(Verdict::Deny), _) => (
             ErrorKind::DeniedByRule,
-            format!("reach on `{host}`: it resolves to {address}, which a rule denies"),
+            format!("it resolves to {address}, which a rule denies"),
         ),
         (_, special) => (
             ErrorKind::Uncovered,
             format!(
-                "reach on `{host}`: it resolves to {address}, {}, and no rule names that address",
+                "it resolves to {address}, {}, and no rule names that address",
                 special.unwrap_or("an address that cannot be judged")
             ),
         ),
     };
-    let reply = ErrorReply::denied(kind, why);
-    let suggestion = target.and_then(|target| target.suggestion(policy));
-    Err(match suggestion {
-        Some(suggestion) => reply.with_hint(suggestion.to_toml(tool)),
-        None => reply,
+    Err(Unfit {
+        kind,
+        why,
+        suggestion: target.and_then(|target| target.suggestion(policy)),
     })
 }
 

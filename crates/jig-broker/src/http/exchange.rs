@@ -55,7 +55,8 @@ pub(super) fn run(
             let found = waiting(deadline, cancel, move || resolver.resolve(&name))
                 .map_err(|stopped| stopped.reply(&host))?;
             let found = found.map_err(|_| unresolved(&host))?;
-            address::judged(&inner.policy, &inner.tool, &url, found)?
+            address::judged(&inner.policy, &url, found)
+                .map_err(|unfit| unfit.reply(url.host_str().unwrap_or_default(), &inner.tool))?
         }
     };
     let port = hop.target.target().port();
@@ -240,9 +241,12 @@ fn unresolved(host: &str) -> ErrorReply {
 
 /// Why nobody waits any longer.
 #[derive(Debug)]
-enum Stopped {
+pub(crate) enum Stopped {
+    /// The request was given up.
     Cancelled,
+    /// The time is over.
     TimedOut,
+    /// There is no thread to do it.
     Failed,
 }
 
@@ -259,7 +263,7 @@ impl Stopped {
 /// Runs `task` on a thread of its own and waits for it no longer than until the deadline or until
 /// the request is given up. Looking a name up or connecting cannot be interrupted; the thread then
 /// ends by itself, within the time that the system gives such a call.
-fn waiting<T: Send + 'static>(
+pub(crate) fn waiting<T: Send + 'static>(
     deadline: Instant,
     cancel: &CancelToken,
     task: impl FnOnce() -> T + Send + 'static,

@@ -8,9 +8,10 @@ use camino::Utf8Path;
 use jig_proto::vfs::ErrorReply;
 use jig_sandbox::{Child, Stdio, spawn};
 
-use super::run::{ProcessJob, not_started, reached, told, unenforced};
+use super::attendance::Attendance;
+use super::run::{ProcessJob, not_started, unenforced};
 use crate::broker::Inner;
-use crate::confine::{Confined, Intruder};
+use crate::confine::Intruder;
 use crate::denial::MAX_TARGET;
 use crate::visible::visible;
 use crate::work::Record;
@@ -29,27 +30,24 @@ pub(crate) struct Given {
 pub(crate) struct Started {
     pub(crate) child: Child,
     inner: Arc<Inner>,
-    confined: Option<Confined>,
+    attendance: Attendance,
     record: Record,
 }
 
 impl Started {
     /// Looks at what the program left behind, and writes the audit line: what the caller should know, and
     /// what was moved away.
-    pub(crate) fn finish(self, outcome: &str) -> (Vec<String>, Vec<Intruder>) {
+    pub(crate) fn finish(self, outcome: &str, failed: bool) -> (Vec<String>, Vec<Intruder>) {
         let Self {
             child,
             inner,
-            confined,
+            attendance,
             mut record,
         } = self;
-        let mut notes = reached(&inner, &child);
-        // It and all that it started are gone before anybody looks.
-        drop(child);
-        let intruders = confined.map(Confined::finish).unwrap_or_default();
-        notes.extend(told(&intruders, &mut record));
+        let mut ended = attendance.end(&inner, child, failed, &mut record);
         record.finish(outcome);
-        (notes, intruders)
+        let intruders = std::mem::take(&mut ended.intruders);
+        (ended.words(), intruders)
     }
 }
 
@@ -73,21 +71,22 @@ impl ProcessJob {
             }
             let [stdin, stdout, stderr] = given.streams.map(Stdio::Given);
             (request.stdin, request.stdout, request.stderr) = (stdin, stdout, stderr);
-            let child = spawn(request).map_err(|error| not_started(&error, &shown, root))?;
-            Ok((child, confined))
+            let mut child = spawn(request).map_err(|error| not_started(&error, &shown, root))?;
+            let attendance = Attendance::begin(inner, &mut child, confined, root)?;
+            Ok((child, attendance))
         });
         match prepared {
-            Ok((child, confined)) => {
+            Ok((child, attendance)) => {
                 record.note(unenforced(inner, &child));
                 Ok(Started {
                     child,
                     inner: Arc::clone(inner),
-                    confined,
+                    attendance,
                     record,
                 })
             }
             Err(error) => {
-                record.finish(error.kind().name());
+                record.fail(&error);
                 Err(inner.scrub_error(error))
             }
         }

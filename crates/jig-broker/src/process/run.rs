@@ -8,10 +8,11 @@ use camino::Utf8Path;
 use jig_policy::{CommandTarget, Permit, Program};
 use jig_proto::vfs::{ErrorKind, ErrorReply, Method, ProcessReply, Reply};
 use jig_sandbox::{
-    BorrowedDescriptor, Child, Enforce, Enforcement, Exit, Interest, Limit, Program as Executable,
+    BorrowedDescriptor, Child, Enforce, Enforcement, Exit, Interest, Program as Executable,
     SpawnError, SpawnRequest, Waker, poll, set_nonblocking, spawn,
 };
 
+use super::attendance::Attendance;
 use super::output::Output;
 use super::{plain_environment, relocate};
 use crate::approvals::ApprovalKey;
@@ -49,26 +50,35 @@ impl ProcessJob {
         let root = view.path();
         let mut child = spawn(request).map_err(|error| not_started(&error, &shown, root))?;
         record.note(unenforced(inner, &child));
+        let attendance = Attendance::begin(inner, &mut child, confined, root)?;
         let result = watch(inner, &mut child, cancel, &shown);
-        let mut notes = reached(inner, &child);
-        // It and all that it started are gone before anybody looks at what is left behind.
-        drop(child);
-        let intruders = confined.map(Confined::finish).unwrap_or_default();
-        notes.extend(told(&intruders, record));
+        let failed = !matches!(&result, Ok(ProcessReply { exit_code: 0, .. }));
+        let failed = failed && !cancel.is_cancelled();
+        let mut ended = attendance.end(inner, child, failed, record);
         // A copy brings its changes back, also those of a program that was ended.
         let report = view.close();
         if !report.is_complete() {
-            notes.push(format!("not all changes could be brought back: {report}"));
+            let note = format!("not all changes could be brought back: {report}");
+            ended.notes.push(note);
         }
         match result {
             Ok(mut reply) => {
-                for note in notes {
+                for note in ended.words() {
                     reply.stderr.to_mut().push_str(&format!("\njig: {note}"));
                 }
                 Ok(Reply::Process(reply))
             }
             Err(mut error) => {
-                for note in notes {
+                let hints = ended
+                    .denials
+                    .iter()
+                    .filter_map(|denial| denial.hint.clone());
+                error.data.hint = error
+                    .data
+                    .hint
+                    .or(hints.reduce(|all, hint| all + "\n" + &hint));
+                let denials = ended.denials.iter().map(|denial| &denial.why);
+                for note in denials.chain(&ended.notes) {
                     error.message.push_str(&format!("; {note}"));
                 }
                 Err(error)
@@ -120,6 +130,7 @@ impl ProcessJob {
                 let command = Commanded {
                     program: program.into(),
                     literals: Vec::new(),
+                    ..Commanded::default()
                 };
                 let confined = inner.confine(&command, root, Reach::Workspace);
                 let confined = confined.map_err(|error| not_confined(&error, shown))?;
@@ -151,14 +162,6 @@ pub(super) fn unenforced(inner: &Inner, child: &Child) -> Option<String> {
     let open = parts.filter(|(_, part)| **part != Enforcement::Enforced);
     let open: Vec<String> = open.map(|(name, part)| format!("{name}: {part}")).collect();
     Some(format!("not all is enforced ({})", open.join(", ")))
-}
-
-/// The limits that a child came up against, one sentence each.
-pub(super) fn reached(inner: &Inner, child: &Child) -> Vec<String> {
-    let settings = inner.process.confine.as_ref();
-    let limits = settings.map_or(inner.process.limits, |settings| settings.limits);
-    let told = |limit: Limit| format!("it {}", limit.told(limits.height(limit).unwrap_or(0)));
-    child.reached().into_iter().map(told).collect()
 }
 
 /// Notes what was moved away in the log, and gives what a tool is told about it: not where the host keeps it.

@@ -23,6 +23,7 @@ use jig_sandbox::{SpawnRequest, Stdio, spawn};
 use self::live::{Look, Process};
 use self::pump::Pump;
 pub(crate) use self::table::Processes;
+use super::attendance::Attendance;
 use super::run::{ProcessJob, not_started, unenforced};
 use super::{judge_run, relocate};
 use crate::broker::Inner;
@@ -166,6 +167,7 @@ impl StartJob {
         let pty = on_ends(&mut request, terminal).map_err(failed)?;
         let mut child = spawn(request).map_err(|error| not_started(&error, &shown, root))?;
         record.note(unenforced(inner, &child));
+        let attendance = Attendance::begin(inner, &mut child, confined, root)?;
         let limits = &inner.limits;
         let (console, transcript) = match (pty, terminal) {
             (Some(pty), Some(size)) => (
@@ -189,7 +191,7 @@ impl StartJob {
             streams: [inner.secrets.stream(), inner.secrets.stream()],
             child,
             console,
-            confined,
+            attendance,
             view,
             record: record.of_the_end(),
         };

@@ -319,6 +319,7 @@ fn a_tool_that_asks_for_every_file_reaches_its_own_program_only() {
     let command = Commanded {
         program: "sh".into(),
         literals: vec!["tool.sh".into()],
+        ..Commanded::default()
     };
     let confined = broker
         .confine(&command, &root, Reach::OwnProgramOnly)
@@ -353,6 +354,7 @@ fn confined(world: &World, reach: Reach) -> jig_broker::Confined {
     let command = Commanded {
         program: "sh".into(),
         literals: Vec::new(),
+        ..Commanded::default()
     };
     let root = camino::Utf8PathBuf::from_path_buf(root).unwrap();
     world.broker().confine(&command, &root, reach).unwrap()

@@ -33,6 +33,7 @@ impl Tool {
         let command = Commanded {
             program: words[0].into(),
             literals: words[1..].iter().map(Into::into).collect(),
+            ..Commanded::default()
         };
         let confined = broker.confine(&command, view.path(), Reach::Workspace);
         let mut confined = confined.unwrap();
@@ -237,6 +238,7 @@ fn without_a_door_no_program_is_found_or_nothing_starts() {
     let command = Commanded {
         program: "sh".into(),
         literals: Vec::new(),
+        ..Commanded::default()
     };
     let view = world.files.materialize().unwrap();
     let confined = broker.confine(&command, view.path(), Reach::Workspace);

@@ -210,6 +210,7 @@ fn failed(error: &ToolError, out: &mut Output) -> anyhow::Result<()> {
     }
     let causes = error.trace.iter().map(|cause| printable(cause));
     out.error(&printable(&error.message), causes);
+    out.denials(&error.denials);
     Ok(())
 }
 

@@ -1,9 +1,11 @@
 //! `jig policy explain`: one question, answered with the rule that decided.
 
 use anyhow::anyhow;
+use jig_config::{OnUncovered, Runtime, Tool};
 use jig_policy::{
-    Capability, CommandTarget, DiskLookup, EnvTarget, EnvUse, FileTarget, Loser, MoveTarget,
-    NetTarget, Policy, Program, ProgramError, ResolveError, Resolved, Target, Verdict, Workspace,
+    Capability, CommandTarget, ConnectionTarget, DiskLookup, EnvTarget, EnvUse, FileTarget, Loser,
+    MoveTarget, NetTarget, OwnedSpeaks, Policy, Program, ProgramError, ResolveError, Resolved,
+    Target, Verdict, Workspace,
 };
 use serde_json::{Value as Json, json};
 
@@ -24,14 +26,17 @@ pub(crate) struct Answer {
     asks: bool,
 }
 
-/// Asks the policy of `tool`. `asks` says whether somebody would be asked where no rule speaks.
+/// Asks the policy of `tool`.
 pub(crate) fn answer(
-    tool: &str,
+    tool: &Tool,
     policy: &Policy,
     workspace: &Workspace<DiskLookup>,
     question: &Question,
-    asks: bool,
 ) -> anyhow::Result<Answer> {
+    // The operating system cannot ask; a mediated tool's request can wait for an answer.
+    let asks = tool.on_uncovered == OnUncovered::Ask && tool.runtime != Runtime::Stdio;
+    let runtime = tool.runtime;
+    let tool = tool.name.as_str();
     let answer = |target: Judged<'_>| target.answer(tool, asks);
     let file = |capability: Capability, path: &str| match workspace.resolve(path) {
         Ok(path) => {
@@ -70,7 +75,15 @@ pub(crate) fn answer(
             };
             let target = NetTarget::parse(&url)
                 .map_err(|error| anyhow!(error).context(format!("`{url}` cannot be requested")))?;
-            answer(Judged::new(policy, &target, policy.losers_net(&target)))
+            let losers = policy.losers_net(&target);
+            answer(match unseen(runtime, &target) {
+                Some(connection) => Judged {
+                    operation: target.operation(),
+                    target: target.to_string(),
+                    ..Judged::new(policy, &connection, losers)
+                },
+                None => Judged::new(policy, &target, losers),
+            })
         }
         Question::Env { name, header } => {
             let wanted = if *header {
@@ -96,6 +109,20 @@ pub(crate) fn answer(
             Err(ProgramError::Path(error)) => unresolved(tool, "run", &error),
             Err(error) => return Err(error.into()),
         },
+    })
+}
+
+/// The connection that a program makes for a URL, where it does not show the URL itself.
+fn unseen(runtime: Runtime, target: &NetTarget) -> Option<ConnectionTarget> {
+    let speaks = match target.scheme() {
+        "http" | "ws" => return None,
+        "https" | "wss" => OwnedSpeaks::Tls,
+        _ => OwnedSpeaks::Other,
+    };
+    (runtime == Runtime::Stdio).then(|| ConnectionTarget {
+        host: target.host().to_owned(),
+        port: target.port(),
+        speaks,
     })
 }
 

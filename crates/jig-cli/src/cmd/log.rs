@@ -87,5 +87,11 @@ fn print(entry: &AuditEntry, out: &mut Output) -> anyhow::Result<()> {
         line.push_str(&format!("  {YELLOW}{}{YELLOW:#}", printable(outcome)));
     }
     line.push('\n');
+    if let Some(hint) = entry.hint.as_deref() {
+        line.push_str(&format!("    {DIM}to allow it, add:{DIM:#}\n"));
+        for rule in hint.trim_end().lines() {
+            line.push_str(&format!("      {}\n", printable(rule)));
+        }
+    }
     out.text(&line)
 }

@@ -1,7 +1,10 @@
 //! `jig policy`.
 
-use jig_config::{OnUncovered, Runtime, Tool};
-use jig_policy::{CompiledFsRule, Guards, Policy, ProtectionLevel, Verdict};
+use jig_config::{Runtime, Tool};
+use jig_policy::{
+    CompiledFsRule, CompiledNetRule, Connection, Guards, Policy, ProtectionLevel, Reason, Speaks,
+    Verdict,
+};
 use serde_json::{Value as Json, json};
 
 use super::explain;
@@ -37,10 +40,7 @@ pub(crate) fn run(
         } => {
             let tool = project.tool(tool)?;
             let policy = project.policy(tool, &workspace)?;
-            // The operating system cannot ask; a mediated tool's request can wait for an answer.
-            let asks = tool.on_uncovered == OnUncovered::Ask && tool.runtime != Runtime::Stdio;
-            let name = tool.name.as_str();
-            let answer = explain::answer(name, &policy, &workspace, question, asks)?;
+            let answer = explain::answer(tool, &policy, &workspace, question)?;
             if out.is_json() {
                 out.json(&answer.json())?;
             } else {
@@ -63,7 +63,11 @@ pub(crate) fn shown(tool: &Tool, policy: &Policy, guards: &Guards) -> String {
     text.push_str(&indented(&fs_table(policy), 2));
     text.push_str("\nNetwork:\n");
     text.push_str(&lines(policy.net_rules(), "nothing", |rule| {
-        (rule.to_string(), rule.origin().to_string())
+        let hidden = match is_hidden(tool, policy, rule) {
+            true => ", in plain HTTP only: under TLS the path cannot be seen",
+            false => "",
+        };
+        (format!("{rule}{hidden}"), rule.origin().to_string())
     }));
     text.push_str("\nVariables of the host's environment:\n");
     text.push_str(&lines(policy.env_rules(), "none", |rule| {
@@ -97,6 +101,20 @@ pub(crate) fn shown(tool: &Tool, policy: &Policy, guards: &Guards) -> String {
         sensitive.join(" ")
     ));
     text
+}
+
+/// Whether the rule is on a path that a program's connections hide, so that they are refused.
+fn is_hidden(tool: &Tool, policy: &Policy, rule: &CompiledNetRule) -> bool {
+    let refused = |port: u16| {
+        let tls = Connection {
+            host: rule.host(),
+            port,
+            speaks: Speaks::Tls,
+        };
+        matches!(policy.decide_connection(&tls).reason, Reason::PathUnderTls)
+    };
+    let of_path = rule.declared().path_prefix.is_some();
+    tool.runtime == Runtime::Stdio && of_path && rule.ports().any(refused)
 }
 
 fn fs_table(policy: &Policy) -> String {
@@ -164,6 +182,7 @@ pub(crate) fn shown_json(tool: &Tool, policy: &Policy, guards: &Guards) -> Json 
                 "port": rule.declared().port,
                 "path_prefix": rule.declared().path_prefix,
                 "allow": rule.allow(),
+                "hidden_under_tls": is_hidden(tool, policy, rule),
                 "origin": rule.origin().to_string(),
             })
         })

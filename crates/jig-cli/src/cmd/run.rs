@@ -1,6 +1,8 @@
 //! `jig run`: any command, under the policy of a tool or the default one.
 
+mod hosts;
 mod relay;
+mod remedy;
 
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
@@ -9,14 +11,15 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
 use camino::{Utf8Path, Utf8PathBuf};
-use jig_broker::ConfineError;
+use jig_broker::{ConfineError, Gateway};
 use jig_config::SandboxLimits;
-use jig_engine::{CallError, Prepared};
+use jig_engine::{CallError, Preparation, Prepared};
+use jig_proto::Denial;
 use jig_runtime::StartError;
 use jig_sandbox::{
-    Bytes, Child, Enforcement, Exit, Limit, Limits, SpawnError, SpawnRequest, Stdio, Tier,
+    Bytes, Child, Enforcement, Exit, Limit, Limits, Network, Observer, SpawnError, SpawnRequest, Stdio, Tier,
 };
-use serde_json::{Value as Json, json};
+use serde_json::json;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::iterator::{Handle, Signals};
 
@@ -25,7 +28,7 @@ use crate::args::{Global, RunArgs, When};
 use crate::cmd::call;
 use crate::exit::Done;
 use crate::limits;
-use crate::output::{BOLD, DIM, Output, field};
+use crate::output::{BOLD, DIM, Output, field, printable};
 use crate::terminal;
 use crate::workspace::{self, Project};
 
@@ -47,14 +50,23 @@ fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<
     };
     let engine = call::engine(&project, out)?;
     let mut command = args.command.clone();
+    if let Some(word) = command.first().filter(|word| word.starts_with('-')) {
+        // What looks like an option of ours was not known, and became the first word of the command.
+        let hint = "hint: `jig run --help` lists the options; the command comes after `--`";
+        return Err(anyhow!(hint).context(format!("`{word}` is no option of jig run, and no program")));
+    }
     if let Some(program) = command.first_mut()
         && program.contains('/')
     {
         // A path is meant from where jig was called, as all other words of the command are.
         *program = workspace::current()?.join(&*program).into_string();
     }
+    let preparation = Preparation {
+        observe: !args.no_observe,
+        ..Preparation::default()
+    };
     let prepared = engine
-        .prepare(&tool, &command)
+        .prepare(&tool, &command, preparation)
         .map_err(|error| match error {
             CallError::Start { error, .. } => anyhow::Error::from(error),
             CallError::Unconfinable { reason, .. } => not_held(reason),
@@ -85,7 +97,13 @@ fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<
         }
         false => (None, None),
     };
-    let (child, tree) = start(args, &prepared, end)?;
+    let (mut child, tree) = start(args, &prepared, end)?;
+    let sockets = child.gateway.take();
+    let gateway = sockets.map(|sockets| prepared.broker.open_gateway(sockets));
+    let gateway = gateway.transpose().context("cannot serve the network of the command")?;
+    if let Some(reason) = &child.unobserved {
+        out.note(&format!("jig: a refusal will not be explained: {reason}"));
+    }
     for (part, enforcement) in child.status.parts() {
         // In tier A the gaps are those that the documents list, and the same for every call.
         let matters = args.best_effort || child.status.tier != Tier::A;
@@ -98,7 +116,13 @@ fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<
         None => watch(&child, signals, limits.time)?,
     };
     let reached = child.reached();
+    let observation = child.observer.take().map(Observer::finish);
     drop(child);
+    let mut denials = gateway.map(Gateway::close).unwrap_or_default();
+    if let Some(observation) = &observation {
+        let (broker, confined) = (&prepared.broker, &prepared.confined);
+        denials.extend(broker.explain(observation, confined, &prepared.root));
+    }
     let intruders = prepared.confined.finish();
     for intruder in &intruders {
         out.note(&format!("jig: {intruder}"));
@@ -106,14 +130,25 @@ fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<
     let mut ended_by_limit = timed_out;
     if timed_out && let Some(time) = limits.time {
         out.note(&format!(
-            "jig: the command ran longer than {} and was ended",
+            "jig: the command ran longer than {} and was ended; allow more with --time",
             limits::time(time)
         ));
     }
     for limit in reached {
         ended_by_limit |= matches!(limit, Limit::Memory);
         let height = tree.height(limit).unwrap_or(0);
-        out.note(&format!("jig: the command {}", limit.told(height)));
+        let flag = match limit {
+            Limit::Tasks => "--processes",
+            Limit::Memory => "--memory",
+            Limit::Descriptors => "--descriptors",
+            _ => "--file-size",
+        };
+        let told = limit.told(height);
+        out.note(&format!("jig: the command {told}; allow more with {flag}"));
+    }
+    // What a command that went well was refused, it did not need.
+    if ended_by_limit || !exit.is_success() {
+        explained(args, &denials, out);
     }
     Ok(match ended_by_limit {
         true => Done::Passed(Exit::Exited { code: LIMIT }),
@@ -121,6 +156,25 @@ fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<
         false if exit.is_success() && !intruders.is_empty() => Done::Bad,
         false => Done::Passed(exit),
     })
+}
+
+/// Says what the command was refused, and what would allow it.
+fn explained(args: &RunArgs, denials: &[Denial], out: &mut Output) {
+    let flags = match args.policy {
+        // What allows it belongs into the configuration of that tool.
+        Some(_) => Vec::new(),
+        None => remedy::flags(denials),
+    };
+    for denial in denials {
+        let mut denial = denial.clone();
+        if denial.hint.as_deref().and_then(remedy::of_hint).is_some() && !flags.is_empty() {
+            denial.hint = None;
+        }
+        out.note(&format!("jig: refused: {}", printable(&denial.to_string())));
+    }
+    if !flags.is_empty() {
+        out.note(&format!("hint: to allow it, run it with: {}", flags.join(" ")));
+    }
 }
 
 /// The configuration with one more tool, which is this command, unless there is one whose policy applies.
@@ -139,6 +193,11 @@ fn project(args: &RunArgs, global: &Global) -> anyhow::Result<(Project, String)>
         }
         if !outside.is_empty() {
             sets.push(format!("{}=[{}]", key("sandbox.system"), outside.join(",")));
+        }
+        if !args.net.is_empty() {
+            let rules = args.net.iter().map(|host| hosts::rule(host));
+            let rules = rules.collect::<anyhow::Result<Vec<String>>>()?;
+            sets.push(format!("{}=[{}]", key("access.net"), rules.join(",")));
         }
         if !args.env.is_empty() {
             let rules = args
@@ -345,7 +404,7 @@ fn shown(
         confined.program.as_os_str().to_string_lossy(),
     ));
     text.push_str(&field("starts in", confined.cwd.display()));
-    text.push_str(&field("network", name_of(&json!(profile.network))));
+    text.push_str(&field("network", network(&profile.network)));
     text.push_str(&field("env", names.join(" ")));
     text.push_str(&field("limits", limits::listed(limits)));
     text.push_str(&format!(
@@ -380,8 +439,15 @@ fn shown(
     out.text(&text)
 }
 
-fn name_of(value: &Json) -> String {
-    value.as_str().unwrap_or_default().to_owned()
+fn network(network: &Network) -> String {
+    match network {
+        Network::None => "none".to_owned(),
+        Network::Gateway(gateway) => {
+            let ports: Vec<String> = gateway.ports.iter().map(u16::to_string).collect();
+            format!("the hosts of its rules, on ports {}", ports.join(", "))
+        }
+        _ => "that of the host".to_owned(),
+    }
 }
 
 /// What shells and `env` end with when a command did not run.

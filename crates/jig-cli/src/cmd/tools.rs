@@ -92,6 +92,8 @@ fn one(project: &Project, name: &str, out: &mut Output) -> anyhow::Result<()> {
             "origin": tool.declared_at().to_string(),
             "policy": policy::shown_json(tool, &policy, &guards),
             "sandbox": sandbox_json(tool),
+            "repeatable": tool.repeatable,
+            "overlay": tool.overlay.map(|mode| mode.name()),
         }));
     }
     let mut text = format!("{BOLD}{}{BOLD:#}", tool.name);
@@ -112,6 +114,12 @@ fn one(project: &Project, name: &str, out: &mut Output) -> anyhow::Result<()> {
     text.push_str(&field("run", run_modes(tool)));
     text.push_str(&stateful(tool));
     text.push_str(&field("result", tool.result.name()));
+    if let Some(overlay) = tool.overlay {
+        text.push_str(&field("overlay", overlay));
+    }
+    if tool.repeatable {
+        text.push_str(&field("repeatable", "yes"));
+    }
     text.push_str(&field("declared", tool.declared_at()));
     if is_program(tool) {
         text.push_str(&sandbox(tool));
@@ -219,6 +227,11 @@ fn sandbox(tool: &Tool) -> String {
         let change = if path.write { ", may be changed" } else { "" };
         text.push_str(&field("system", format!("{}{change}", path.path)));
     }
+    for (name, on) in [("proxy", sandbox.proxy), ("observe", sandbox.observe)] {
+        if on {
+            text.push_str(&field(name, "yes"));
+        }
+    }
     text.push_str(&field("limits", limits::listed(&sandbox.limits)));
     text
 }
@@ -238,6 +251,8 @@ fn sandbox_json(tool: &Tool) -> Json {
         "presets": presets,
         "system": system.collect::<Vec<Json>>(),
         "limits": limits::json(&sandbox.limits),
+        "proxy": sandbox.proxy,
+        "observe": sandbox.observe,
     })
 }
 

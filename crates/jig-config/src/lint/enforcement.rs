@@ -1,6 +1,9 @@
 //! Rules that the runtime of a tool can't hold it to.
 
-use crate::model::{Enforce, Runtime, Tool};
+use jig_policy::NetRule;
+
+use crate::hint::quote;
+use crate::model::{Runtime, Tool};
 use crate::origin::Layer;
 use crate::problem::Problem;
 
@@ -8,37 +11,48 @@ pub(super) fn lint(tool: &Tool, warnings: &mut Vec<Problem>) {
     // Whoever wrote rules for all tools did not mean those that only jig declares.
     let is_meant = tool.own_rules || tool.declared_at().layer() != Layer::BuiltIn;
     if tool.runtime == Runtime::Stdio && is_meant {
-        warnings.extend(hosts(tool));
+        paths_under_tls(tool, warnings);
         warnings.extend(programs(tool));
     }
 }
 
-/// The system can cut a subprocess off from the network, not tell one host from another (X-53).
-/// Where every rule denies, cutting it off is what they say.
-fn hosts(tool: &Tool) -> Option<Problem> {
-    let mut rules = tool.access.net.iter().zip(&tool.places.net);
-    let (_, place) = rules.find(|(rule, _)| rule.allow)?;
-    let (message, help) = match tool.sandbox.enforce {
-        Enforce::Required => (
+/// A program that makes its own connections shows no paths under TLS, so where one has to decide,
+/// they are refused. One word for each host is enough.
+fn paths_under_tls(tool: &Tool, warnings: &mut Vec<Problem>) {
+    let rules = || tool.access.net.iter().zip(&tool.places.net);
+    let same = |one: &NetRule, other: &NetRule| one.host.eq_ignore_ascii_case(&other.host);
+    for (index, (rule, place)) in rules().enumerate().filter(|(_, (rule, _))| hides(rule)) {
+        let earlier = rules().take(index);
+        let is_told = earlier
+            .into_iter()
+            .any(|(other, _)| hides(other) && same(rule, other));
+        // Where nothing is allowed, nothing more is lost.
+        let is_open = rules().any(|(other, _)| other.allow && same(rule, other));
+        if is_told || !is_open {
+            continue;
+        }
+        let problem = Problem::warning(
             format!(
-                "the tool `{}` will not start: it has rules on hosts, and for the runtime `stdio` \
-                 they can't be enforced",
-                tool.name
+                "`{}` can't reach {} over TLS: this rule is on a path, which a program that makes its \
+                 own connections shows only in plain HTTP",
+                tool.name,
+                quote(&rule.host)
             ),
-            "write `runtime = \"vfs\"` if the tool speaks that protocol, so that jig makes its \
-             requests; or remove the rules that allow hosts: then it runs without any network",
-        ),
-        Enforce::BestEffort => (
-            format!(
-                "the rules on hosts don't help `{}`: for the runtime `stdio` they can't be enforced, \
-                 so it runs without any network",
-                tool.name
-            ),
-            "write `runtime = \"vfs\"` if the tool speaks that protocol, or remove the rules",
-        ),
-    };
-    let problem = Problem::warning(message, help);
-    Some(problem.at(&place.origin, "").key(place.key.clone()))
+            "remove `path_prefix`; or write `scheme = \"http\"` if only plain HTTP is meant, or \
+             `runtime = \"vfs\"` if the tool speaks that protocol, so that jig makes its requests",
+        );
+        warnings.push(problem.at(&place.origin, "").key(place.key.clone()));
+    }
+}
+
+/// Whether a rule is on a path of what may be TLS.
+fn hides(rule: &NetRule) -> bool {
+    let plain = |scheme: &String| matches!(scheme.to_ascii_lowercase().as_str(), "http" | "ws");
+    let root = |prefix: &String| prefix.bytes().all(|byte| byte == b'/');
+    rule.path_prefix
+        .as_ref()
+        .is_some_and(|prefix| !root(prefix))
+        && !rule.scheme.as_ref().is_some_and(plain)
 }
 
 /// A subprocess starts programs itself. What it can read, it can also run: as a copy, or through the

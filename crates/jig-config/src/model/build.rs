@@ -1,6 +1,7 @@
 //! From merged trees to [`Config`], with the checks that only a whole tool can pass.
 
 mod access;
+mod programs;
 
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ use super::settings::{
     ResultMode, RunMode, Sandbox, SystemPath,
 };
 use super::stateful::{self, Notices, RunModes, Stateful};
-use super::{Config, ConfigFile, Runtime, Source, Tool, ToolName};
+use super::{Config, ConfigFile, NetworkSettings, Runtime, Source, Tool, ToolName};
 use crate::hint::{closest, dotted, quote};
 use crate::load::MergedTool;
 use crate::origin::Layer;
@@ -37,6 +38,7 @@ pub(crate) struct Built {
 pub(crate) fn build(
     sources: &Sources,
     merged: IndexMap<String, MergedTool>,
+    network: Option<Node>,
     files: Vec<ConfigFile>,
 ) -> Built {
     let mut built = Built {
@@ -44,6 +46,8 @@ pub(crate) fn build(
             tools: IndexMap::with_capacity(merged.len()),
             files,
             state: sources.state.clone(),
+            network: NetworkSettings::read(network.as_ref()),
+            network_values: network,
         },
         errors: Vec::new(),
         warnings: Vec::new(),
@@ -118,12 +122,14 @@ impl Builder<'_> {
                 "remove `input`",
             );
         }
+        self.only_of_programs(runtime);
         let (access, places) = self.access(&source);
         let Stateful {
             actions,
             parameters,
             terminal,
         } = self.stateful(&source, runtime);
+        let overlay = self.overlay(runtime, actions.is_one_shot());
         let run = RunModes::read(self.node.get("run"));
         let by_run = match run.spawn {
             RunMode::Unattended => FormatMode::Unattended,
@@ -154,6 +160,8 @@ impl Builder<'_> {
             actions,
             terminal,
             notices: Notices::read(self.node.get("notices")),
+            repeatable: self.node.get("repeatable").and_then(Node::bool) == Some(true),
+            overlay,
             run,
             result: self
                 .word("result", ResultMode::parse)
@@ -448,6 +456,8 @@ impl Builder<'_> {
             presets: presets.into_iter().collect(),
             limits: SandboxLimits::read(get("limits")),
             sensitive_paths: get("sensitive_paths").map(Node::texts).unwrap_or_default(),
+            proxy: get("proxy").and_then(Node::bool) == Some(true),
+            observe: get("observe").and_then(Node::bool) == Some(true),
         }
     }
 

@@ -24,6 +24,9 @@ macro_rules! words {
                 }
             }
 
+            /// All of them, in the order in which they are declared.
+            pub const ALL: &'static [Self] = &[$($name::$variant,)+];
+
             pub(crate) fn parse(word: &str) -> Option<Self> {
                 match word {
                     $($word => Some($name::$variant),)+
@@ -95,6 +98,18 @@ words! {
         Required = "required",
         /// It runs with what can be enforced, and the missing part is reported.
         BestEffort = "best-effort",
+    }
+}
+
+words! {
+    /// What becomes of the changes of a tool that writes to a layer over the workspace.
+    OverlayMode {
+        /// Somebody sees them and says whether they are made.
+        Ask = "ask",
+        /// They are made when the call succeeded.
+        Apply = "apply",
+        /// They are forgotten.
+        Discard = "discard",
     }
 }
 
@@ -192,6 +207,10 @@ pub struct Sandbox {
     pub limits: SandboxLimits,
     /// Patterns that extend the list of sensitive paths.
     pub sensitive_paths: Vec<String>,
+    /// Whether a tool of runtime `stdio` is told of a proxy by its environment.
+    pub proxy: bool,
+    /// Whether a tool of runtime `stdio` is watched, so that what it is refused can be named.
+    pub observe: bool,
 }
 
 /// A path outside the workspace that a tool may use: a toolchain, a cache.

@@ -1,18 +1,20 @@
 //! The table of all keys.
 
 mod access;
+mod network;
 mod parameters;
 mod sandbox;
 mod settings;
 mod stateful;
 
 use access::ACCESS;
+pub(crate) use network::NETWORK;
 use parameters::PARAMETERS;
 pub(crate) use sandbox::LIMITS_TABLE;
 use sandbox::SANDBOX;
 use settings::{
-    COMMAND_TABLE, ENABLE, EXAMPLES, FORMAT, INPUT, ON_UNCOVERED, OPTIONS, QUESTIONS, RESULT,
-    RUNTIME, SIZE_THRESHOLD, STYLE,
+    COMMAND_TABLE, ENABLE, EXAMPLES, FORMAT, INPUT, ON_UNCOVERED, OPTIONS, OVERLAY, QUESTIONS,
+    REPEATABLE, RESULT, RUNTIME, SIZE_THRESHOLD, STYLE,
 };
 use stateful::{NOTICES, RUN, STATEFUL, TERMINAL};
 
@@ -38,6 +40,11 @@ pub(crate) static ROOT: Shape = Shape::Table(&Table {
             }),
             "The place in which files written for JP have their tools."
         ),
+        key!(
+            "network",
+            Shape::Table(&NETWORK),
+            "What all tools share of the network; the hosts that a tool may reach are its own."
+        ),
     ],
     foreign: &[
         ("tool", "write `[tools.NAME]`"),
@@ -58,6 +65,12 @@ pub(crate) static ROOT: Shape = Shape::Table(&Table {
             "rules belong to a tool; for all tools write `[[tools.'*'.access.fs]]`",
         ),
         ("defaults", "defaults for every tool are in `[tools.'*']`"),
+        ("dns", "write `network.resolver`"),
+        ("resolver", "write `network.resolver`"),
+        (
+            "net",
+            "rules on hosts belong to a tool: `[[tools.NAME.access.net]]`",
+        ),
     ],
     short: None,
 });
@@ -94,6 +107,8 @@ pub(crate) static TOOL: Table = Table {
         STATEFUL,
         TERMINAL,
         NOTICES,
+        REPEATABLE,
+        OVERLAY,
         key!("summary", Shape::Text(&ANY), "One line about the tool."),
         key!(
             "description",
@@ -166,6 +181,14 @@ static STAR: Table = Table {
         (
             "terminal",
             "give every tool its own `terminal`; `'*'` holds only what tools have in common",
+        ),
+        (
+            "overlay",
+            "give every tool its own `overlay`; `'*'` holds only what tools have in common",
+        ),
+        (
+            "repeatable",
+            "say it of every tool apart; `'*'` holds only what tools have in common",
         ),
         (
             "description",
@@ -242,6 +265,20 @@ const FOREIGN_TOOL_KEYS: &[(&str, &str)] = &[
         "write `sandbox.limits`: how much a tool may use is part of its sandbox",
     ),
     ("presets", "write `sandbox.presets`"),
+    ("observe", "write `sandbox.observe`"),
+    ("observed", "write `sandbox.observe`"),
+    ("proxy", "write `sandbox.proxy`"),
+    ("idempotent", "write `repeatable`"),
+    (
+        "retry",
+        "write `repeatable = true`: a failed call is then run again to say why",
+    ),
+    (
+        "dry_run",
+        "write `overlay = \"discard\"`: what the tool changes is then forgotten",
+    ),
+    ("copy_on_write", "write `overlay`"),
+    ("layer", "write `overlay`"),
     (
         "max_output",
         "write `size_threshold` for the result, `sandbox.limits.output` for what is printed",

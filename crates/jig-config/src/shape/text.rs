@@ -4,7 +4,7 @@ use std::fmt;
 
 use jig_proto::ProjectPath;
 
-use crate::model::{Command, Source, SourceError, ToolName};
+use crate::model::{Command, Source, SourceError, ToolName, parse_resolver};
 
 /// A check on strings, the same in the loader and in the JSON Schema.
 pub(crate) struct TextRule {
@@ -161,6 +161,19 @@ pub(crate) static ENV_EXACT: TextRule = TextRule {
             ));
         }
         variable_name(text, text)
+    },
+};
+
+/// `system`, or the address of a server that answers DNS.
+pub(crate) static RESOLVER: TextRule = TextRule {
+    pattern: Some("^(?:system|[0-9A-Fa-f.:%\\[\\]]+)$"),
+    check: |text| match parse_resolver(text) {
+        Ok(_) => Ok(()),
+        Err(reason) => Err(Complaint::new(
+            reason,
+            "write `\"system\"`, an address such as `\"1.1.1.1\"`, or one with a port, such as \
+             `\"127.0.0.1:5353\"` or `\"[::1]:5353\"`",
+        )),
     },
 };
 

@@ -358,3 +358,35 @@ fn one_predefined_tool_is_the_same_without_the_others() {
         );
     }
 }
+
+#[test]
+fn the_resolver_of_all_tools() {
+    let check = |toml: &str, sets: &[&str], expected: Option<&str>| {
+        let workspace =
+            Workspace::with(toml).file("more.toml", "[network]\nresolver = \"9.9.9.9\"");
+        let mut sources = workspace.sources();
+        sources.sets = sets.iter().map(|&set| set.to_owned()).collect();
+        if sets.contains(&"network={}") {
+            sources.files.push(workspace.path("more.toml"));
+        }
+        let found = loaded(&sources).network.resolver.map(|one| one.to_string());
+        assert_eq!(found.as_deref(), expected, "{toml} {sets:?}");
+    };
+    check("", &[], None);
+    check("[network]", &[], None);
+    for (written, expected) in [
+        ("system", None),
+        ("1.1.1.1", Some("1.1.1.1:53")),
+        ("127.0.0.1:5353", Some("127.0.0.1:5353")),
+        ("::1", Some("[::1]:53")),
+        ("[::1]", Some("[::1]:53")),
+        ("[::1]:5353", Some("[::1]:5353")),
+    ] {
+        let toml = format!("[network]\nresolver = \"{written}\"\n");
+        check(&toml, &[], expected);
+    }
+    let below = "[network]\nresolver = \"1.1.1.1\"\n";
+    check(below, &["network={}"], Some("9.9.9.9:53"));
+    check(below, &["network.resolver=2.2.2.2:99"], Some("2.2.2.2:99"));
+    check(below, &["network.resolver=system"], None);
+}

@@ -634,3 +634,127 @@ fn a_mistake_can_not_write_to_the_terminal() {
         assert_eq!(text.contains('\u{1b}'), colour, "{text:?}");
     }
 }
+
+#[test]
+fn network_and_resolver() {
+    let right = "[network]\nresolver = \"127.0.0.1:5353\"\n";
+    check(
+        "resolver_by_name",
+        "[network]\nresolver = \"dns.google\"\n",
+        right,
+    );
+    check(
+        "resolver_with_port_zero",
+        "[network]\nresolver = \"1.1.1.1:0\"\n",
+        right,
+    );
+    check(
+        "resolver_nowhere",
+        "[network]\nresolver = \"0.0.0.0\"\n",
+        right,
+    );
+    check(
+        "resolver_as_a_list",
+        "[network]\nresolver = [\"1.1.1.1\"]\n",
+        right,
+    );
+    check("network_dns", "[network]\ndns = \"1.1.1.1\"\n", right);
+    check(
+        "network_misspelt",
+        "[network]\nresolvers = \"1.1.1.1\"\n",
+        right,
+    );
+    check(
+        "network_allow",
+        "[network]\nallow = [\"a.de\"]\n",
+        &net("host = \"a.de\"\nallow = true"),
+    );
+    check("dns_at_the_top", "dns = \"1.1.1.1\"\n", right);
+    check(
+        "network_of_a_tool",
+        &tool("network.allow = [\"a.de\"]"),
+        &net("host = \"a.de\"\nallow = true"),
+    );
+}
+
+#[test]
+fn settings_of_programs() {
+    let observed = tool("sandbox.observe = true");
+    check("observed", &tool("sandbox.observed = true"), &observed);
+    check(
+        "observe_outside_the_sandbox",
+        &tool("observe = true"),
+        &observed,
+    );
+    check(
+        "observe_quoted",
+        &tool("sandbox.observe = \"true\""),
+        &observed,
+    );
+    check("watch", &tool("sandbox.watch = true"), &observed);
+    let proxy = tool("sandbox.proxy = true");
+    check(
+        "proxy_with_an_address",
+        &tool("sandbox.proxy = \"http://127.0.0.1:3128\""),
+        &proxy,
+    );
+    check("proxy_outside_the_sandbox", &tool("proxy = true"), &proxy);
+    let repeatable = tool("repeatable = true");
+    check("idempotent", &tool("idempotent = true"), &repeatable);
+    check(
+        "repeatable_in_the_sandbox",
+        &tool("sandbox.repeatable = true"),
+        &repeatable,
+    );
+    check(
+        "repeatable_for_all",
+        "[tools.'*']\nrepeatable = true\n",
+        &repeatable,
+    );
+}
+
+#[test]
+fn overlays() {
+    let right = tool("overlay = \"ask\"");
+    check("overlay_as_a_boolean", &tool("overlay = true"), &right);
+    check(
+        "overlay_with_a_strange_word",
+        &tool("overlay = \"keep\""),
+        &right,
+    );
+    check(
+        "overlay_misspelt",
+        &tool("overlay = \"discrad\""),
+        &tool("overlay = \"discard\""),
+    );
+    check(
+        "overlay_in_the_sandbox",
+        &tool("sandbox.overlay = \"ask\""),
+        &right,
+    );
+    check(
+        "overlay_for_all",
+        "[tools.'*']\noverlay = \"ask\"\n",
+        &right,
+    );
+    check(
+        "overlay_of_a_mediated_tool",
+        &tool("runtime = \"vfs\"\noverlay = \"ask\""),
+        &tool("runtime = \"vfs\""),
+    );
+    check(
+        "overlay_of_a_component",
+        "[tools.a]\nsource = \"local\"\nwasm = \"a.wasm\"\noverlay = \"apply\"\n",
+        "[tools.a]\nsource = \"local\"\nwasm = \"a.wasm\"\n",
+    );
+    check(
+        "overlay_of_a_builtin_tool",
+        "[tools.fs_create_file]\noverlay = \"discard\"\n",
+        "[tools.fs_create_file]\nrun = \"ask\"\n",
+    );
+    check(
+        "overlay_of_a_stateful_tool",
+        &tool("stateful = true\noverlay = \"ask\""),
+        &tool("stateful = false\noverlay = \"ask\""),
+    );
+}

@@ -5,8 +5,13 @@ use jig_config::{show, show_json};
 use crate::workspace::Workspace;
 
 const TOML: &str = r#"
+[network]
+resolver = "127.0.0.1:5353"
+
 [tools.build]
 source = "local"
+overlay = "apply"
+repeatable = true
 command = { program = "make", args = ["-j", "\"quoted\""] }
 enable = "explicit"
 options = { level = 3, ratio = 0.5, when = 2024-05-01, nested = { list = [1, { a = 1 }], empty = {} } }
@@ -28,6 +33,8 @@ write = true
 args = [["-c", "**"]]
 
 [tools.build.sandbox]
+observe = true
+proxy = true
 presets = ["rust"]
 limits = { memory = "2GiB", time = false }
 
@@ -69,8 +76,9 @@ fn what_is_shown_loads_as_the_same_tools() {
         assert_eq!(one.command, two.command);
         assert_eq!(one.parameters, two.parameters);
         assert_eq!(one.enable, two.enable);
-        assert_eq!(one.sandbox.limits, two.sandbox.limits);
-        assert_eq!(one.sandbox.presets, two.sandbox.presets);
+        assert_eq!(one.sandbox, two.sandbox);
+        assert_eq!((one.overlay, one.repeatable), (two.overlay, two.repeatable));
+        assert_eq!(first.network, again.network);
     }
 }
 
@@ -82,18 +90,23 @@ fn as_json_with_origins() {
     assert_eq!(shown["tools"]["build"]["run"], "ask");
     let origin = &shown["origins"]["tools.build.access.fs[1].write"];
     let expected =
-        serde_json::json!({ "layer": "workspace", "file": "jig.toml", "line": 19, "column": 9 });
+        serde_json::json!({ "layer": "workspace", "file": "jig.toml", "line": 24, "column": 9 });
     assert_eq!(*origin, expected);
     // Nobody wrote it, so it has no origin.
     assert_eq!(shown["origins"].get("tools.build.run"), None);
-    assert_eq!(shown["origins"]["tools.'dotted.name'.source"]["line"], 29);
+    assert_eq!(shown["origins"]["tools.'dotted.name'.source"]["line"], 36);
     assert_eq!(
         shown["origins"]["tools.build.sandbox.limits.memory"]["line"],
-        26
+        33
     );
+    assert_eq!(shown["network"]["resolver"], "127.0.0.1:5353");
+    assert_eq!(shown["origins"]["network.resolver"]["line"], 3);
     assert_eq!(
         shown["origins"]["tools.fs_read_file.run"]["layer"],
         "built-in"
     );
     assert!(show_json(&config, false).get("origins").is_none());
+    let nothing = Workspace::with("").config();
+    assert_eq!(show_json(&nothing, true)["network"]["resolver"], "system");
+    assert!(show(&nothing, true).starts_with("[network]\nresolver = \"system\"  # default\n"));
 }

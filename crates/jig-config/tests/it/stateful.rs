@@ -536,7 +536,7 @@ fn defaults_of_all_tools_do_not_complain_about_predefined_ones() {
         let loaded = Workspace::with(lines).load().expect("it loads");
         loaded.warnings.len()
     };
-    let net = "access.net = [{ host = \"a.de\", allow = true }]";
+    let net = "access.net = [{ host = \"a.de\", path_prefix = \"/v1\", allow = true }]";
     let fs = "access.fs = [{ path = \".\", read = true }]";
     let commands = "access.commands.make = {}";
     for rules in [net, fs, commands] {

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use jig_config::{
-    Config, Input, Parameter, ParameterType, Preset, Runtime, SandboxLimits, Source, ToolName,
+    Config, Input, OverlayMode, Parameter, ParameterType, Preset, Runtime, SandboxLimits, Source,
+    ToolName,
 };
 use jig_policy::{Access, DefaultAccess};
 
@@ -128,6 +129,32 @@ fn input_and_threshold_x_61() {
         Input::Argv,
         Some(1024),
     );
+}
+
+#[test]
+fn settings_of_programs() {
+    let config = tool("");
+    let plain = config.tool("a").expect("the tool");
+    assert!(!plain.repeatable && plain.overlay.is_none());
+    assert!(!plain.sandbox.proxy && !plain.sandbox.observe);
+    let config = tool(
+        "repeatable = true\noverlay = \"discard\"\nsandbox = { proxy = true, observe = true }",
+    );
+    let all = config.tool("a").expect("the tool");
+    assert!(all.repeatable && all.sandbox.proxy && all.sandbox.observe);
+    assert_eq!(all.overlay, Some(OverlayMode::Discard));
+    for mode in [OverlayMode::Ask, OverlayMode::Apply] {
+        let config = tool(&format!("overlay = \"{mode}\""));
+        assert_eq!(config.tool("a").and_then(|tool| tool.overlay), Some(mode));
+    }
+    // What `'*'` says of the sandbox, a tool can take back.
+    let config = Workspace::with(
+        "[tools.'*'.sandbox]\nobserve = true\nproxy = true\n[tools.a]\nsource = \"local\"\n\
+         command = \"make\"\nsandbox.proxy = false\n",
+    )
+    .config();
+    let sandbox = &config.tool("a").expect("the tool").sandbox;
+    assert!(sandbox.observe && !sandbox.proxy);
 }
 
 #[test]

@@ -283,18 +283,74 @@ fn one_path_of_all_tools_is_one_warning() {
 }
 
 #[test]
-fn rules_that_the_runtime_can_not_enforce_x_53() {
-    let net = "access.net = [{ host = \"a.de\" }, { host = \"b.de\", allow = true }]\n";
+fn paths_that_tls_hides_from_a_subprocess_x_53() {
+    let net = |rules: &[&str]| {
+        let rules: Vec<String> = rules
+            .iter()
+            .map(|rule| format!("  {{ host = \"a.de\", {rule} }},\n"))
+            .collect();
+        format!("access.net = [\n{}]\n", rules.concat())
+    };
     check(
-        "hosts_of_a_subprocess",
-        &format!("{TOOL}{net}"),
-        &format!("{TOOL}access.net = [{{ host = \"a.de\" }}]\n"),
+        "path_under_tls",
+        &format!(
+            "{TOOL}{}",
+            net(&[
+                "path_prefix = \"/v1\", allow = true",
+                "path_prefix = \"/v1/x\""
+            ])
+        ),
+        &format!("{TOOL}{}", net(&["allow = true"])),
+    );
+    let plain = [
+        format!(
+            "{MEDIATED}{}",
+            net(&["path_prefix = \"/v1\", allow = true"])
+        ),
+        format!(
+            "{TOOL}{}",
+            net(&["scheme = \"http\", path_prefix = \"/v1\", allow = true"])
+        ),
+        format!("{TOOL}{}", net(&["path_prefix = \"/\", allow = true"])),
+        // Nothing is open on this host anyway.
+        format!("{TOOL}{}", net(&["path_prefix = \"/v1\""])),
+        // A rule on hosts holds for a program, so there is nothing to say.
+        format!("{TOOL}{}", net(&["allow = true"])),
+        format!("{TOOL}{}", net(&["port = 22, allow = true"])),
+    ];
+    for toml in plain {
+        let loaded = Workspace::with(&toml).load().expect("it loads");
+        let messages: Vec<&str> = loaded.warnings.iter().map(|one| one.message()).collect();
+        assert_eq!(messages, [""; 0], "{toml}");
+    }
+}
+
+#[test]
+fn settings_of_programs_on_other_tools() {
+    check(
+        "repeatable_of_a_mediated_tool",
+        &format!("{MEDIATED}repeatable = true\n"),
+        MEDIATED,
     );
     check(
-        "hosts_of_a_subprocess_best_effort",
-        &format!("{TOOL}sandbox.enforce = \"best-effort\"\n{net}"),
-        &format!("{MEDIATED}{net}"),
+        "sandbox_of_a_mediated_tool",
+        &format!("{MEDIATED}sandbox = {{ proxy = true, observe = true }}\n"),
+        MEDIATED,
     );
+    check(
+        "observe_of_a_builtin_tool",
+        "[tools.fs_read_file.sandbox]\nobserve = true\n",
+        "",
+    );
+    // For all tools at once they are meant for those that have a use for them.
+    for toml in [
+        "[tools.'*'.sandbox]\nobserve = true\nproxy = true\n".to_owned(),
+        format!("{MEDIATED}repeatable = false\nsandbox = {{ proxy = false, observe = false }}\n"),
+        format!("{TOOL}repeatable = true\noverlay = \"ask\"\nsandbox.observe = true\n"),
+    ] {
+        let loaded = Workspace::with(&toml).load().expect("it loads");
+        assert!(loaded.warnings.is_empty(), "{toml}");
+    }
 }
 
 #[test]

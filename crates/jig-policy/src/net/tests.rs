@@ -6,7 +6,7 @@ use crate::rules::{NetRule, Origin};
 use crate::{Decision, Reason, Verdict};
 
 /// `deny https://host:1/prefix` and the like; IPv6 in brackets. The line counts from 1.
-fn rule(text: &str) -> NetRule {
+pub(crate) fn rule(text: &str) -> NetRule {
     let (verb, rest) = text.split_once(' ').expect("a verb and a host");
     let (scheme, rest) = match rest.split_once("://") {
         Some((scheme, rest)) => (Some(scheme.to_owned()), rest),

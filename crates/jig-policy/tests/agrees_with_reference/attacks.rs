@@ -268,10 +268,18 @@ fn a_hundred_thousand_rules_compile_and_decide() {
     });
     let file = workspace.resolve("d7/e777/f99777/x").expect("it is inside");
     let url = NetTarget::parse("https://h77.example/p/77/x").expect("a URL");
+    let tls = Connection {
+        host: "h77.example",
+        port: 443,
+        speaks: Speaks::Tls,
+    };
     quick("deciding", || {
         for _ in 0..1_000 {
             assert!(policy.decide_fs(Capability::Read, &file).is_allowed());
             assert_eq!(policy.decide_net(&url).verdict, Verdict::Deny);
+            let hidden = policy.decide_connection(&tls);
+            assert!(matches!(hidden.reason, Reason::PathUnderTls));
+            assert!(!policy.speaks_of_host("h.example"));
             // `V9999*` and `V99999*` both match; the longer one says no.
             assert_eq!(
                 policy.decide_env(EnvUse::Read, "V99999").verdict,

@@ -2,6 +2,7 @@
 //! and targets; suggestions as properties; the disk against memory; and attacks.
 
 mod attacks;
+mod connections;
 mod disk;
 mod files;
 mod paths;
@@ -15,5 +16,11 @@ mod wire;
 
 /// The pairs of policy and target that one run compares: every test insists on its share.
 const _: () = assert!(
-    files::PAIRS + paths::PAIRS + urls::PAIRS + variables::PAIRS + programs::PAIRS >= 100_000
+    files::PAIRS
+        + connections::PAIRS
+        + paths::PAIRS
+        + urls::PAIRS
+        + variables::PAIRS
+        + programs::PAIRS
+        >= 100_000
 );

@@ -269,7 +269,7 @@ pub(crate) fn guards() -> impl Strategy<Value = Guards> {
     )
 }
 
-fn host() -> impl Strategy<Value = String> {
+pub(crate) fn host() -> impl Strategy<Value = String> {
     let spellings = select(vec![
         "example.com",
         "EXAMPLE.com",
@@ -293,7 +293,7 @@ fn host() -> impl Strategy<Value = String> {
     prop_oneof![1 => Just("example.com"), 1 => spellings].prop_map(str::to_owned)
 }
 
-fn url_path() -> impl Strategy<Value = String> {
+pub(crate) fn url_path() -> impl Strategy<Value = String> {
     let segment = select(vec![
         "admin",
         "users",

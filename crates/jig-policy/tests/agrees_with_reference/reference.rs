@@ -3,6 +3,7 @@
 //!
 //! Where the document on access grants is silent or was settled differently, the comment says so.
 
+pub(crate) mod connections;
 pub(crate) mod tree;
 
 use jig_policy::{Capabilities, Capability, Decision, EnvUse, ProtectionLevel, Reason, Verdict};
@@ -65,6 +66,8 @@ pub(crate) fn reason_name(reason: &Reason<'_>) -> &'static str {
         Reason::ExactNameOnly(_) => "exact name only",
         Reason::Arguments => "arguments",
         Reason::AmbiguousPath => "ambiguous path",
+        Reason::PathUnderTls => "path under TLS",
+        Reason::PathUnseen => "path unseen",
         _ => "unknown",
     }
 }

@@ -3,18 +3,19 @@
 use std::fmt::Debug;
 
 use jig_policy::{
-    Access, Capabilities, Capability, CommandRule, CommandTarget, DefaultAccess, EnvRule,
-    EnvTarget, EnvUse, FileTarget, FsRule, Guards, MoveTarget, NetRule, NetTarget, Origin, Policy,
-    Program, Resolved, Suggestion, Target, Verdict,
+    Access, Capabilities, Capability, CommandRule, CommandTarget, ConnectionTarget, DefaultAccess,
+    EnvRule, EnvTarget, EnvUse, FileTarget, FsRule, Guards, MoveTarget, NetRule, NetTarget, Origin,
+    OwnedSpeaks, Policy, Program, Resolved, Suggestion, Target, Verdict,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 
 use crate::random::{self, check, check_again, on_env, on_files, on_net};
+use crate::reference::connections::decide_connection;
 use crate::reference::tree::{Names, Tree, resolve};
 use crate::reference::{PlainUrl, decide_net};
-use crate::{files, programs, urls, variables};
+use crate::{connections, files, programs, urls, variables};
 
 /// Asks for every target; for each refusal takes the suggestion and asks for all of them again.
 ///
@@ -317,6 +318,70 @@ fn suggestions_for_urls() {
                 let other = PlainUrl::parse(&other.to_string());
                 let rules = &suggestion.rules().net;
                 other.is_some_and(|other| rules.iter().all(|rule| other.matches(rule)))
+            },
+        )
+    });
+}
+
+/// Whether nothing can be added that helps: a path is hidden, ambiguous or part of no host.
+fn is_hopeless(access: &Access, target: &ConnectionTarget) -> bool {
+    let answer = decide_connection(&access.net, &target.host, target.port, &target.speaks);
+    let hidden = ["path under TLS", "path unseen", "ambiguous path"].contains(&answer.reason);
+    let ambiguous = match &target.speaks {
+        OwnedSpeaks::Http { path } => {
+            // With a rule on some path of the host, the twin says whether this one is ambiguous.
+            let on_paths = [NetRule {
+                host: target.host.clone(),
+                scheme: None,
+                port: None,
+                path_prefix: Some("/x".to_owned()),
+                allow: true,
+                origin: Origin::named("asks"),
+            }];
+            let http = OwnedSpeaks::Http { path: path.clone() };
+            let asked = decide_connection(&on_paths, &target.host, 80, &http);
+            answer.verdict == Verdict::Deny && asked.reason == "ambiguous path"
+        }
+        _ => false,
+    };
+    hidden || ambiguous
+}
+
+#[test]
+fn suggestions_for_connections() {
+    let inputs = (connections::rules(0..7), vec(connections::connection(), 30));
+    check(250, 3_000, inputs, |(rules, mut targets)| {
+        targets.retain(|target| target.port != 0);
+        let access = on_net(urls::valid(rules));
+        let compile = |access: &Access| {
+            urls::compile(&access.net).map_err(|errors| TestCaseError::fail(errors.to_string()))
+        };
+        let speaks_of = |suggestion: &Suggestion, target: &ConnectionTarget| {
+            let allowing = compile(suggestion.rules());
+            allowing.is_ok_and(|policy| {
+                let on_port = policy.ports().contains(&target.port);
+                policy.speaks_of_host(&target.host) && on_port
+            })
+        };
+        check_all(
+            &access,
+            &targets,
+            compile,
+            |target| is_hopeless(&access, target),
+            |_| false,
+            // The first rule on a path makes paths matter: where they can be read in two ways, and
+            // on its port where they cannot be seen.
+            |suggestion, _, other| {
+                let mut rules = suggestion.rules().net.iter();
+                let on_paths = rules.any(|rule| rule.path_prefix.is_some());
+                let http = matches!(other.speaks, OwnedSpeaks::Http { .. });
+                on_paths && (http || speaks_of(suggestion, other))
+            },
+            |suggestion, _, other| {
+                let of_path = suggestion.rules().net.iter().all(|rule| {
+                    rule.path_prefix.is_none() || matches!(other.speaks, OwnedSpeaks::Http { .. })
+                });
+                of_path && speaks_of(suggestion, other)
             },
         )
     });

@@ -28,6 +28,7 @@ fn s041_j011_w015_outcomes_are_written_and_read_as_states() {
             message: "no route".to_owned(),
             trace: vec!["dns".to_owned()],
             transient: true,
+            denials: Vec::new(),
         }),
         json!({"type": "error", "message": "no route", "trace": ["dns"], "transient": true}),
     );

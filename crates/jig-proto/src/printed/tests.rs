@@ -20,6 +20,7 @@ fn error(message: &str, trace: &[&str], transient: bool) -> ToolError {
         message: message.to_owned(),
         trace: trace.iter().map(|&one| one.to_owned()).collect(),
         transient,
+        denials: Vec::new(),
     }
 }
 

@@ -119,6 +119,7 @@ fn a_state_becomes_a_response_and_back() {
         message: "no".to_owned(),
         trace: vec!["io".to_owned()],
         transient: true,
+        denials: Vec::new(),
     }));
 }
 

@@ -42,6 +42,7 @@ fn s020_s021_states_are_written_in_one_form() {
         message: "no".to_owned(),
         trace: vec!["io".to_owned()],
         transient: true,
+        denials: Vec::new(),
     };
     check(
         ToolState::failed(error.clone()),

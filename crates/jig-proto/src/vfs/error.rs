@@ -12,8 +12,8 @@ use crate::vfs::write::ObjectWriter;
 
 /// The answer to a request that was not done.
 ///
-/// On the wire `{"code", "message", "data": {"kind", "path"?, "rule"?, "hint"?, "retryable"}}`. The
-/// message is for people and may change; programs read [`ErrorData::kind`]. All of it is seen by the
+/// On the wire `{"code", "message", "data": {"kind", "path"?, "operation"?, "target"?, "rule"?, "grants"?,
+/// "hint"?, "retryable"}}`. The message is for people and may change; programs read [`ErrorData::kind`]. All of it is seen by the
 /// tool and by the model behind it: nothing here may name what a tool must not know, such as paths
 /// of the host.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -33,8 +33,14 @@ pub struct ErrorData {
     pub kind: ErrorKind,
     /// The path that it is about, as the tool wrote it.
     pub path: Option<String>,
+    /// What was wanted and refused, such as `read` or `connect`.
+    pub operation: Option<String>,
+    /// On what it was wanted: a path of the workspace, an address, a program.
+    pub target: Option<String>,
     /// The rule that decided, with its place.
     pub rule: Option<String>,
+    /// What is granted instead, the first few.
+    pub grants: Vec<String>,
     /// What to do about it, such as the smallest rule that would allow it.
     pub hint: Option<String>,
     /// Whether the same request may succeed later, with nothing changed by the tool.
@@ -231,7 +237,10 @@ impl ErrorReply {
             data: ErrorData {
                 kind,
                 path: None,
+                operation: None,
+                target: None,
                 rule: None,
+                grants: Vec::new(),
                 hint: None,
                 retryable: kind.is_retryable(),
             },
@@ -252,6 +261,21 @@ impl ErrorReply {
     #[must_use]
     pub fn with_path(mut self, path: impl Into<String>) -> Self {
         self.data.path = Some(path.into());
+        self
+    }
+
+    /// The error with what was wanted, and on what.
+    #[must_use]
+    pub fn with_wanted(mut self, operation: impl Into<String>, target: impl Into<String>) -> Self {
+        self.data.operation = Some(operation.into());
+        self.data.target = Some(target.into());
+        self
+    }
+
+    /// The error with what is granted instead.
+    #[must_use]
+    pub fn with_grants(mut self, grants: Vec<String>) -> Self {
+        self.data.grants = grants;
         self
     }
 
@@ -438,7 +462,12 @@ impl ErrorReply {
         let mut data = object.object("data");
         data.put("kind", self.data.kind.name());
         data.put_some("path", self.data.path.as_ref());
+        data.put_some("operation", self.data.operation.as_ref());
+        data.put_some("target", self.data.target.as_ref());
         data.put_some("rule", self.data.rule.as_ref());
+        if !self.data.grants.is_empty() {
+            data.put("grants", &self.data.grants);
+        }
         data.put_some("hint", self.data.hint.as_ref());
         data.put("retryable", &self.data.retryable);
         data.close();
@@ -463,7 +492,11 @@ pub(super) struct WireError<'a> {
 struct WireData {
     kind: Option<String>,
     path: Option<String>,
+    operation: Option<String>,
+    target: Option<String>,
     rule: Option<String>,
+    #[serde(default, deserialize_with = "or_default")]
+    grants: Vec<String>,
     hint: Option<String>,
     retryable: Option<bool>,
 }
@@ -482,7 +515,10 @@ impl From<WireError<'_>> for ErrorReply {
             data: ErrorData {
                 kind,
                 path: data.path,
+                operation: data.operation,
+                target: data.target,
                 rule: data.rule,
+                grants: data.grants,
                 hint: data.hint,
                 retryable: data.retryable.unwrap_or_else(|| kind.is_retryable()),
             },

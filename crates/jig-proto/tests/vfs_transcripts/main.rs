@@ -143,6 +143,7 @@ fn v029_v030_error_result() {
         message: "Failed to parse input".to_owned(),
         trace: vec!["...".to_owned()],
         transient: false,
+        denials: Vec::new(),
     };
     let line = r#"{"jsonrpc":"2.0","method":"error","params":{"message":"Failed to parse input","trace":["..."],"transient":false}}"#;
     assert_eq!(written(|out| tool::write_error(out, &error)), line);

@@ -455,7 +455,8 @@ impl Board {
                     Ok(result) => result.to_text().len(),
                     Err(error) => {
                         let trace: usize = error.trace.iter().map(String::len).sum();
-                        error.message.len() + trace
+                        let denials = error.denials.iter().map(|denial| denial.to_string().len());
+                        error.message.len() + trace + denials.sum::<usize>()
                     }
                 };
                 content.to_text().len() + result

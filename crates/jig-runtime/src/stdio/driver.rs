@@ -5,9 +5,9 @@ use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
-use jig_broker::{Reach, Unapproved};
+use jig_broker::{MAX_DENIALS, Reach, Unapproved};
 use jig_proto::vfs::ToolInput;
-use jig_proto::{Content, Question, ToolError, ToolState};
+use jig_proto::{Content, Denial, Question, ToolError, ToolState};
 use jig_pty::Pty;
 use jig_sandbox::{Stdio, Waker};
 
@@ -18,11 +18,16 @@ use crate::launch::{self, Launched};
 use crate::session::{Applied, AskedBy, Board, Given, Order};
 use crate::{ApplyError, Delivery, Plan, StartError};
 
-/// Starts the program for a call.
-pub(super) fn launch(plan: &Plan, input: &ToolInput) -> Result<Launched, StartError> {
+/// Starts the program for a call, watched if `observe` or the plan says so.
+pub(super) fn launch(
+    plan: &Plan,
+    input: &ToolInput,
+    observe: bool,
+) -> Result<Launched, StartError> {
     let pty = plan.terminal.map(Pty::open).transpose()?;
     let (pty, theirs) = pty.unzip();
-    let mut launched = launch::launch(plan, input, Reach::Workspace, |request| {
+    let observe = observe || plan.observe;
+    let mut launched = launch::launch(plan, input, Reach::Workspace, observe, |request| {
         if plan.delivery == Delivery::Stdin || plan.stateful {
             request.stdin = Stdio::Piped;
         }
@@ -74,10 +79,12 @@ impl Driver {
                 let live = Live::new(self, run).map_err(unwatched)?;
                 self.has_started(answered.take());
                 live.run()
+            } else if self.plan.repeatable && !run.held.is_observed() {
+                self.repeated(run, answered.take()).map_err(unwatched)?
             } else {
                 let watch = Watch::new(self, run).map_err(unwatched)?;
                 self.has_started(answered.take());
-                watch.run()
+                watch.run().0
             };
             let state = Cleaner(self.plan.broker.secrets().scrubber()).state(state);
             let (content, question) = match state {
@@ -89,11 +96,44 @@ impl Driver {
             let answer = self.answer(&question)?;
             self.input.answers.insert(question.id, answer.input.clone());
             answered = Some(answer);
-            run = launch(&self.plan, &self.input).map_err(|error| self.not_started(&error))?;
+            run =
+                launch(&self.plan, &self.input, false).map_err(|error| self.not_started(&error))?;
         }
         let name = &self.plan.name;
         let asked = format!("`{name}` asked {MAX_RUNS} questions in one call and was given up");
         Err(ToolError::new(asked))
+    }
+
+    /// Runs the program and, if it failed, once more with somebody watching, to learn what it was refused.
+    /// Nothing else of the second run counts.
+    fn repeated(&self, first: Launched, answered: Option<Applied>) -> io::Result<ToolState> {
+        let watch = Watch::new(self, first)?;
+        self.has_started(answered);
+        let (mut state, given_up) = watch.run();
+        let ToolState::Stopped {
+            result: Err(error), ..
+        } = &mut state
+        else {
+            return Ok(state);
+        };
+        if given_up || !self.plan.overlays.is_empty() {
+            return Ok(state);
+        }
+        // What cannot be started or watched a second time has nothing to tell.
+        if let Ok(again) = launch(&self.plan, &self.input, true)
+            && again.held.is_observed()
+            && let Ok(watch) = Watch::silent(self, again)
+        {
+            let (second, _) = watch.run();
+            if let ToolState::Stopped {
+                result: Err(second),
+                ..
+            } = second
+            {
+                add_denials(error, second.denials);
+            }
+        }
+        Ok(state)
     }
 
     /// Tells that the program runs; again, if there was an answer.
@@ -142,6 +182,16 @@ impl Driver {
             cause = error.source();
         }
         told
+    }
+}
+
+/// Adds those that the error does not tell already.
+pub(super) fn add_denials(error: &mut ToolError, denials: Vec<Denial>) {
+    for denial in denials {
+        let is_known = |known: &Denial| known.is_same(&denial);
+        if error.denials.len() < MAX_DENIALS && !error.denials.iter().any(is_known) {
+            error.denials.push(denial);
+        }
     }
 }
 

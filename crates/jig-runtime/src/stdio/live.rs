@@ -60,6 +60,7 @@ impl<'d> Live<'d> {
     pub(super) fn run(mut self) -> ToolState {
         let exit = self.until_exit();
         let (ending, reached) = self.run.ended(exit);
+        self.run.driver.board.reached(&reached);
         if !self.run.driver.plan.stateful {
             self.end_speech();
         }

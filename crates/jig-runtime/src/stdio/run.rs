@@ -6,13 +6,13 @@ use std::time::Instant;
 
 use jig_broker::{Intruder, Judged, Unapproved};
 use jig_proto::vfs::{FsWrite, Request};
-use jig_proto::{ToolError, ToolState};
+use jig_proto::{Denial, ToolError, ToolState};
 use jig_sandbox::{Child, Exit, Limits};
 
-use super::driver::{ABORTED, CANCELLED, Driver};
+use super::driver::{ABORTED, CANCELLED, Driver, add_denials};
 use super::outcome::by_a_shell;
 use crate::Reached;
-use crate::launch::Held;
+use crate::launch::{Held, Left};
 use crate::limits::SIGXFSZ;
 
 pub(super) struct Run<'d> {
@@ -132,7 +132,6 @@ impl<'d> Run<'d> {
             let limit = self.limits.file_size.map(Reached::FileSize);
             reached.extend(limit.filter(|limit| !reached.contains(limit)));
         }
-        self.driver.board.reached(&reached);
         let failed = |what: &str| Ended::Failed(ToolError::new(what));
         let ended = match (self.cut, exit) {
             (Some(Cut::Cancelled), _) => failed(CANCELLED),
@@ -160,14 +159,32 @@ impl<'d> Run<'d> {
         ours.into_iter().chain(tree).collect()
     }
 
-    /// Adds to the state what the run came up against, and what it left where nothing may be.
+    /// Adds to the state what the run came up against, what it was refused, and what it left where nothing
+    /// may be.
     pub(super) fn close(mut self, state: ToolState, reached: &[Reached]) -> ToolState {
         let state = with_survived(state, reached);
-        let left = self.held.take().map(Held::finish).unwrap_or_default();
-        match left.is_empty() {
+        let given_up = matches!(self.cut, Some(Cut::Cancelled | Cut::Aborted));
+        let failed = matches!(&state, ToolState::Stopped { result: Err(_), .. }) && !given_up;
+        let plan = &self.driver.plan;
+        let left = self.held.take();
+        let left = left.map(|held| held.finish(&plan.broker, failed));
+        let Left { intruders, denials } = left.unwrap_or_default();
+        let mut state = match intruders.is_empty() {
             true => state,
-            false => self.with_intruders(state, &left),
+            false => self.with_intruders(state, &intruders),
+        };
+        if let ToolState::Stopped {
+            result: Err(error), ..
+        } = &mut state
+            && !given_up
+        {
+            let limits = reached.iter().map(|reached| reached.denial(&plan.name));
+            let limits: Vec<Denial> = limits.collect();
+            plan.broker.audit_denials(&limits);
+            add_denials(error, limits);
+            add_denials(error, denials);
         }
+        state
     }
 
     /// A tool that made what may not be there has failed, whatever it says.

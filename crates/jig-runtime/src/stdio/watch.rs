@@ -23,6 +23,8 @@ pub(super) struct Watch<'d> {
     printed: Printed,
     /// When something was last shown to whoever watches.
     shown: Option<Instant>,
+    /// Whether nobody is told of this run.
+    silent: bool,
 }
 
 impl<'d> Watch<'d> {
@@ -39,14 +41,26 @@ impl<'d> Watch<'d> {
             pipes,
             printed: Printed::default(),
             shown: None,
+            silent: false,
         })
     }
 
-    /// Watches the program until it has ended, and says what it came to.
-    pub(super) fn run(mut self) -> ToolState {
+    /// The same for a run of which nobody is told: only what it came to counts.
+    pub(super) fn silent(driver: &'d Driver, launched: Launched) -> io::Result<Self> {
+        let mut watch = Self::new(driver, launched)?;
+        watch.silent = true;
+        Ok(watch)
+    }
+
+    /// Watches the program until it has ended, and says what it came to, and whether somebody gave the call
+    /// up meanwhile.
+    pub(super) fn run(mut self) -> (ToolState, bool) {
         let exit = self.until_exit();
         let (ending, reached) = self.run.ended(exit);
-        self.run.trace_received(self.printed.output());
+        if !self.silent {
+            self.run.driver.board.reached(&reached);
+            self.run.trace_received(self.printed.output());
+        }
         let plan = &self.run.driver.plan;
         let state = match ending {
             Ended::Failed(error) => ToolState::failed(error),
@@ -55,18 +69,25 @@ impl<'d> Watch<'d> {
                 limited(error, reached)
             }
             Ended::Exited(exit) => {
-                let remark = |remark| self.run.driver.board.warn([remark]);
+                let remark = |remark| {
+                    if !self.silent {
+                        self.run.driver.board.warn([remark]);
+                    }
+                };
                 outcome(&plan.name, &self.printed, exit, plan.max_result, remark)
             }
         };
-        self.run.close(state, &reached)
+        let given_up = matches!(self.run.cut, Some(Cut::Cancelled | Cut::Aborted));
+        (self.run.close(state, &reached), given_up)
     }
 
     fn until_exit(&mut self) -> io::Result<Exit> {
         let driver = self.run.driver;
         if driver.plan.delivery == Delivery::Stdin {
             let line = message(&driver.plan, &driver.input);
-            self.run.trace_sent(&line);
+            if !self.silent {
+                self.run.trace_sent(&line);
+            }
             *self.pipes.out() = line;
         }
         loop {
@@ -130,6 +151,7 @@ impl<'d> Watch<'d> {
     fn show_news(&mut self) {
         let now = Instant::now();
         if self.run.cut.is_none()
+            && !self.silent
             && self.printed.has_news()
             && self.next_news() <= now
             && let Some(news) = self.printed.take_news()

@@ -374,9 +374,9 @@ fn outcome(response: Response) -> Result<Content, ToolError> {
     }
     let details = response.error.unwrap_or_default();
     Err(ToolError {
-        message: response.content.to_text(),
         trace: details.trace,
         transient: details.transient,
+        ..ToolError::new(response.content.to_text())
     })
 }
 

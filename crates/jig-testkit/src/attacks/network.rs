@@ -61,7 +61,8 @@ pub(super) const NETWORK: &[Attack] = &[
         "bind-port",
         "learns which ports are taken",
         tcp,
-    ),
+    )
+    .open_with_gateway("the ports of its rules are known to the tool"),
     attack(
         "unix-stream",
         "unix-stream",

@@ -98,6 +98,23 @@ fn without_the_filter_a_terminal_is_open() {
     );
 }
 
+/// A gateway is worth as much as the network namespace that it is in: without one, the host's own listeners
+/// are reached on the ports of the rules, and on all by UDP.
+#[test]
+fn without_namespaces_a_gateway_is_open() {
+    on_stage(
+        "layers::without_namespaces_a_gateway_is_open",
+        User::Current,
+        |suite| {
+            let manner = Manner {
+                gateway: true,
+                ..Manner::new(Layers::TIER_B)
+            };
+            check_as(suite, &manner, &["tcp", "tcp-unspecified", "udp", "dns"]);
+        },
+    );
+}
+
 /// What Landlock and the filter leave open: whatever lies inside what is allowed, and metadata.
 const WITHOUT_NAMESPACES: &[&str] = &[
     "denied-read",

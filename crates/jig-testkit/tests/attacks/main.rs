@@ -138,6 +138,30 @@ fn with_terminal(suite: &Suite) {
     }
 }
 
+/// A gateway leads to the host, and nowhere else. What a network has nothing to do with is left out.
+fn with_gateway(suite: &Suite, name: &'static str, launch: &Launch) {
+    let wanted = |attack: &Attack| {
+        matches!(
+            attack.class,
+            Class::Network
+                | Class::Mounts
+                | Class::Privileges
+                | Class::Processes
+                | Class::Inheritance
+                | Class::Work
+        )
+    };
+    let manner = Manner {
+        gateway: true,
+        launch: launch.clone(),
+        ..Manner::new(Layers::ALL)
+    };
+    let how = |suite: &Suite, attack: &Attack| suite.confined_as(attack, &manner);
+    if has_namespaces() {
+        confined(suite, name, wanted, how, |attack| attack.gateway);
+    }
+}
+
 #[test]
 fn attacks_succeed_unconfined() {
     on_stage("attacks_succeed_unconfined", User::Current, twins);
@@ -199,4 +223,32 @@ fn tier_a_holds_from_a_pool() {
         let pool = Pool::new(2).expect("a pool can be made where programs can be started");
         tier_a_from(suite, "tier A, pool", &Launch::Pool(pool));
     });
+}
+
+#[test]
+fn a_gateway_opens_nothing() {
+    on_stage("a_gateway_opens_nothing", User::Current, |suite| {
+        with_gateway(suite, "tier A, gateway", &Launch::Auto);
+    });
+}
+
+#[test]
+fn a_gateway_opens_nothing_for_nobody() {
+    on_stage(
+        "a_gateway_opens_nothing_for_nobody",
+        User::Nobody,
+        |suite| with_gateway(suite, "tier A, gateway", &Launch::Auto),
+    );
+}
+
+#[test]
+fn a_gateway_opens_nothing_from_a_pool() {
+    on_stage(
+        "a_gateway_opens_nothing_from_a_pool",
+        User::Current,
+        |suite| {
+            let pool = Pool::new(2).expect("a pool can be made where programs can be started");
+            with_gateway(suite, "tier A, gateway, pool", &Launch::Pool(pool));
+        },
+    );
 }

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use jig_sandbox::{
-    Enforce, Layers, Limits, PathRule, PrivateDirectory, Profile, Rights, RuleSource,
+    Enforce, Gateway, Layers, Limits, Network, PathRule, PrivateDirectory, Profile, Rights,
+    RuleSource,
 };
-use jig_testkit::Arena;
+use jig_testkit::{Arena, GATEWAY_PORT};
 
 /// The home of a confined program.
 pub(crate) const HOME: &str = "/home/jig";
@@ -56,6 +57,17 @@ pub(crate) fn profile(arena: &Arena, layers: Layers) -> Profile {
         layers,
         ..Profile::closed()
     }
+}
+
+/// A network that ends at the host. Of the ports, one is for an attack to take, and on others the host itself
+/// listens, out of reach.
+pub(crate) fn gateway(arena: &Arena) -> Network {
+    let mut ports = arena.host().ports();
+    ports.extend([80, 443, GATEWAY_PORT]);
+    Network::Gateway(Gateway {
+        ports,
+        addresses: Vec::new(),
+    })
 }
 
 /// Far below what the attacks on limits try to use.

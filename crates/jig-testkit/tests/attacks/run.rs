@@ -15,7 +15,7 @@ use jig_sandbox::{
 };
 use jig_testkit::{Arena, Attack, Class, Host, Judge, Outcome, attacks};
 
-use crate::profile::{HOME, LIMITS, profile};
+use crate::profile::{HOME, LIMITS, gateway, profile};
 use crate::stage::Terminal;
 
 /// A host, and the ways to attack it.
@@ -30,6 +30,9 @@ pub(crate) struct Manner {
     pub(crate) launch: Launch,
     /// Whether it has a terminal, instead of streams.
     pub(crate) on_terminal: bool,
+    /// Whether its connections end at a gateway, which answers none of them. It lists the ports of the host's
+    /// own listeners, too.
+    pub(crate) gateway: bool,
 }
 
 impl Manner {
@@ -39,6 +42,7 @@ impl Manner {
             layers,
             launch: Launch::Auto,
             on_terminal: false,
+            gateway: false,
         }
     }
 }
@@ -285,7 +289,11 @@ fn start(
     request.stderr = jig_sandbox::Stdio::Null;
     request.limits = LIMITS;
     request.launch = manner.launch.clone();
-    request.profile = Some(Arc::new(profile(arena, manner.layers)));
+    let mut profile = profile(arena, manner.layers);
+    if manner.gateway {
+        profile.network = gateway(arena);
+    }
+    request.profile = Some(Arc::new(profile));
     let mut screen = None;
     if manner.on_terminal {
         let terminal = Terminal::open().expect("a terminal");

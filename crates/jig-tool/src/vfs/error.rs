@@ -24,8 +24,14 @@ pub struct HostError {
     pub message: String,
     /// The path that it is about.
     pub path: Option<String>,
+    /// What was wanted and refused, such as `read` or `connect`.
+    pub operation: Option<String>,
+    /// On what it was wanted: a path of the workspace, an address, a program.
+    pub target: Option<String>,
     /// The rule that decided, with its place.
     pub rule: Option<String>,
+    /// What is granted instead, the first few.
+    pub grants: Vec<String>,
     /// What to do about it.
     pub hint: Option<String>,
     /// Whether the same request may succeed later, with nothing changed by the tool.
@@ -130,7 +136,10 @@ impl From<ErrorReply> for HostError {
             kind: reply.data.kind,
             message: reply.message,
             path: reply.data.path,
+            operation: reply.data.operation,
+            target: reply.data.target,
             rule: reply.data.rule,
+            grants: reply.data.grants,
             hint: reply.data.hint,
             retryable: reply.data.retryable,
             source: None,
@@ -163,9 +172,9 @@ impl From<HostError> for ToolError {
             cause = next.source();
         }
         Self {
-            message: error.explain(),
             trace,
             transient: error.retryable,
+            ..Self::new(error.explain())
         }
     }
 }

@@ -8,7 +8,7 @@ so that code written for ordinary files works unchanged.
 from __future__ import annotations
 
 import errno
-from typing import Any, Dict, Mapping, Optional, Type
+from typing import Any, Dict, Mapping, Optional, Sequence, Tuple, Type
 
 
 class HostError(Exception):
@@ -16,8 +16,9 @@ class HostError(Exception):
 
     ``message`` is for people and may change. ``kind`` is for programs, such as ``denied_by_rule``;
     ``code`` is the number of JSON-RPC, 0 for an error that did not come over the wire. ``path`` is
-    what it is about, ``rule`` the rule that decided, ``hint`` what to do about it. ``retryable``
-    says whether the same request may succeed later with nothing changed.
+    what it is about, ``rule`` the rule that decided, ``hint`` what to do about it. A denial also has
+    ``operation`` and ``target``, what was wanted and on what, and ``grants``, what is granted instead.
+    ``retryable`` says whether the same request may succeed later with nothing changed.
     """
 
     _errno: Optional[int] = None
@@ -30,7 +31,10 @@ class HostError(Exception):
         kind: Optional[str] = None,
         code: int = 0,
         path: Optional[str] = None,
+        operation: Optional[str] = None,
+        target: Optional[str] = None,
         rule: Optional[str] = None,
+        grants: Sequence[str] = (),
         hint: Optional[str] = None,
         retryable: bool = False,
     ) -> None:
@@ -39,7 +43,10 @@ class HostError(Exception):
         self.kind = self._kind if kind is None else kind
         self.code = code
         self.path = path
+        self.operation = operation
+        self.target = target
         self.rule = rule
+        self.grants: Tuple[str, ...] = tuple(grants)
         self.hint = hint
         self.retryable = retryable
         _complete(self, self._errno, message, path)
@@ -212,7 +219,10 @@ def error_from_wire(error: Mapping[str, Any]) -> HostError:
         kind=kind,
         code=code,
         path=data.get("path"),
+        operation=data.get("operation"),
+        target=data.get("target"),
         rule=data.get("rule"),
+        grants=data.get("grants") or (),
         hint=data.get("hint"),
         retryable=(kind or plainest._kind) in _RETRYABLE if retryable is None else retryable,
     )
@@ -221,10 +231,14 @@ def error_from_wire(error: Mapping[str, Any]) -> HostError:
 def _data(data: object) -> Dict[str, Any]:
     if not isinstance(data, dict):
         return {}
-    texts = ("kind", "path", "rule", "hint")
+    texts = ("kind", "path", "operation", "target", "rule", "hint")
     are_texts = all(data.get(key) is None or isinstance(data[key], str) for key in texts)
     is_flag = isinstance(data.get("retryable"), (bool, type(None)))
-    return data if are_texts and is_flag else {}
+    grants = data.get("grants")
+    are_grants = grants is None or (
+        isinstance(grants, list) and all(isinstance(grant, str) for grant in grants)
+    )
+    return data if are_texts and is_flag and are_grants else {}
 
 
 _CLASS_BY_KIND: Dict[str, Type[HostError]] = {

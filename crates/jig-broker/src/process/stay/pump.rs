@@ -13,8 +13,7 @@ use rustix::process::Signal as Number;
 
 use super::live::{Letter, Process};
 use crate::broker::Inner;
-use crate::confine::Confined;
-use crate::process::run::{reached, told};
+use crate::process::attendance::Attendance;
 use crate::scrub::ScrubStream;
 use crate::work::Record;
 
@@ -30,7 +29,7 @@ pub(super) struct Pump {
     pub(super) streams: [ScrubStream; 2],
     pub(super) child: Child,
     pub(super) console: Console,
-    pub(super) confined: Option<Confined>,
+    pub(super) attendance: Attendance,
     pub(super) view: View,
     /// The line that tells how it ended.
     pub(super) record: Record,
@@ -48,6 +47,7 @@ impl Pump {
     fn drive(mut self) -> Option<Exit> {
         let mut buffer = vec![0; PIECE];
         let exit = self.watch(&mut buffer).ok();
+        let was_asked = self.process.kill_at().is_some();
         self.process.refuse_input();
         if exit.is_some() {
             self.drain(&mut buffer);
@@ -58,7 +58,7 @@ impl Pump {
             streams,
             child,
             console,
-            confined,
+            attendance,
             view,
             mut record,
         } = self;
@@ -67,24 +67,24 @@ impl Pump {
             stream.finish(&mut rest);
         }
         process.with_transcript(|transcript| transcript.push(&rest));
-        let mut notes = reached(&inner, &child);
-        // It and all that it started are gone before anybody looks at what is left behind.
-        drop((child, console));
+        let failed = exit.is_some_and(|exit| exit != Exit::Exited { code: 0 });
+        drop(console);
         record.note(Some(match exit {
             Some(exit) => format!("it {exit}"),
             None => "it could not be watched".to_owned(),
         }));
-        let intruders = confined.map(Confined::finish).unwrap_or_default();
-        notes.extend(told(&intruders, &mut record));
+        let mut ended = attendance.end(&inner, child, failed && !was_asked, &mut record);
         // A copy brings its changes back before the tool hears of the end.
         let report = view.close();
         if !report.is_complete() {
-            notes.push(format!("not all changes could be brought back: {report}"));
+            let note = format!("not all changes could be brought back: {report}");
+            ended.notes.push(note);
         }
         record.end(ENDED);
-        for note in notes {
+        for note in ended.words() {
             process.with_transcript(|transcript| match transcript {
                 Transcript::Screen(screen) => {
+                    let note = note.replace('\n', "\r\n");
                     screen.feed(format!("\r\njig: {note}\r\n").as_bytes());
                 }
                 Transcript::Log(log) => log.push(format!("\njig: {note}\n").as_bytes()),

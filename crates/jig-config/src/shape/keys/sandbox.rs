@@ -141,6 +141,18 @@ pub(super) const SANDBOX: Key = key!(
                 }),
                 "Patterns that extend the list of paths which only a rule that names them covers."
             ),
+            key!(
+                "proxy",
+                Shape::Bool,
+                "Whether a program is also told by `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` of a proxy that holds to the same rules; names work without.",
+                default = "false"
+            ),
+            key!(
+                "observe",
+                Shape::Bool,
+                "Whether a program is watched, so that a failed call names each path that it was refused. It costs a little with every file that is opened.",
+                default = "false"
+            ),
         ],
         foreign: &[
             ("fs", "write `filesystem`, or `access.fs`"),
@@ -156,6 +168,18 @@ pub(super) const SANDBOX: Key = key!(
                 "tools are always confined; `enforce = \"best-effort\"` runs them with what this machine can enforce"
             ),
             ("external", "write `system`"),
+            ("http_proxy", "write `proxy = true`"),
+            ("watch", "write `observe`"),
+            ("trace", "write `observe`"),
+            ("learn", "write `observe`, or run `jig suggest`"),
+            (
+                "overlay",
+                "it belongs to the tool: write `overlay` in `[tools.NAME]`"
+            ),
+            (
+                "repeatable",
+                "it belongs to the tool: write `repeatable` in `[tools.NAME]`"
+            ),
             ("paths", "write `system`"),
             ("preset", "write `presets = [\"…\"]`"),
             ("toolchains", "write `presets`"),

@@ -110,6 +110,32 @@ pub(super) static COMMAND_TABLE: Table = Table {
     short: None,
 };
 
+pub(super) const REPEATABLE: Key = key!(
+    "repeatable",
+    Shape::Bool,
+    "Whether running it twice does no harm: a call that failed is then run again, watched, to say what it was refused.",
+    default = "false"
+);
+
+pub(super) const OVERLAY: Key = key!(
+    "overlay",
+    Shape::Word(&[
+        Word {
+            name: "ask",
+            doc: "Somebody sees the changes after the call, and says whether they are made."
+        },
+        Word {
+            name: "apply",
+            doc: "They are made when the call succeeded, and forgotten when it failed."
+        },
+        Word {
+            name: "discard",
+            doc: "They are forgotten."
+        },
+    ]),
+    "Lets the tool write to a layer over the workspace instead of the workspace, and says what becomes of it."
+);
+
 pub(super) const RUNTIME: Key = key!(
     "runtime",
     Shape::Word(&[

@@ -203,6 +203,17 @@ fn data_is_for_programs() {
         written(&ErrorReply::cancelled()),
         r#"{"code":-32005,"message":"the request was cancelled","data":{"kind":"cancelled","retryable":false}}"#
     );
+    let taught = ErrorReply::uncovered("read on `x`")
+        .with_wanted("read", "x")
+        .with_grants(vec!["read on `src`".to_owned()]);
+    assert_eq!(
+        written(&taught),
+        r#"{"code":-32001,"message":"access denied: read on `x`","data":{"kind":"uncovered","operation":"read","target":"x","grants":["read on `src`"],"retryable":false}}"#
+    );
+    assert_eq!(
+        read(&serde_json::from_str(&written(&taught)).unwrap()),
+        taught
+    );
     let retryable: Vec<&str> = ErrorKind::ALL
         .into_iter()
         .filter(|&kind| ErrorReply::new(kind, "").data.retryable)

@@ -53,6 +53,7 @@ fn j011_outcomes_and_states_count_whatever_the_exit_code() {
             message: "no".to_owned(),
             trace: vec!["io".to_owned()],
             transient: true,
+            denials: Vec::new(),
         };
         check(
             r#"{"type":"error","message":"no","trace":["io"],"transient":true}"#,

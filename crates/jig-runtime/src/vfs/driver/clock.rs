@@ -40,6 +40,7 @@ impl Driver {
             let mut over = ToolError::new(format!("`{}` {reached}", self.plan.name));
             over.trace
                 .push(format!("`{}` sets the limit", reached.key()));
+            over.denials.push(reached.denial(&self.plan.name));
             self.result.get_or_insert(Err(over));
             self.end(Duration::ZERO);
         }

@@ -89,6 +89,7 @@ impl Driver {
             error
                 .trace
                 .push(format!("it {reached} (`{key}` sets the limit)"));
+            error.denials.push(reached.denial(name));
         }
         error
     }
@@ -100,7 +101,7 @@ impl Driver {
         let _ = self.child.wait();
         if let Some(held) = self.held.take() {
             // A tool that sees no workspace leaves nothing there.
-            held.finish();
+            held.finish(&self.plan.broker, false);
         }
         // And so is what was done for it: after the end nothing more happens.
         self.plan.broker.end_processes();

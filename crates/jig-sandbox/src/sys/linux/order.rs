@@ -13,6 +13,7 @@
 //! Without namespaces there are no steps but those of Landlock, and their targets are the host's paths.
 
 use std::ffi::CString;
+use std::net::{IpAddr, Ipv4Addr};
 
 use crate::machine::Errno;
 
@@ -88,6 +89,23 @@ pub(crate) enum Act {
     /// Adds a rule to the Landlock ruleset: these rights at and below `target`. The keeper opens it when
     /// the step is reached, so the step comes after the mounts that it is about.
     Allow { target: CString, rights: u64 },
+    /// Makes all addresses of a network this machine's own: what is sent to them arrives here.
+    Local { network: IpAddr, prefix: u8 },
+    /// Makes sockets, and hands them to the host in this order.
+    Sockets(Vec<Socket>),
+    /// Puts a read-only file in the place of the one that is at `target`.
+    Replace { target: CString, content: Vec<u8> },
+    /// Adds a rule to the Landlock ruleset: these rights about a port of TCP.
+    AllowPort { port: u16, rights: u64 },
+}
+
+/// A socket that the host serves in the tool's network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Socket {
+    /// For datagrams to this address and port.
+    Datagrams(Ipv4Addr, u16),
+    /// Listens for streams on this port of every address.
+    Streams(u16),
 }
 
 /// A file system that is made new.

@@ -22,6 +22,8 @@ mod changes;
 #[cfg(target_os = "linux")]
 mod execution;
 #[cfg(target_os = "linux")]
+mod gateway;
+#[cfg(target_os = "linux")]
 mod inheritance;
 #[cfg(target_os = "linux")]
 mod ipc;

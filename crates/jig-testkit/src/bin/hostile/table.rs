@@ -7,8 +7,8 @@ use jig_testkit::attacks;
 
 use crate::verdict::{Args, Verdict, tell, untried};
 use crate::{
-    capabilities, changes, execution, inheritance, ipc, kernel, limits, machine, mounts, network,
-    output, processes, reading, survival, terminal, work,
+    capabilities, changes, execution, gateway, inheritance, ipc, kernel, limits, machine, mounts,
+    network, output, processes, reading, survival, terminal, work,
 };
 
 /// One program: its name, and what it does.
@@ -21,6 +21,7 @@ const PROGRAMS: &[&[Program]] = &[
     capabilities::PROGRAMS,
     machine::PROGRAMS,
     network::PROGRAMS,
+    gateway::PROGRAMS,
     ipc::PROGRAMS,
     processes::PROGRAMS,
     kernel::PROGRAMS,

@@ -9,7 +9,7 @@ use crate::sys::linux::order::Ruleset;
 /// In a network namespace of its own a tool may use TCP, with itself; so Landlock decides about it only
 /// where there is no such namespace.
 pub(super) fn ruleset(abi: u32, own_network: bool, network: &Network) -> Ruleset {
-    let no_tcp = abi >= 4 && !own_network && *network != Network::Host;
+    let no_tcp = knows_ports(abi) && !own_network && *network != Network::Host;
     Ruleset {
         handled_fs: handled(abi),
         handled_net: if no_tcp { BIND_TCP | CONNECT_TCP } else { 0 },
@@ -107,6 +107,11 @@ pub(super) fn knows_truncation(abi: u32) -> bool {
     handled(abi) & TRUNCATE != 0
 }
 
+/// Whether a version decides about ports of TCP.
+pub(super) fn knows_ports(abi: u32) -> bool {
+    abi >= 4
+}
+
 /// What a ruleset decides about.
 impl Ruleset {
     pub(super) fn decides_truncation(&self) -> bool {
@@ -161,7 +166,7 @@ const RESOLVE_UNIX: u64 = 1 << 16;
 const FIRST: u64 = (1 << 13) - 1;
 
 const BIND_TCP: u64 = 1;
-const CONNECT_TCP: u64 = 2;
+pub(super) const CONNECT_TCP: u64 = 2;
 
 const ABSTRACT_SOCKETS: u64 = 1;
 const SIGNALS: u64 = 2;

@@ -15,8 +15,10 @@ mod filter;
 mod host;
 mod landlock;
 mod mounts;
+mod network;
 mod outline;
 mod refused;
+mod replaced;
 mod skeleton;
 mod status;
 mod terminal;
@@ -75,9 +77,14 @@ fn compile_on(
     let mut gaps = Gaps::new(profile.enforce);
     let (base, steps) = if namespaces {
         let before = before(host, abi);
-        mounts::steps(host, before, profile, &outline, abi, &mut gaps)?
+        let (base, mut steps) = mounts::steps(host, before, profile, &outline, abi, &mut gaps)?;
+        steps.extend(replaced::steps(host, profile, &outline, abi, &mut gaps)?);
+        steps.extend(network::steps(&profile.network));
+        (base, steps)
     } else {
-        let steps = bare::steps(host, profile, &outline, abi, &mut gaps)?;
+        let mut steps = bare::steps(host, profile, &outline, abi, &mut gaps)?;
+        steps.extend(network::bare(profile, abi)?);
+        replaced::bare(profile, &mut gaps);
         (Vec::new(), steps)
     };
     let own_network = namespaces && profile.network != Network::Host;
@@ -91,7 +98,7 @@ fn compile_on(
         filter: if profile.layers.seccomp && tier != Tier::None {
             filter::of_host(Surroundings {
                 namespaces,
-                network: profile.network == Network::Host,
+                network: network::is_hosts(&profile.network, own_network, abi),
                 sockets_by_path: landlock::knows_sockets(abi),
                 truncation: landlock::knows_truncation(abi),
             })

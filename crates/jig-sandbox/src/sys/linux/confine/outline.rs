@@ -39,6 +39,9 @@ impl<'a> Outline<'a> {
         for private in &profile.private {
             places.insert(canonical(&private.path)?, Place::Private(private));
         }
+        for file in &profile.replaced {
+            canonical(&file.path)?;
+        }
         let outline = Self {
             places,
             pins: &profile.pins,
@@ -62,6 +65,11 @@ impl<'a> Outline<'a> {
     /// The paths in order.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&'a Path, Place<'a>)> {
         self.places.iter().map(|(path, place)| (*path, *place))
+    }
+
+    /// What is said about exactly this path.
+    pub(super) fn at(&self, path: &Path) -> Option<Place<'a>> {
+        self.places.get(path).copied()
     }
 
     /// The paths below `path`, in order.

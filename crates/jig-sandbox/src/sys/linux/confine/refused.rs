@@ -53,6 +53,19 @@ pub(crate) enum Refused {
         /// The path.
         path: PathBuf,
     },
+    /// A gateway without namespaces.
+    #[error(
+        "without a network namespace it cannot be told which names and addresses a tool connects to, only \
+         which ports; `jig doctor` says how to get namespaces, and with `sandbox.enforce = \"best-effort\"` the \
+         tool may use the ports of its rules at any address"
+    )]
+    NoNames,
+    /// A replacement that is no text.
+    #[error("`{}` can be replaced by a text, not by a program or a link", path.display())]
+    NoText {
+        /// The path.
+        path: PathBuf,
+    },
     /// A private directory inside a tree of the host, which has no such directory.
     #[error(
         "`{}` is to be a private directory, but does not exist in the directory of the host that it lies \

@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use super::Refused;
 use super::host::{self, Disk, Found, Lookup};
 use super::landlock;
+use super::network;
 use super::outline::{c_string, target};
 use crate::profile::{Network, PrivateContent, PrivateFile, Profile, Rights};
 use crate::sys::linux::order::{Act, MountFlags, NewMount, Step};
@@ -49,6 +50,7 @@ pub(super) fn machine(profile: &Profile) -> Vec<Step> {
     let mut steps = Vec::new();
     if profile.network != Network::Host {
         steps.push(optional(Act::Loopback));
+        steps.extend(network::names());
     }
     steps.push(optional(Act::HostName(HOST_NAME.into())));
     steps

@@ -135,6 +135,9 @@ impl View<'_> {
     }
 
     fn network(&self) -> Enforcement {
+        if matches!(self.profile.network, Network::Gateway(_)) && !self.confinement.own_network {
+            return self.only_ports();
+        }
         if self.profile.network == Network::Host || self.confinement.own_network || self.filtered {
             return Enforcement::Enforced;
         }
@@ -145,6 +148,24 @@ impl View<'_> {
             _ => self.nothing(
                 "a network namespace or a filter",
                 !self.profile.layers.seccomp,
+            ),
+        }
+    }
+
+    /// A gateway without a namespace to make it in.
+    fn only_ports(&self) -> Enforcement {
+        match self.landlock {
+            Some(landlock) if landlock.decides_tcp() => sentences(vec![
+                "every address can be connected to on the ports of its rules, also those of this machine, \
+                 because names and addresses are judged only in a network namespace",
+                "UDP and the first packet of TCP fast open are not filtered",
+            ]),
+            _ if self.filtered => sentences(vec![
+                "there is no network at all, because this machine can filter neither names nor ports",
+            ]),
+            _ => self.nothing(
+                "a network namespace, or Landlock that knows ports",
+                !self.profile.layers.namespaces,
             ),
         }
     }

@@ -4,7 +4,9 @@
 mod bare;
 mod landlock;
 mod mounts;
+mod network;
 mod order_text;
+mod replaced;
 mod statuses;
 mod terminal;
 
@@ -14,7 +16,9 @@ use std::path::{Path, PathBuf};
 use self::order_text::lines;
 use super::host::Found;
 use super::*;
-use crate::profile::{Enforce, Layers, PathRule, PrivateDirectory, Rights, RuleSource};
+use crate::profile::{
+    Enforce, Layers, PathRule, PrivateContent, PrivateDirectory, PrivateFile, Rights, RuleSource,
+};
 
 /// A host of these paths: a directory ends with a slash, a link has an arrow.
 struct Tree(HashMap<PathBuf, Found>);
@@ -48,7 +52,7 @@ impl Lookup for Tree {
     }
 }
 
-/// Rules, private directories (`p`), those that are sealed, pins and a door, one a line.
+/// Rules, private directories (`p`), those that are sealed, replaced files, pins and a door, one a line.
 fn profile(text: &str) -> Profile {
     let mut profile = Profile::closed();
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
@@ -66,6 +70,10 @@ fn profile(text: &str) -> Profile {
             }),
             ["pin", path] => profile.pins.push(path.into()),
             ["door", path] => profile.door = Some(path.into()),
+            ["replace", path] => profile.replaced.push(PrivateFile {
+                path: path.into(),
+                content: PrivateContent::Text(b"ours".to_vec()),
+            }),
             ["seal", path] => profile.sealed.push(path.into()),
             [source, granted, path] => profile.paths.push(PathRule {
                 path: path.into(),

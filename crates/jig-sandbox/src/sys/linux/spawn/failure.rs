@@ -92,6 +92,10 @@ fn act(plan: &Plan, which: u32) -> String {
         Some(Act::Loopback) => "switching the loopback on".to_owned(),
         Some(Act::HostName(_)) => "naming the machine".to_owned(),
         Some(Act::Allow { target, .. }) => format!("allowing `/{}`", path(target)),
+        Some(Act::Local { network, .. }) => format!("taking on the address `{network}`"),
+        Some(Act::Sockets(_)) => "making the sockets of its gateway".to_owned(),
+        Some(Act::Replace { target, .. }) => format!("replacing `/{}`", path(target)),
+        Some(Act::AllowPort { port, .. }) => format!("allowing port {port}"),
     }
 }
 

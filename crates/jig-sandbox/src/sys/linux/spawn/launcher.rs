@@ -239,11 +239,13 @@ fn keep_what_is_needed(job: &Job<'_>) -> Result<(), Errno> {
 }
 
 /// What a keeper needs: to find sources and programs whatever their modes (where it is root), to end
-/// processes of other users, to close the ways to privileges, to switch the loopback on, and to mount.
+/// processes of other users, to close the ways to privileges, to listen on any port, to switch the loopback on,
+/// and to mount.
 const NEEDED: u64 = 1 << 1 // CAP_DAC_OVERRIDE
     | 1 << 2 // CAP_DAC_READ_SEARCH
     | 1 << 5 // CAP_KILL
     | 1 << 8 // CAP_SETPCAP
+    | 1 << 10 // CAP_NET_BIND_SERVICE
     | 1 << 12 // CAP_NET_ADMIN
     | 1 << 21; // CAP_SYS_ADMIN
 

@@ -9,6 +9,7 @@
 
 mod direct;
 mod failure;
+mod gateway;
 mod graveyard;
 mod launcher;
 mod maps;
@@ -73,13 +74,15 @@ pub(crate) fn spawn(mut request: SpawnRequest) -> Result<Started, SpawnError> {
         zygote.refill_if_empty();
     }
     let (running, status) = started?;
+    let gateway = gateway::of(&plan, running.sockets)
+        .map_err(|error| failure::step(&request, "taking on the sockets of its gateway", error))?;
     let in_namespace = matches!(plan.hold, Hold::Namespaces(_));
     Ok(Started {
         stdin: streams.stdin,
         stdout: streams.stdout,
         stderr: streams.stderr,
         door: running.door,
-        gateway: None,
+        gateway,
         observer: None,
         unobserved: None,
         status,
@@ -94,6 +97,8 @@ struct Running {
     report: Report,
     /// The listening socket of the tool's door.
     door: Option<OwnedFd>,
+    /// The sockets of its gateway, in the order in which they were ordered.
+    sockets: Vec<OwnedFd>,
 }
 
 /// Starts a keeper: in namespaces if that is wanted and can be had, else without.
@@ -246,16 +251,18 @@ fn own_descriptor() -> rustix::io::Result<OwnedFd> {
 fn await_tool(request: &SpawnRequest, keeper: Handle) -> Result<Launched, SpawnError> {
     let broken = |error| failure::step(request, "talking to its keeper", error);
     let mut door = None;
+    let mut sockets = Vec::new();
     loop {
-        let (record, descriptor) = keeper.next_record().map_err(broken)?;
-        door = door.or(descriptor);
+        let (record, descriptors) = keeper.next_record().map_err(broken)?;
         match record {
-            Some(Record::Door) => {}
+            Some(Record::Door) => door = descriptors.into_iter().next(),
+            Some(Record::Sockets) => sockets.extend(descriptors),
             Some(Record::Started(report)) => {
                 return Ok(Ok(Running {
                     keeper,
                     report,
                     door,
+                    sockets,
                 }));
             }
             Some(Record::Refused(refusal)) => return Ok(Err(refusal)),

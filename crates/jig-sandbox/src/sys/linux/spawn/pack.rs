@@ -3,11 +3,12 @@
 //! [`stage::order::Order`]: crate::sys::linux::stage::order::Order
 
 use std::ffi::{CStr, CString};
+use std::net::IpAddr;
 use std::os::fd::RawFd;
 
 use super::maps::Maps;
 use super::plan::{Hold, Plan};
-use crate::sys::linux::order::{Act, Confinement, MountFlags, NewMount, Step};
+use crate::sys::linux::order::{Act, Confinement, MountFlags, NewMount, Socket, Step};
 use crate::sys::linux::stage::order::{self, Header, Limit, Move, Plain, Span};
 
 /// An order.
@@ -311,6 +312,35 @@ impl Packer {
                 target: self.string(target),
                 ..order::Act::default()
             },
+            Act::Local { network, prefix } => order::Act {
+                kind: order::LOCAL,
+                content: match network {
+                    IpAddr::V4(address) => self.items(&address.octets()),
+                    IpAddr::V6(address) => self.items(&address.octets()),
+                },
+                mode: (*prefix).into(),
+                ..order::Act::default()
+            },
+            Act::Sockets(sockets) => {
+                let sockets: Vec<order::Socket> = sockets.iter().map(socket).collect();
+                order::Act {
+                    kind: order::SOCKETS,
+                    content: self.items(&sockets),
+                    ..order::Act::default()
+                }
+            }
+            Act::Replace { target, content } => order::Act {
+                kind: order::REPLACE,
+                target: self.string(target),
+                content: self.items(content),
+                ..order::Act::default()
+            },
+            Act::AllowPort { port, rights } => order::Act {
+                kind: order::ALLOW_PORT,
+                number: *rights,
+                mode: (*port).into(),
+                ..order::Act::default()
+            },
         };
         if step.optional {
             act.flags |= order::OPTIONAL;
@@ -372,6 +402,21 @@ impl Packer {
                 .map(|word| u64::from_ne_bytes(word.try_into().unwrap_or_default()))
                 .collect(),
         }
+    }
+}
+
+fn socket(socket: &Socket) -> order::Socket {
+    match *socket {
+        Socket::Datagrams(address, port) => order::Socket {
+            address: address.octets(),
+            port,
+            kind: order::DATAGRAMS,
+        },
+        Socket::Streams(port) => order::Socket {
+            address: [0; 4],
+            port,
+            kind: order::STREAMS,
+        },
     }
 }
 

@@ -185,7 +185,7 @@ impl Handle {
     /// Waits for the next record; `None` if the keeper ends without one.
     ///
     /// The keeper's end is watched too: another thread's fork may hold its end of the line open.
-    pub(super) fn next_record(&self) -> io::Result<(Option<Record>, Option<OwnedFd>)> {
+    pub(super) fn next_record(&self) -> io::Result<(Option<Record>, Vec<OwnedFd>)> {
         let mut fds = [
             PollFd::new(&self.line, PollFlags::IN),
             PollFd::new(&self.pidfd, PollFlags::IN),
@@ -195,15 +195,16 @@ impl Handle {
             self.signal(Signal::CONT);
         }
         Ok(match self.received_record() {
-            Some((record, descriptor)) => (Some(record), descriptor),
-            None => (None, None),
+            Some((record, descriptors)) => (Some(record), descriptors),
+            None => (None, Vec::new()),
         })
     }
 
-    /// A record that is there already, with the descriptor that came with it.
-    pub(super) fn received_record(&self) -> Option<(Record, Option<OwnedFd>)> {
+    /// A record that is there already, with the descriptors that came with it.
+    pub(super) fn received_record(&self) -> Option<(Record, Vec<OwnedFd>)> {
         let mut bytes = [0; record::LENGTH];
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut space =
+            [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(record::MOST_DESCRIPTORS))];
         loop {
             let mut control = RecvAncillaryBuffer::new(&mut space);
             let received = rustix::net::recvmsg(
@@ -214,11 +215,13 @@ impl Handle {
             );
             return match received {
                 Ok(message) => {
-                    let descriptor = control.drain().find_map(|one| match one {
-                        RecvAncillaryMessage::ScmRights(mut fds) => fds.next(),
-                        _ => None,
-                    });
-                    Record::decode(&bytes[..message.bytes]).map(|record| (record, descriptor))
+                    let mut descriptors = Vec::new();
+                    for one in control.drain() {
+                        if let RecvAncillaryMessage::ScmRights(fds) = one {
+                            descriptors.extend(fds);
+                        }
+                    }
+                    Record::decode(&bytes[..message.bytes]).map(|record| (record, descriptors))
                 }
                 // A keeper that ended with a command of ours unread resets the line. That is told
                 // once, and before what it had sent.

@@ -9,6 +9,7 @@ use super::order::{self, Act, Order, Span};
 use super::raw::Errno;
 use super::record::{Record, Refusal, Report, Step};
 use super::root::{self, Name, Root};
+use super::sockets;
 
 /// What steps are taken in.
 pub(crate) struct Site<'a> {
@@ -138,6 +139,10 @@ fn take(order: &Order, act: &Act, site: &mut Site<'_>) -> Result<(), Errno> {
         }
         order::HOST_NAME => calls::set_host_name(order.string(act.other)?.to_bytes()),
         order::ALLOW => allow(site, target, act.number),
+        order::LOCAL => sockets::make_local(order.bytes(act.content)?, act.mode),
+        order::SOCKETS => sockets::make(order, act.content, site.line),
+        order::REPLACE => replace(site.root()?, target, order.bytes(act.content)?),
+        order::ALLOW_PORT => calls::add_port_rule(site.ruleset, act.mode, act.number),
         _ => Err(Errno::BADMSG),
     }
 }
@@ -154,6 +159,22 @@ fn make_file(root: &Root, target: &CStr, mode: u32, content: &[u8]) -> Result<()
     }
     calls::close(fd);
     Ok(())
+}
+
+/// Puts a read-only file in the place of the one at the target. Nothing of it is left in the new root but
+/// the mount: its own name there is gone when this returns.
+fn replace(root: &Root, target: &CStr, content: &[u8]) -> Result<(), Errno> {
+    const NAME: &CStr = c".replaced";
+    make_file(root, NAME, 0o444, content)?;
+    let source = root.target(NAME)?;
+    let attributes = Attributes {
+        read_only: true,
+        no_exec: true,
+        dev: false,
+    };
+    let shown = bind(root, source, target, attributes);
+    root.remove(NAME)?;
+    shown
 }
 
 /// Shows `source`, which is closed, at the target.

@@ -11,6 +11,7 @@ use core::ptr;
 use core::sync::atomic::AtomicU32;
 
 use super::raw::{self, Errno, call};
+use super::record::MOST_DESCRIPTORS;
 
 /// Ends the process at once.
 pub(crate) fn exit(code: i32) -> ! {
@@ -121,6 +122,12 @@ pub(crate) fn read_file(directory: i32, path: &CStr, bytes: &mut [u8]) -> Result
 pub(crate) fn make_directory(directory: i32, name: &CStr, mode: u32) -> Result<(), Errno> {
     // SAFETY: the name is a live C string.
     unsafe { call!(MKDIRAT, directory, name.as_ptr(), mode) }.map(drop)
+}
+
+/// Removes a file.
+pub(crate) fn remove(directory: i32, name: &CStr) -> Result<(), Errno> {
+    // SAFETY: the name is a live C string.
+    unsafe { call!(UNLINKAT, directory, name.as_ptr(), 0) }.map(drop)
 }
 
 pub(crate) fn make_link(to: &CStr, directory: i32, name: &CStr) -> Result<(), Errno> {
@@ -563,6 +570,14 @@ pub(crate) fn add_rule(ruleset: i32, fd: i32, rights: u64) -> Result<(), Errno> 
     unsafe { call!(LANDLOCK_ADD_RULE, ruleset, PATH_BENEATH, rule.as_ptr(), 0) }.map(drop)
 }
 
+/// Adds a rule: these rights about a port of TCP.
+pub(crate) fn add_port_rule(ruleset: i32, port: u32, rights: u64) -> Result<(), Errno> {
+    const NET_PORT: i32 = 2;
+    let rule = [rights, port.into()];
+    // SAFETY: the rule is a live local of the size that the kernel reads.
+    unsafe { call!(LANDLOCK_ADD_RULE, ruleset, NET_PORT, rule.as_ptr(), 0) }.map(drop)
+}
+
 /// Binds this process, for good, to a ruleset.
 pub(crate) fn restrict_self(ruleset: i32) -> Result<(), Errno> {
     // SAFETY: the call takes no addresses.
@@ -621,10 +636,10 @@ pub(crate) unsafe fn execute_file(
     result.err().unwrap_or(Errno(0))
 }
 
-/// Sends bytes over a socket, with at most three descriptors. A partner that is gone raises no signal.
+/// Sends bytes over a socket, with at most [`MOST_DESCRIPTORS`]. A partner that is gone raises no signal.
 pub(crate) fn send(socket: i32, bytes: &[u8], fds: &[i32]) -> Result<(), Errno> {
     const NO_SIGNAL: i32 = 0x4000;
-    let mut control = Control::<3>::default();
+    let mut control = Control::<MOST_DESCRIPTORS>::default();
     let length = control.put(fds);
     let part = Part {
         start: bytes.as_ptr().cast_mut(),

@@ -21,6 +21,7 @@ pub(crate) mod order;
 pub(crate) mod raw;
 pub(crate) mod record;
 pub(crate) mod root;
+pub(crate) mod sockets;
 pub(crate) mod tool;
 pub(crate) mod watch;
 pub(crate) mod zygote;

@@ -113,6 +113,16 @@ pub(crate) struct Act {
     pub(crate) unused: u32,
 }
 
+/// A socket to make. Datagrams are for one address of IPv4, streams for all.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(C)]
+pub(crate) struct Socket {
+    pub(crate) address: [u8; 4],
+    pub(crate) port: u16,
+    /// [`DATAGRAMS`] or [`STREAMS`].
+    pub(crate) kind: u16,
+}
+
 /// A descriptor to pass.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
@@ -153,6 +163,8 @@ unsafe impl Plain for Header {}
 unsafe impl Plain for Act {}
 // SAFETY: as above.
 unsafe impl Plain for Move {}
+// SAFETY: as above.
+unsafe impl Plain for Socket {}
 // SAFETY: as above.
 unsafe impl Plain for Limit {}
 
@@ -333,3 +345,11 @@ pub(crate) const LISTEN: u32 = 10;
 pub(crate) const LOOPBACK: u32 = 11;
 pub(crate) const HOST_NAME: u32 = 12;
 pub(crate) const ALLOW: u32 = 13;
+pub(crate) const LOCAL: u32 = 14;
+pub(crate) const SOCKETS: u32 = 15;
+pub(crate) const REPLACE: u32 = 16;
+pub(crate) const ALLOW_PORT: u32 = 17;
+
+/// Kinds of sockets.
+pub(crate) const DATAGRAMS: u16 = 1;
+pub(crate) const STREAMS: u16 = 2;

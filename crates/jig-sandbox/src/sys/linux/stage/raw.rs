@@ -31,6 +31,7 @@ impl Errno {
     pub(crate) const INVAL: Self = Self(22);
     pub(crate) const TXTBSY: Self = Self(26);
     pub(crate) const NAMETOOLONG: Self = Self(36);
+    pub(crate) const TOOMANYREFS: Self = Self(109);
     /// What a malformed order is answered with.
     pub(crate) const BADMSG: Self = Self(74);
 }

@@ -9,6 +9,8 @@ use super::raw::Errno;
 pub(crate) enum Record {
     /// The listening socket of the tool's door comes with this record.
     Door,
+    /// The next of the sockets that the host serves come with this record.
+    Sockets,
     /// The program runs.
     Started(Report),
     /// The program does not run.
@@ -178,6 +180,7 @@ impl Record {
         let mut words = [0; WORDS];
         match self {
             Record::Door => words[0] = DOOR,
+            Record::Sockets => words[0] = SOCKETS,
             Record::Started(report) => {
                 words[0] = STARTED;
                 words[1] = report.proc.map_or(0, |errno| errno.0);
@@ -216,6 +219,7 @@ impl Record {
         }
         match words {
             [DOOR, ..] => Some(Record::Door),
+            [SOCKETS, ..] => Some(Record::Sockets),
             [STARTED, proc, tasks, count, pairs @ ..] => {
                 let mut failed = [(0, 0); TOLD_APART];
                 for (slot, pair) in failed.iter_mut().zip(pairs.chunks_exact(2)) {
@@ -254,6 +258,10 @@ const STARTED: i32 = 1;
 const REFUSED: i32 = 2;
 const ENDED: i32 = 3;
 const DOOR: i32 = 4;
+const SOCKETS: i32 = 5;
+
+/// The most descriptors that come with one record.
+pub(crate) const MOST_DESCRIPTORS: usize = 16;
 
 /// Limits that a tree came up against.
 pub(crate) const REACHED_TASKS: u32 = 1;

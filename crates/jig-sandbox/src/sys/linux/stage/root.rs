@@ -117,6 +117,11 @@ impl Root {
         }
     }
 
+    /// Removes a file that lies in the new root itself.
+    pub(crate) fn remove(&self, name: &CStr) -> Result<(), Errno> {
+        calls::remove(self.new, name)
+    }
+
     /// Makes a symbolic link.
     pub(crate) fn make_link(&self, path: &CStr, to: &CStr) -> Result<(), Errno> {
         let mut name = Name::new();

@@ -383,6 +383,8 @@ fn the_base_does_not_depend_on_what_is_declared() {
             "bind usr ro?",
             "allow usr execute+read+list?",
             "loopback?",
+            "local 198.18.0.0/15?",
+            "local fd6a:6967:6e61:6d65::/64?",
             "name jig?",
             "dir home/jig",
             "listen home/jig/d",

@@ -42,6 +42,10 @@ fn line(step: &Step) -> String {
         Act::Loopback => "loopback".to_owned(),
         Act::HostName(name) => format!("name {}", path(name)),
         Act::Allow { target, rights } => format!("allow {} {}", path(target), access(*rights)),
+        Act::Local { network, prefix } => format!("local {network}/{prefix}"),
+        Act::Sockets(sockets) => format!("sockets {sockets:?}"),
+        Act::Replace { target, content } => format!("replace {} {}", path(target), content.len()),
+        Act::AllowPort { port, rights } => format!("allow port {port} {rights}"),
     };
     let mark = if step.optional { "?" } else { "" };
     format!("{}{mark}", text.trim_end())

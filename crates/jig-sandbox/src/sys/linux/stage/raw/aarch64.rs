@@ -65,6 +65,7 @@ pub(crate) mod number {
     pub(crate) const SENDTO: usize = 206;
     pub(crate) const SETHOSTNAME: usize = 161;
     pub(crate) const SETNS: usize = 268;
+    pub(crate) const SETSOCKOPT: usize = 208;
     pub(crate) const SETSID: usize = 157;
     pub(crate) const SET_TID_ADDRESS: usize = 96;
     pub(crate) const SIGNALFD4: usize = 74;
@@ -74,6 +75,7 @@ pub(crate) mod number {
     pub(crate) const SYMLINKAT: usize = 36;
     pub(crate) const UMASK: usize = 166;
     pub(crate) const UMOUNT2: usize = 39;
+    pub(crate) const UNLINKAT: usize = 35;
     pub(crate) const UNSHARE: usize = 97;
     pub(crate) const WAIT4: usize = 260;
     pub(crate) const WAITID: usize = 95;

@@ -65,6 +65,7 @@ pub(crate) mod number {
     pub(crate) const SENDTO: usize = 44;
     pub(crate) const SETHOSTNAME: usize = 170;
     pub(crate) const SETNS: usize = 308;
+    pub(crate) const SETSOCKOPT: usize = 54;
     pub(crate) const SETSID: usize = 112;
     pub(crate) const SET_TID_ADDRESS: usize = 218;
     pub(crate) const SIGNALFD4: usize = 289;
@@ -74,6 +75,7 @@ pub(crate) mod number {
     pub(crate) const SYMLINKAT: usize = 266;
     pub(crate) const UMASK: usize = 95;
     pub(crate) const UMOUNT2: usize = 166;
+    pub(crate) const UNLINKAT: usize = 263;
     pub(crate) const UNSHARE: usize = 272;
     pub(crate) const WAIT4: usize = 61;
     pub(crate) const WAITID: usize = 247;

@@ -1,0 +1,165 @@
+//! What a confined program was refused, told so that the next step is known: [`Broker::explain`].
+//!
+//! The kernel tells a program that something failed, and tells nobody why. What the program asked for was
+//! seen, and what its profile gives is known: what is between the two was refused. What it asked for and
+//! does not exist on the host either is no denial; what exists and is not shown is never told as missing.
+//!
+//! Nothing here decides: the kernel has decided already. Nothing of the host is opened; names are looked up.
+
+#[cfg(unix)]
+mod given;
+#[cfg(unix)]
+mod inside;
+mod limit;
+#[cfg(unix)]
+mod listening;
+#[cfg(unix)]
+mod missing;
+#[cfg(unix)]
+mod net;
+#[cfg(unix)]
+mod outside;
+#[cfg(unix)]
+mod place;
+#[cfg(unix)]
+mod sandbox_toml;
+
+use camino::Utf8Path;
+use jiff::Timestamp;
+use jig_proto::Denial;
+use jig_sandbox::Observation;
+
+use crate::audit::{AuditDecision, AuditEntry};
+use crate::broker::{Broker, Inner};
+use crate::confine::Confined;
+use crate::visible::visible;
+
+pub use limit::limit_denial;
+pub(crate) use limit::of_tree;
+
+#[cfg(all(test, unix))]
+mod tests;
+
+impl Broker {
+    /// What an observed program was refused, as far as its sandbox tells: what it wanted and its profile
+    /// does not give. The most telling come first; at most [`MAX_DENIALS`] are told.
+    ///
+    /// `confined` is what it ran with, `root` where the files of the workspace are for programs.
+    pub fn explain(
+        &self,
+        observation: &Observation,
+        confined: &Confined,
+        root: &Utf8Path,
+    ) -> Vec<Denial> {
+        self.inner.explained(observation, confined, root)
+    }
+
+    /// Leaves a line in the audit log for each of these denials, as `sandbox.read` and the like. Those of a
+    /// gateway have theirs already.
+    pub fn audit_denials(&self, denials: &[Denial]) {
+        for denial in denials {
+            self.inner.audit_denial(denial);
+        }
+    }
+}
+
+impl Inner {
+    /// As [`Broker::explain`].
+    pub(crate) fn explained(
+        &self,
+        observation: &Observation,
+        confined: &Confined,
+        root: &Utf8Path,
+    ) -> Vec<Denial> {
+        let denials = self.explain(observation, confined, root).into_iter();
+        let denials = denials.take(MAX_DENIALS);
+        denials.map(|denial| self.clean(denial)).collect()
+    }
+
+    #[cfg(unix)]
+    fn explain(
+        &self,
+        observation: &Observation,
+        confined: &Confined,
+        root: &Utf8Path,
+    ) -> Vec<Denial> {
+        let Some(around) = place::Around::of(self, confined, root) else {
+            return Vec::new();
+        };
+        let missing = missing::find(&around, observation);
+        let mut told: Vec<(missing::Weight, Denial)> = Vec::new();
+        for one in missing::grouped(&around, missing, MAX_DENIALS) {
+            let denial = match &one.at {
+                missing::At::Workspace(path) => inside::denial(&around, &one, path),
+                missing::At::Host(path) => Some(outside::denial(&around, &one, path)),
+                missing::At::Program(name, path) => Some(outside::program(&around, name, path)),
+                missing::At::Socket(path) => Some(outside::socket(&around, path)),
+            };
+            if let Some(denial) = denial {
+                let count = one.count;
+                told.push((one.weight, Denial { count, ..denial }));
+            }
+        }
+        told.extend(net::denials(&around, observation));
+        told.sort_by(|(one, _), (other, _)| one.cmp(other));
+        let mut denials: Vec<Denial> = Vec::new();
+        for (_, denial) in told {
+            match denials.iter_mut().find(|other| other.is_same(&denial)) {
+                Some(other) => other.count = other.count.saturating_add(denial.count),
+                None => denials.push(denial),
+            }
+        }
+        denials
+    }
+
+    #[cfg(not(unix))]
+    fn explain(&self, _: &Observation, _: &Confined, _: &Utf8Path) -> Vec<Denial> {
+        Vec::new()
+    }
+
+    /// The denial without secrets, of bounded size, and fit for a terminal. A program chooses the names that
+    /// it asks for.
+    pub(crate) fn clean(&self, mut denial: Denial) -> Denial {
+        let clean = |text: &mut String| {
+            let scrubbed = self.secrets.scrub_text(std::mem::take(text));
+            *text = visible(&scrubbed, Denial::MAX_TEXT);
+        };
+        clean(&mut denial.target);
+        clean(&mut denial.why);
+        denial.rule.iter_mut().for_each(clean);
+        denial.advice.iter_mut().for_each(clean);
+        denial.grants.iter_mut().for_each(clean);
+        // A rule with a secret in it is none that could be pasted.
+        let scrubbed = denial
+            .hint
+            .clone()
+            .map(|hint| self.secrets.scrub_text(hint));
+        if scrubbed != denial.hint {
+            denial.hint = None;
+        }
+        denial.bounded()
+    }
+
+    /// The line of a denial in the audit log.
+    pub(crate) fn audit_denial(&self, denial: &Denial) {
+        self.audit(AuditEntry {
+            time: Timestamp::now(),
+            tool: self.tool.clone(),
+            call: self.call.clone(),
+            handle: self.handle.clone(),
+            operation: format!("sandbox.{}", denial.operation),
+            target: denial.target.clone(),
+            decision: AuditDecision::Deny,
+            reason: denial.why.clone(),
+            rule: denial.rule.clone(),
+            origin: None,
+            hint: denial.hint.clone(),
+            outcome: None,
+            duration_us: None,
+        });
+    }
+}
+
+/// The most denials that are told of one run. A program can want thousands of things, and a model pays for
+/// each word.
+pub const MAX_DENIALS: usize = 20;

@@ -1,0 +1,113 @@
+//! [`Given`]: what a profile gives at a path.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use jig_sandbox::{Profile, Rights, RuleSource};
+
+/// What a profile gives at each path.
+pub(super) struct Given<'a> {
+    rules: HashMap<&'a Path, (Rights, RuleSource)>,
+    private: HashMap<&'a Path, bool>,
+    /// Files that the program finds whatever the host has there.
+    files: HashSet<&'a Path>,
+    /// Directories that something is shown in. They can be listed, with nothing else in them.
+    above: HashSet<&'a Path>,
+}
+
+/// What stands at a path for a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Standing<'a> {
+    /// What the host has there, with these rights.
+    Shown(Rights),
+    /// What the host has there is withheld from everybody: it is a secret of the system.
+    Withheld,
+    /// A directory of the program's own, here or above; whether programs in it may be run.
+    Private { at: &'a Path, executable: bool },
+    /// A file that was put there.
+    Put,
+}
+
+impl<'a> Given<'a> {
+    pub(super) fn of(profile: &'a Profile) -> Self {
+        let rules = profile.paths.iter();
+        let rules: HashMap<_, _> = rules
+            .map(|rule| (rule.path.as_path(), (rule.rights, rule.source)))
+            .collect();
+        let private = profile.private.iter();
+        let private: HashMap<_, _> = private
+            .map(|own| (own.path.as_path(), own.executable))
+            .collect();
+        let put = profile.files.iter().chain(&profile.replaced);
+        let files: HashSet<&Path> = put.map(|file| file.path.as_path()).collect();
+        let mut above = HashSet::new();
+        let seen = rules
+            .iter()
+            .filter(|(_, (rights, _))| *rights != Rights::NONE);
+        let seen = seen.map(|(path, _)| *path);
+        for path in seen
+            .chain(private.keys().copied())
+            .chain(files.iter().copied())
+        {
+            for directory in path.ancestors().skip(1) {
+                // Whatever is above a directory that is known is known too.
+                if !above.insert(directory) {
+                    break;
+                }
+            }
+        }
+        Self {
+            rules,
+            private,
+            files,
+            above,
+        }
+    }
+
+    pub(super) fn at(&self, path: &Path) -> Standing<'a> {
+        if self.files.contains(path) {
+            return Standing::Put;
+        }
+        for above in path.ancestors() {
+            if let Some((rights, source)) = self.rules.get(above) {
+                if *rights == Rights::NONE && *source == RuleSource::System {
+                    return Standing::Withheld;
+                }
+                let mut rights = *rights;
+                // In a directory nothing can be made without being written.
+                if rights.has(Rights::CREATE) {
+                    rights = rights.with(Rights::UPDATE);
+                }
+                return Standing::Shown(self.with_listing(path, rights));
+            }
+            if let Some((at, executable)) = self.private.get_key_value(above) {
+                return Standing::Private {
+                    at,
+                    executable: *executable,
+                };
+            }
+        }
+        Standing::Shown(self.with_listing(path, Rights::NONE))
+    }
+
+    fn with_listing(&self, path: &Path, rights: Rights) -> Rights {
+        match self.above.contains(path) {
+            true => rights.with(Rights::READ),
+            false => rights,
+        }
+    }
+}
+
+/// Whether a path is one of the kernel's own, which programs look at out of habit.
+pub(super) fn is_noise(path: &Path) -> bool {
+    ["/proc", "/dev", "/sys"]
+        .iter()
+        .any(|kernel| path.starts_with(kernel))
+}
+
+/// The directories that a program made in those that are its own, and the files that it wrote there.
+pub(super) fn is_own(made: &HashSet<PathBuf>, path: &Path, private: &Path) -> bool {
+    path.ancestors()
+        .take_while(|above| *above != private)
+        .any(|above| made.contains(above))
+}

@@ -1,0 +1,140 @@
+//! Denials inside the workspace, in the words of the policy.
+
+use jig_policy::{Capability, FileTarget, Refusal, Resolved, Suggestion};
+use jig_proto::{Denial, ProjectPath};
+use jig_sandbox::Rights;
+
+use super::missing::Missing;
+use super::place::{Around, Stands, stands};
+use crate::denial::{self, Surroundings};
+use crate::visible::visible;
+
+/// What the policy says about it. `None` if nothing is to be said.
+pub(super) fn denial(around: &Around<'_>, one: &Missing, path: &ProjectPath) -> Option<Denial> {
+    let mut main: Option<Refusal> = None;
+    let mut suggested: Option<Suggestion> = None;
+    let mut granted = None;
+    for capability in wanted(one.rights) {
+        let place = place(around, one, capability, path);
+        let (refused, needed) = match (refusal(around, capability, path), &place) {
+            (Some(refused), Some(place)) if *place != *path && !is_named_only(around, path) => {
+                let above = refusal(around, capability, place);
+                let needed = above.and_then(|above| above.suggestion);
+                (refused.clone(), needed.or(refused.suggestion))
+            }
+            (Some(refused), _) => (refused.clone(), refused.suggestion),
+            // A rule names the file, which is made and removed in its directory.
+            (None, Some(place)) if *place != *path => {
+                let Some(above) = refusal(around, capability, place) else {
+                    continue;
+                };
+                granted.get_or_insert((capability, place.clone()));
+                (above.clone(), above.suggestion)
+            }
+            (None, _) => continue,
+        };
+        main.get_or_insert(refused);
+        suggested = match (suggested, needed) {
+            (Some(one), Some(other)) => Some(one.and(other)),
+            (one, other) => one.or(other),
+        };
+    }
+    let shown = match one.paths {
+        1 => path.to_string(),
+        // What is told of a directory is about what is in it.
+        _ => format!("{path}/"),
+    };
+    let Some(mut refusal) = main else {
+        return Some(held_back(around, one, &shown));
+    };
+    refusal.suggestion = suggested;
+    let inner = around.inner;
+    let mut told = denial::denial(
+        &refusal,
+        &Surroundings {
+            policy: &inner.policy,
+            tool: &inner.tool,
+            root: inner.files.display_root().as_str(),
+            resource: jig_policy::Resource::Fs,
+            target: &shown,
+        },
+    );
+    if let Some((capability, place)) = granted {
+        told.why = format!(
+            "a rule grants it, but a confined program can {capability} only where it may change the \
+             directory, `{place}`"
+        );
+    }
+    let full = around.root.join(path.as_str());
+    if is_named_only(around, path) && stands(&full) == Stands::Nothing {
+        told.advice = Some(
+            "a confined program cannot make what only a rule that names it covers: make it first, empty"
+                .to_owned(),
+        );
+    }
+    Some(told)
+}
+
+/// What the policy grants and the sandbox cannot open.
+fn held_back(around: &Around<'_>, one: &Missing, shown: &str) -> Denial {
+    let operation = wanted(one.rights).next().map_or("use", Capability::name);
+    Denial {
+        grants: denial::grants(&around.inner.policy, jig_policy::Resource::Fs),
+        ..Denial::new(
+            operation,
+            visible(shown, denial::MAX_TARGET),
+            "the rules grant it, but the sandbox of this program does not",
+        )
+    }
+}
+
+/// The path on which a capability has to be granted so that the operating system can hold it: what is made
+/// or removed is an entry of its directory.
+fn place(
+    around: &Around<'_>,
+    one: &Missing,
+    capability: Capability,
+    path: &ProjectPath,
+) -> Option<ProjectPath> {
+    if one.paths > 1 {
+        return Some(path.clone());
+    }
+    match capability {
+        Capability::Create | Capability::Delete => {
+            let mut above = path.parent()?;
+            while stands(&around.root.join(above.as_str())) != Stands::Directory {
+                above = above.parent()?;
+            }
+            Some(above)
+        }
+        _ => Some(path.clone()),
+    }
+}
+
+fn refusal(around: &Around<'_>, capability: Capability, path: &ProjectPath) -> Option<Refusal> {
+    let target = FileTarget {
+        capability,
+        path: Resolved::from_handle(path.clone()),
+    };
+    let refused = around.inner.policy.permit(target).err()?;
+    Some(refused.refusal)
+}
+
+/// Whether only a rule that names the path covers it.
+fn is_named_only(around: &Around<'_>, path: &ProjectPath) -> bool {
+    around.inner.policy.sensitive().find(path).is_some()
+}
+
+/// What is wanted, the most telling first.
+fn wanted(rights: Rights) -> impl Iterator<Item = Capability> {
+    let all = [
+        (Rights::CREATE, Capability::Create),
+        (Rights::UPDATE, Capability::Update),
+        (Rights::DELETE, Capability::Delete),
+        (Rights::EXECUTE, Capability::Execute),
+        (Rights::READ, Capability::Read),
+    ];
+    all.into_iter()
+        .filter(move |(right, _)| rights.has(*right))
+        .map(|(_, capability)| capability)
+}

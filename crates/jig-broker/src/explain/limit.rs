@@ -1,0 +1,36 @@
+//! A limit that a program came up against, as a denial.
+
+use jig_policy::toml_key;
+use jig_proto::Denial;
+use jig_sandbox::{Bytes, Limit};
+
+/// A limit of a tool that was reached: `key` is its name below `sandbox.limits`, `why` what happened, and
+/// `higher` a value, as TOML, under which it might not.
+pub fn limit_denial(tool: &str, key: &str, why: String, higher: &str) -> Denial {
+    let tool = toml_key(tool);
+    Denial {
+        hint: Some(format!("[tools.{tool}.sandbox.limits]\n{key} = {higher}\n")),
+        ..Denial::new("use", key.replace('_', " "), why)
+    }
+}
+
+/// The same for what the sandbox itself holds a tree of processes to.
+pub(crate) fn of_tree(tool: &str, limit: Limit, height: u64) -> Denial {
+    let why = format!("it {}", limit.told(height));
+    let higher = height.saturating_mul(2);
+    let (key, higher) = match limit {
+        Limit::Memory => ("memory", bytes(higher)),
+        Limit::FileSize => ("file_size", bytes(higher)),
+        Limit::Descriptors => ("descriptors", higher.to_string()),
+        _ => ("processes", higher.to_string()),
+    };
+    limit_denial(tool, key, why, &higher)
+}
+
+/// A number of bytes as the configuration writes it, `"64MiB"`.
+fn bytes(number: u64) -> String {
+    match Bytes(number).to_string().split_once(' ') {
+        Some((count, unit)) if unit != "bytes" => format!("\"{count}{unit}\""),
+        _ => number.to_string(),
+    }
+}

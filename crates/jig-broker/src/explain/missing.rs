@@ -1,0 +1,359 @@
+//! [`Missing`]: what a program wanted and was not given.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use jig_proto::ProjectPath;
+use jig_sandbox::{Observation, Rights, Seen, SeenTarget};
+use rustix::fs::Access;
+
+use super::given::{Standing, is_noise, is_own};
+use super::place::{Around, Stands, could, stands};
+
+/// Something that a program wanted and was not given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Missing {
+    pub(super) at: At,
+    /// The path that the program asked for, which may lie in its private home.
+    pub(super) asked: PathBuf,
+    /// What was not given.
+    pub(super) rights: Rights,
+    pub(super) because: Because,
+    /// How many paths were put together here; 1 for a single one.
+    pub(super) paths: usize,
+    pub(super) count: u64,
+    pub(super) weight: Weight,
+}
+
+/// Where.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum At {
+    /// A path of the workspace.
+    Workspace(ProjectPath),
+    /// Another path of the host.
+    Host(PathBuf),
+    /// A program that was looked for by this name, and is here.
+    Program(String, PathBuf),
+    /// A socket of the host.
+    Socket(PathBuf),
+}
+
+/// Why the program did not get it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Because {
+    /// What it has there allows less.
+    Restricted,
+    /// It does not see it.
+    Hidden,
+    /// It has a directory of its own there, or above.
+    Own,
+    /// It is a secret of the system.
+    Withheld,
+}
+
+/// How telling something is: the smaller, the more. What a program wanted to change or run tells more than
+/// what it looked at, and the last thing before its end more than the first.
+pub(super) type Weight = (u8, Reverse<usize>);
+
+/// All that was not given, in the order in which it was wanted.
+pub(super) fn find(around: &Around<'_>, observation: &Observation) -> Vec<Missing> {
+    let made = made(observation);
+    let mut programs = HashSet::new();
+    let mut found = Vec::new();
+    for (order, seen) in observation.seen.iter().enumerate() {
+        let missing = match &seen.target {
+            SeenTarget::Path(path) if is_noise(path) => None,
+            SeenTarget::Path(path) => path_missing(around, seen, path, &made, order)
+                .or_else(|| program_missing(around, seen, path, &mut programs, order)),
+            SeenTarget::Socket(path) => socket_missing(around, seen, path, order),
+            _ => None,
+        };
+        found.extend(missing);
+    }
+    found
+}
+
+/// What the program made, or meant to make.
+fn made(observation: &Observation) -> HashSet<PathBuf> {
+    let seen = observation.seen.iter();
+    seen.filter(|seen| seen.wanted.has(Rights::CREATE))
+        .filter_map(|seen| match &seen.target {
+            SeenTarget::Path(path) => Some(path.clone()),
+            _ => None,
+        })
+        .collect()
+}
+
+fn path_missing(
+    around: &Around<'_>,
+    seen: &Seen,
+    path: &Path,
+    made: &HashSet<PathBuf>,
+    order: usize,
+) -> Option<Missing> {
+    let (host, given, because) = match around.given.at(path) {
+        Standing::Put => return None,
+        Standing::Withheld => (path.to_owned(), Rights::NONE, Because::Withheld),
+        Standing::Shown(rights) => {
+            let because = match rights.has(Rights::READ) {
+                true => Because::Restricted,
+                false => Because::Hidden,
+            };
+            (path.to_owned(), rights, because)
+        }
+        Standing::Private { at, executable } => {
+            if is_own(made, path, at) || path == at {
+                let may_run = executable || !seen.wanted.has(Rights::EXECUTE);
+                return (!may_run).then(|| no_programs(seen, path, order));
+            }
+            (around.behind(path, at), Rights::NONE, Because::Own)
+        }
+    };
+    let mut wanted = seen.wanted;
+    match stands(&host) {
+        // Nothing to be refused, but for making it.
+        Stands::Nothing => {
+            let parent = host.parent().map(stands);
+            if because == Because::Own || parent != Some(Stands::Directory) {
+                return None;
+            }
+            wanted = match wanted.has(Rights::CREATE) {
+                true => Rights::CREATE,
+                false => return None,
+            };
+        }
+        Stands::Directory | Stands::Other if because == Because::Own => {
+            wanted = wanted.without(Rights::CREATE.with(Rights::DELETE));
+        }
+        // To a program that does not see it, opening it for writing looks like making it.
+        Stands::Other if because == Because::Hidden && wanted.has(Rights::CREATE) => {
+            wanted = wanted.without(Rights::CREATE).with(Rights::UPDATE);
+        }
+        // The same with a directory: what comes next is to make something in it.
+        Stands::Directory if because == Because::Hidden && wanted.has(Rights::CREATE) => {}
+        // What is put in the place of something makes and removes; all else that is there is not made.
+        Stands::Other if wanted.has(Rights::CREATE.with(Rights::DELETE)) => {}
+        Stands::Other => wanted = wanted.without(Rights::CREATE),
+        Stands::Directory => wanted = wanted.without(Rights::CREATE.with(Rights::EXECUTE)),
+    }
+    let rights = wanted.without(given);
+    let at = match around.in_workspace(&host) {
+        Some(path) => At::Workspace(path),
+        None => At::Host(host.clone()),
+    };
+    if rights == Rights::NONE || !is_ours_to_refuse(&host, rights) {
+        return None;
+    }
+    // Programs look at every directory on the way to what they want.
+    let is_glance = rights == Rights::READ && stands(&host) == Stands::Directory;
+    if is_glance && matches!(at, At::Host(_)) && around.is_broad(&host) {
+        return None;
+    }
+    Some(Missing {
+        at,
+        asked: path.to_owned(),
+        rights,
+        because,
+        paths: 1,
+        count: seen.count,
+        weight: weight(rights, order),
+    })
+}
+
+/// A program that was put where nothing may be run.
+fn no_programs(seen: &Seen, path: &Path, order: usize) -> Missing {
+    Missing {
+        at: At::Host(path.to_owned()),
+        asked: path.to_owned(),
+        rights: Rights::EXECUTE,
+        because: Because::Own,
+        paths: 1,
+        count: seen.count,
+        weight: weight(Rights::EXECUTE, order),
+    }
+}
+
+/// A program that is looked for on the search path, and is only on that of the host.
+fn program_missing(
+    around: &Around<'_>,
+    seen: &Seen,
+    path: &Path,
+    known: &mut HashSet<String>,
+    order: usize,
+) -> Option<Missing> {
+    let directory = path.parent()?;
+    let name = path.file_name()?.to_str()?;
+    let searched = |path: &PathBuf| path == directory;
+    if !around.search_path.iter().any(searched) || known.contains(name) {
+        return None;
+    }
+    let finds = |directory: &PathBuf| stands(&directory.join(name)) != Stands::Nothing;
+    if around.search_path.iter().any(finds) {
+        return None;
+    }
+    let hosts = std::env::split_paths(&around.settings.host_path);
+    let mut hosts = hosts.filter(|directory| directory.is_absolute());
+    let found = hosts
+        .find(|directory| {
+            let file = directory.join(name);
+            stands(&file) == Stands::Other && could(&file, Access::EXEC_OK)
+        })?
+        .join(name);
+    known.insert(name.to_owned());
+    Some(Missing {
+        at: At::Program(name.to_owned(), found),
+        asked: path.to_owned(),
+        rights: Rights::READ.with(Rights::EXECUTE),
+        because: Because::Hidden,
+        paths: 1,
+        count: seen.count,
+        weight: weight(Rights::EXECUTE, order),
+    })
+}
+
+fn socket_missing(around: &Around<'_>, seen: &Seen, path: &Path, order: usize) -> Option<Missing> {
+    let host = match around.given.at(path) {
+        Standing::Put | Standing::Withheld => return None,
+        Standing::Shown(rights) if rights.has(Rights::READ) => return None,
+        Standing::Shown(_) => path.to_owned(),
+        Standing::Private { at, .. } => around.behind(path, at),
+    };
+    (stands(&host) == Stands::Other).then(|| Missing {
+        at: At::Socket(host),
+        asked: path.to_owned(),
+        rights: Rights::NONE,
+        because: Because::Hidden,
+        paths: 1,
+        count: seen.count,
+        weight: weight(Rights::WRITE, order),
+    })
+}
+
+impl Around<'_> {
+    /// What the host has where the program has a directory of its own. Its home stands for the user's.
+    fn behind(&self, path: &Path, private: &Path) -> PathBuf {
+        match (&self.home, path.strip_prefix(self.private_home)) {
+            (Some(home), Ok(below)) if private == self.private_home => home.join(below),
+            _ => path.to_owned(),
+        }
+    }
+}
+
+/// Whether the user could do what was refused.
+fn is_ours_to_refuse(path: &Path, rights: Rights) -> bool {
+    let parent = path.parent().unwrap_or(path);
+    let asked = [
+        (Rights::READ, path, Access::READ_OK),
+        (Rights::UPDATE, path, Access::WRITE_OK),
+        (Rights::EXECUTE, path, Access::EXEC_OK),
+        (Rights::CREATE, parent, Access::WRITE_OK),
+        (Rights::DELETE, parent, Access::WRITE_OK),
+    ];
+    let mut asked = asked.into_iter().filter(|(right, ..)| rights.has(*right));
+    asked.all(|(_, place, access)| could(place, access))
+}
+
+pub(super) fn weight(rights: Rights, order: usize) -> Weight {
+    let telling = rights.has_any(Rights::WRITE.with(Rights::EXECUTE));
+    (u8::from(!telling), Reverse(order))
+}
+
+/// The same with many paths of one directory put together, and more of them if there are more than `most`.
+pub(super) fn grouped(around: &Around<'_>, missing: Vec<Missing>, most: usize) -> Vec<Missing> {
+    let mut missing = put_together(around, missing, MANY, None);
+    let depth = |one: &Missing| one.at.path().map_or(0, |path| path.components().count());
+    let mut deepest = missing.iter().map(depth).max().unwrap_or(0);
+    while missing.len() > most && deepest > SHALLOWEST {
+        missing = put_together(around, missing, 0, Some(deepest));
+        deepest -= 1;
+    }
+    missing
+}
+
+/// Puts those together that lie in one directory and lack the same, if there are more than `many` of them;
+/// of one depth, if one is given.
+fn put_together(
+    around: &Around<'_>,
+    missing: Vec<Missing>,
+    many: usize,
+    depth: Option<usize>,
+) -> Vec<Missing> {
+    let mut directories: BTreeMap<(At, u8, Because), Vec<Missing>> = BTreeMap::new();
+    let mut alone = Vec::new();
+    for one in missing {
+        let is_wanted = |path: &Path| {
+            depth.is_none_or(|depth| path.components().count() == depth)
+                && around.sensitive(path).is_none()
+        };
+        let directory = match one.at.path().filter(|path| is_wanted(path)) {
+            Some(_) => one.at.parent().filter(|parent| match parent {
+                At::Host(parent) => !around.is_broad(parent) && !around.is_system(parent),
+                _ => true,
+            }),
+            None => None,
+        };
+        let rights = one.rights.names().fold(0, |bits, name| bits | bit(name));
+        match directory {
+            Some(directory) => directories
+                .entry((directory, rights, one.because))
+                .or_default()
+                .push(one),
+            None => alone.push(one),
+        }
+    }
+    for ((directory, ..), group) in directories {
+        if group.len() <= many {
+            alone.extend(group);
+            continue;
+        }
+        let paths = group.iter().map(|one| one.paths).sum();
+        let count = group.iter().map(|one| one.count).sum();
+        let Some(first) = group.into_iter().min_by_key(|one| one.weight) else {
+            continue;
+        };
+        alone.push(Missing {
+            at: directory,
+            asked: first.asked.parent().unwrap_or(&first.asked).to_owned(),
+            paths,
+            count,
+            ..first
+        });
+    }
+    alone
+}
+
+fn bit(name: &str) -> u8 {
+    match name {
+        "read" => 1,
+        "create" => 2,
+        "update" => 4,
+        "delete" => 8,
+        _ => 16,
+    }
+}
+
+impl At {
+    /// The path, of what can be put together.
+    fn path(&self) -> Option<&Path> {
+        match self {
+            At::Workspace(path) => Some(Path::new(path.as_str())),
+            At::Host(path) => Some(path),
+            At::Program(..) | At::Socket(_) => None,
+        }
+    }
+
+    fn parent(&self) -> Option<At> {
+        match self {
+            At::Workspace(path) => path.parent().map(At::Workspace),
+            At::Host(path) => path.parent().map(|parent| At::Host(parent.to_owned())),
+            At::Program(..) | At::Socket(_) => None,
+        }
+    }
+}
+
+/// How many paths of one directory are told one by one.
+const MANY: usize = 3;
+
+/// A directory that is less deep than this holds too much to be told as one.
+const SHALLOWEST: usize = 2;

@@ -1,0 +1,523 @@
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the tests prepare the host that is explained"
+)]
+
+use std::ffi::OsString;
+use std::os::unix::net::UnixListener;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use camino::Utf8PathBuf;
+use jig_files::DiskFiles;
+use jig_proto::Denial;
+use jig_sandbox::{Limit, Observation, Rights, Seen, SeenTarget};
+
+use super::MAX_DENIALS;
+use super::limit::of_tree;
+use super::listening::listed;
+use crate::confine::testing::Tree;
+use crate::{
+    Broker, BrokerParts, Commanded, ConfineSettings, Preset, ProcessSettings, Reach, SystemAccess,
+};
+
+/// A workspace `ws` and a home `home` beside it, and what a tool `t` was seen to want there.
+struct Scene {
+    tree: Tree,
+    rules: Vec<&'static str>,
+    settings: ConfineSettings,
+}
+
+impl Scene {
+    fn new(entries: &[&str], rules: &[&'static str]) -> Self {
+        let tree = Tree::new(&["ws/", "home/"]);
+        entries.iter().for_each(|entry| tree.put(entry));
+        let root = tree.root();
+        Self {
+            rules: rules.to_vec(),
+            settings: ConfineSettings {
+                home: Some(root.join("home")),
+                state: Some(root.join("state")),
+                host_path: OsString::from(format!("/usr/bin:/bin:{}/home/bin", root.display())),
+                ..ConfineSettings::default()
+            },
+            tree,
+        }
+    }
+
+    fn root(&self) -> Utf8PathBuf {
+        Utf8PathBuf::from_path_buf(self.tree.root().join("ws")).unwrap()
+    }
+
+    fn broker(&self) -> Broker {
+        let root = self.root();
+        let files = Arc::new(DiskFiles::open(&root).unwrap());
+        let policy = Arc::new(self.tree.policy_at(&root, &self.rules));
+        Broker::new(BrokerParts {
+            process: ProcessSettings {
+                confine: Some(self.settings.clone()),
+                ..ProcessSettings::default()
+            },
+            ..BrokerParts::new("t", "c1", files, policy)
+        })
+    }
+
+    /// `r PATH`: the letters as in rules. `ws/…` and `home/…` are those of the scene, `own/…` is in the home
+    /// that the tool has, `socket PATH` and `connect ADDRESS` are no paths.
+    fn seen(&self, text: &str, own: &std::path::Path) -> Seen {
+        let (letters, place) = text.split_once(' ').unwrap();
+        let full = match place.split_once('/') {
+            Some(("ws" | "home" | "else", _)) => self.tree.root().join(place),
+            Some(("own", below)) => own.join(below),
+            _ => PathBuf::from(place),
+        };
+        let target = match letters {
+            "socket" => SeenTarget::Socket(full),
+            "connect" => SeenTarget::Address(place.parse().unwrap()),
+            _ => SeenTarget::Path(full),
+        };
+        let wanted = match letters {
+            "socket" | "connect" => Rights::NONE,
+            letters => letters.chars().fold(Rights::NONE, |rights, letter| {
+                rights.with(match letter {
+                    'r' => Rights::READ,
+                    'c' => Rights::CREATE,
+                    'u' => Rights::UPDATE,
+                    'd' => Rights::DELETE,
+                    _ => Rights::EXECUTE,
+                })
+            }),
+        };
+        Seen {
+            target,
+            wanted,
+            programs: vec!["sh".to_owned()],
+            count: 1,
+        }
+    }
+
+    fn explain(&self, seen: &[&str]) -> Vec<Denial> {
+        let broker = self.broker();
+        let command = Commanded {
+            program: "/bin/sh".into(),
+            ..Commanded::default()
+        };
+        let confined = broker
+            .confine(&command, &self.root(), Reach::Workspace)
+            .unwrap();
+        let observation = Observation {
+            seen: seen
+                .iter()
+                .map(|text| self.seen(text, &confined.home))
+                .collect(),
+            lost: 0,
+        };
+        broker.explain(&observation, &confined, &self.root())
+    }
+
+    /// What is told, one denial after the other, with the scene's own root left out.
+    #[track_caller]
+    fn check(&self, seen: &[&str], expected: &[&str]) {
+        let root = self.tree.root().display().to_string();
+        let told: Vec<String> = self
+            .explain(seen)
+            .iter()
+            .map(|denial| denial.to_string().replace(&root, "$"))
+            .collect();
+        assert_eq!(told, expected, "{seen:?}");
+    }
+
+    /// The rules that are offered.
+    #[track_caller]
+    fn check_hints(&self, seen: &[&str], expected: &[Option<&str>]) {
+        let denials = self.explain(seen);
+        let hints: Vec<Option<&str>> = denials
+            .iter()
+            .map(|denial| denial.hint.as_deref())
+            .collect();
+        assert_eq!(hints, expected, "{denials:#?}");
+    }
+}
+
+#[test]
+fn what_is_given_and_what_does_not_exist_is_no_denial() {
+    let scene = Scene::new(&["ws/a", "ws/src/b", "home/x"], &[]);
+    scene.check(
+        &[
+            "r ws/a",
+            "cu ws/new",
+            "d ws/a",
+            "r ws/missing",
+            "r home/missing",
+            "r /nowhere/at/all",
+            "cu own/.cache/thing",
+            "r own/.cache/thing",
+            "cu /tmp/mine",
+            "ru /tmp/mine",
+            "r /usr/lib",
+            "x /bin/sh",
+            "r /etc/hostname",
+            "r /proc/self/maps",
+            "ru /dev/null",
+            "r /sys/kernel",
+            // On the way to what is shown.
+            "r /",
+            "r /tmp",
+        ],
+        &[],
+    );
+}
+
+#[test]
+fn inside_the_workspace_the_policy_speaks() {
+    let scene = Scene::new(&["ws/src/a", "ws/data/b", "ws/.env"], &["src r"]);
+    scene.check(
+        &["r ws/data/b"],
+        &["read on `data/b`: no rule matches
+  granted: read on `src`
+  to allow it, add:
+    [[tools.t.access.fs]]
+    path = \"data/b\"
+    read = true"],
+    );
+    scene.check(
+        &["ru ws/src/a"],
+        &[
+            "update on `src/a`: the most specific rule that matches does not grant `update`
+  rule: read on `src` (a test)
+  granted: read on `src`
+  to allow it, add:
+    [[tools.t.access.fs]]
+    path = \"src/a\"
+    read = true
+    update = true",
+        ],
+    );
+    // What only a rule that names it covers.
+    scene.check_hints(
+        &["r ws/.env"],
+        &[Some(
+            "[[tools.t.access.fs]]\npath = \".env\"\nread = true\n",
+        )],
+    );
+    // Where no rule is declared, the default stays.
+    let scene = Scene::new(&["ws/.env"], &[]);
+    let hints = scene.explain(&["r ws/.env"]);
+    let hint = hints[0].hint.as_deref().unwrap();
+    assert!(
+        hint.starts_with("[[tools.t.access.fs]]\npath = \".\"\n"),
+        "{hint}"
+    );
+    assert!(hint.ends_with("path = \".env\"\nread = true\n"), "{hint}");
+}
+
+#[test]
+fn what_is_made_or_removed_needs_a_rule_on_its_directory() {
+    let scene = Scene::new(&["ws/out/old", "ws/src/a"], &[". r"]);
+    let rule =
+        |path: &str, rights: &str| format!("[[tools.t.access.fs]]\npath = \"{path}\"\n{rights}\n");
+    let check = |seen: &str, path: &str, rights: &str| {
+        scene.check_hints(&[seen], &[Some(&rule(path, rights))]);
+    };
+    check("cu ws/out/new", "out", "read = true\ncreate = true");
+    check("c ws/out/deep", "out", "read = true\ncreate = true");
+    check("cu ws/top", ".", "read = true\ncreate = true");
+    check("d ws/out/old", "out", "read = true\ndelete = true");
+    check("cu ws/out/old", "out/old", "read = true\nupdate = true");
+    // A rule that names a file grants it; the operating system asks about the directory.
+    let scene = Scene::new(&["ws/out/old"], &[". r", "out/new rw"]);
+    let told = scene.explain(&["cu ws/out/new"]);
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].why.starts_with("a rule grants it, but"), "{told:?}");
+    assert_eq!(
+        told[0].hint.as_deref(),
+        Some(rule("out", "read = true\ncreate = true").as_str())
+    );
+}
+
+#[test]
+fn outside_it_is_the_sandbox() {
+    let mut scene = Scene::new(&["home/data/a", "home/tool! = x", "else/b"], &[]);
+    scene.check(
+        &["r home/data/a"],
+        &["read on `~/data/a`: it is there, but the tool has a directory of its own for temporary files
+  to allow it, add:
+    [tools.t.sandbox]
+    system = [\"~/data/a\"]"],
+    );
+    scene.check(
+        &["r /var/log"],
+        &[
+            "read on `/var/log`: it is there, but the sandbox does not show it
+  to allow it, add:
+    [tools.t.sandbox]
+    system = [\"/var/log\"]",
+        ],
+    );
+    // What the tool has is in the list.
+    scene.settings.system = vec![
+        SystemAccess {
+            path: scene.tree.root().join("home/data"),
+            write: false,
+            execute: false,
+        },
+        SystemAccess {
+            path: "/var/log".into(),
+            write: false,
+            execute: true,
+        },
+    ];
+    scene.check(
+        &["ru home/data/a"],
+        &["update on `~/data/a`: the sandbox shows it for reading only
+  granted: read on `~/data`, read, execute on `/var/log`
+  to allow it, add:
+    [tools.t.sandbox]
+    system = [\"~/data\", { path = \"/var/log\", execute = true }, { path = \"~/data/a\", write = true }]"],
+    );
+    scene.check_hints(
+        &["d home/data/a"],
+        &[Some("[tools.t.sandbox]\nsystem = [{ path = \"/var/log\", execute = true }, { path = \"~/data\", write = true }]\n")],
+    );
+    scene.check_hints(
+        &["cu home/data/new"],
+        &[Some("[tools.t.sandbox]\nsystem = [{ path = \"/var/log\", execute = true }, { path = \"~/data\", write = true }]\n")],
+    );
+}
+
+#[test]
+fn a_home_that_is_hidden_is_told_as_such() {
+    let scene = Scene::new(&["home/.npmrc", "home/.config/x", "home/lib/py/site/"], &[]);
+    scene.check(
+        &["r own/.npmrc", "r own/.config", "r own", "r own/missing"],
+        &[
+            "read on `~/.npmrc`: it is there, but the tool has a home of its own, without it
+  to allow it, add:
+    [tools.t.sandbox]
+    system = [\"~/.npmrc\"]",
+        ],
+    );
+    // What the tool put there itself is its own.
+    scene.check(&["cu own/.npmrc", "r own/.npmrc"], &[]);
+    scene.check(&["c own/lib", "r own/lib/py/site"], &[]);
+    scene.check_hints(
+        &["r own/lib/py/site"],
+        &[Some("[tools.t.sandbox]\nsystem = [\"~/lib/py/site\"]\n")],
+    );
+}
+
+#[test]
+fn a_preset_is_offered_where_it_shows_the_path() {
+    let mut scene = Scene::new(
+        &[
+            "home/.cargo/registry/x/y",
+            "home/.rustup/toolchains/s/bin/cargo! = x",
+        ],
+        &[],
+    );
+    let rust = Some("[tools.t.sandbox]\npresets = [\"rust\"]\n");
+    scene.check_hints(&["r own/.cargo/registry/x/y"], &[rust]);
+    scene.check_hints(&["r home/.rustup/toolchains/s/bin/cargo"], &[rust]);
+    scene.settings.presets = vec![Preset::Git];
+    let both = Some("[tools.t.sandbox]\npresets = [\"git\", \"rust\"]\n");
+    scene.check_hints(&["r own/.cargo/registry/x/y"], &[both]);
+}
+
+#[test]
+fn sensitive_paths_are_named_as_such_and_never_offered() {
+    let scene = Scene::new(&["home/.ssh/id", "home/.aws/credentials", "state/x"], &[]);
+    scene.check(
+        &["r own/.ssh/id"],
+        &["read on `~/.ssh/id`: it is a sensitive path (`.ssh`), which the sandbox does not show
+  whoever reads it may act as you, so no rule is offered; if that is meant, add \"~/.ssh/id\" to `sandbox.system`"],
+    );
+    scene.check_hints(&["r home/.aws/credentials"], &[None]);
+    scene.check(&["r else/../state/x"], &[]);
+    let state = scene.tree.root().join("state/x");
+    let told = scene.explain(&[&format!("r {}", state.display())]);
+    assert_eq!(told.len(), 1);
+    assert_eq!(
+        (told[0].hint.as_deref(), told[0].advice.as_deref()),
+        (
+            None,
+            Some("it is a file of jig's own, which no tool is shown")
+        )
+    );
+}
+
+#[test]
+fn a_program_that_only_the_host_finds_is_named() {
+    let scene = Scene::new(&["home/bin/frobnicate! = x"], &[]);
+    scene.check(
+        &["r /usr/bin/frobnicate", "x /bin/frobnicate"],
+        &["run on `frobnicate`: it is installed as `~/bin/frobnicate`, which the sandbox does not show
+  to allow it, add:
+    [tools.t.sandbox]
+    system = [{ path = \"~/bin\", execute = true }]"],
+    );
+    scene.check(&["x /usr/bin/sh-that-nobody-has"], &[]);
+}
+
+#[test]
+fn sockets_and_addresses() {
+    let scene = Scene::new(&["home/run/"], &[]);
+    let socket = scene.tree.root().join("home/run/agent.sock");
+    let _listener = UnixListener::bind(&socket).unwrap();
+    let told = scene.explain(&["socket home/run/agent.sock", "socket home/run/none"]);
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!(
+        (told[0].operation.as_str(), told[0].target.as_str()),
+        ("connect", "~/run/agent.sock")
+    );
+    assert!(told[0].hint.is_none());
+    assert!(
+        told[0]
+            .advice
+            .as_deref()
+            .unwrap()
+            .contains("add \"~/run/agent.sock\" to `sandbox.system`")
+    );
+
+    scene.check_hints(
+        &[
+            "connect 203.0.113.7:443",
+            "connect 198.18.0.17:443",
+            "connect [fd6a:6967:6e61:6d65::11]:80",
+        ],
+        &[Some(
+            "[[tools.t.access.net]]\nhost = \"203.0.113.7\"\nallow = true\n",
+        )],
+    );
+    // A service of the host, and a port where nobody is.
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let told = scene.explain(&[&format!("connect 127.0.0.1:{port}"), "connect 127.0.0.1:1"]);
+    assert_eq!(told.len(), 1, "{told:?}");
+    let hint =
+        format!("[[tools.t.access.net]]\nhost = \"localhost\"\nport = {port}\nallow = true\n");
+    assert_eq!(told[0].hint.as_deref(), Some(hint.as_str()));
+}
+
+#[test]
+fn ports_of_the_kernels_tables() {
+    let check = |address: &str, state: &str, expected: &[u16]| {
+        let table =
+            format!("  sl  local_address rem_address st\n 0: {address} 00000000:0000 {state} 0\n");
+        let ports: Vec<u16> = listed(&table).collect();
+        assert_eq!(ports, expected, "{address}");
+    };
+    if cfg!(target_endian = "little") {
+        check("0100007F:1538", "0A", &[5432]);
+        check("3500007F:0035", "0A", &[53]);
+        check("00000000:0016", "0A", &[22]);
+        check("0101A8C0:0016", "0A", &[]);
+        check("0100007F:1538", "01", &[]);
+        check("00000000000000000000000000000000:0050", "0A", &[80]);
+        check("00000000000000000000000001000000:0051", "0A", &[81]);
+        check("0000000000000000FFFF00000100007F:0052", "0A", &[82]);
+        check("B80D0120000000000000000001000000:0053", "0A", &[]);
+    }
+    for garbage in [
+        "",
+        "\n",
+        "x\ny",
+        "a\nb c d 0A",
+        "a\nb :x x 0A",
+        "a\nb ü:1 x 0A",
+    ] {
+        assert_eq!(listed(garbage).count(), 0, "{garbage:?}");
+    }
+}
+
+#[test]
+fn many_files_of_a_directory_are_told_as_one_and_never_too_many() {
+    let files: Vec<String> = (0..30).map(|number| format!("ws/data/f{number}")).collect();
+    let entries: Vec<&str> = files.iter().map(String::as_str).collect();
+    let scene = Scene::new(&entries, &["src r"]);
+    let seen: Vec<String> = files.iter().map(|file| format!("r {file}")).collect();
+    let seen: Vec<&str> = seen.iter().map(String::as_str).collect();
+    scene.check(
+        &seen,
+        &["read on `data/`: no rule matches (30 times)
+  granted: read on `src`
+  to allow it, add:
+    [[tools.t.access.fs]]
+    path = \"data\"
+    read = true"],
+    );
+    // Three are told one by one.
+    assert_eq!(scene.explain(&seen[..3]).len(), 3);
+
+    // Files that are strewn over many directories.
+    let files: Vec<String> = (0..60)
+        .map(|number| format!("home/c/{}/{number}/f", number % 7))
+        .collect();
+    let entries: Vec<&str> = files.iter().map(String::as_str).collect();
+    let scene = Scene::new(&entries, &[]);
+    let seen: Vec<String> = files.iter().map(|file| format!("r {file}")).collect();
+    let seen: Vec<&str> = seen.iter().map(String::as_str).collect();
+    let told = scene.explain(&seen);
+    assert!(!told.is_empty() && told.len() <= MAX_DENIALS, "{told:#?}");
+    assert_eq!(told.iter().map(|denial| denial.count).sum::<u64>(), 60);
+    assert!(
+        told.iter().all(|denial| denial.target.starts_with("~/c/")),
+        "{told:#?}"
+    );
+}
+
+#[test]
+fn the_most_telling_come_first() {
+    let scene = Scene::new(&["ws/a", "ws/b", "ws/c", "ws/d! = x"], &["src r"]);
+    let told = scene.explain(&["r ws/a", "u ws/b", "r ws/c", "x ws/d"]);
+    let order: Vec<&str> = told.iter().map(|denial| denial.target.as_str()).collect();
+    assert_eq!(order, ["d", "b", "c", "a"]);
+}
+
+#[test]
+fn names_cannot_forge_lines_and_secrets_do_not_leave() {
+    let scene = Scene::new(&["home/a\nto allow it, add: \u{1b}[2J"], &[]);
+    let told = scene.explain(&["r home/a\nto allow it, add: \u{1b}[2J"]);
+    assert_eq!(told.len(), 1);
+    let text = told[0].to_string();
+    let lines = text
+        .lines()
+        .filter(|line| line.trim_start().starts_with("to allow"));
+    assert_eq!(lines.count(), 1, "{text}");
+    assert!(!told[0].target.contains(['\n', '\u{1b}']), "{told:?}");
+    assert!(told[0].hint.as_deref().unwrap().contains("\\n"), "{told:?}");
+
+    let scene = Scene::new(&["home/token-4711-0815"], &[]);
+    let broker = scene.broker();
+    broker.secrets().remember("token-4711-0815");
+    let denial = broker
+        .inner
+        .clean(scene.explain(&["r home/token-4711-0815"]).remove(0));
+    assert!(!format!("{denial:?}").contains("4711"), "{denial:?}");
+    assert_eq!(denial.hint, None);
+}
+
+#[test]
+fn limits_are_offered_twice_as_high() {
+    let check = |limit: Limit, height: u64, expected: &str| {
+        let denial = of_tree("my tool", limit, height);
+        assert_eq!(denial.operation, "use");
+        assert_eq!(denial.hint.as_deref(), Some(expected));
+    };
+    let limits = "[tools.\"my tool\".sandbox.limits]\n";
+    check(
+        Limit::Memory,
+        64 << 20,
+        &format!("{limits}memory = \"128MiB\"\n"),
+    );
+    check(
+        Limit::FileSize,
+        1000,
+        &format!("{limits}file_size = 2000\n"),
+    );
+    check(Limit::Tasks, 10, &format!("{limits}processes = 20\n"));
+    check(
+        Limit::Descriptors,
+        64,
+        &format!("{limits}descriptors = 128\n"),
+    );
+}

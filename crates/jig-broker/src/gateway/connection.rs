@@ -1,0 +1,397 @@
+//! One connection of a program, from its first byte to its end.
+
+use std::io;
+use std::net::{IpAddr, TcpStream};
+use std::os::fd::AsFd as _;
+use std::time::{Duration, Instant};
+
+use jig_policy::{ConnectionTarget, OwnedSpeaks, Permit, Target as _, Verdict};
+use jig_proto::Denial;
+use jig_sandbox::{Interest, PROXY_PORT};
+
+use super::denials::CONNECT;
+use super::dial::{Undialled, dial};
+use super::names::Meaning;
+use super::relay::{self, End, Passage};
+use super::sniff::{self, Speech};
+use super::wire::Wire;
+use super::{Shared, exchange, host, lookup, proxy, tls};
+
+/// Serves a connection that arrived at the listener of this port.
+pub(super) fn serve(shared: &Shared, stream: TcpStream, port: u16) {
+    let Ok(local) = stream.local_addr() else {
+        return;
+    };
+    let Ok(wire) = Wire::new(shared, stream) else {
+        return;
+    };
+    let address = local.ip().to_canonical();
+    let meaning = shared.names.meaning(address);
+    let is_own = match meaning {
+        Meaning::Gateway => true,
+        Meaning::Itself => address.is_loopback(),
+        Meaning::Name(_) | Meaning::Nothing => false,
+    };
+    if is_own && port == LOOKUP_PORT {
+        // It ends as the program wants, or when it has said nothing for a while.
+        let _ = lookup::serve_stream(&wire);
+        return;
+    }
+    let client = Client::new(wire);
+    if meaning == Meaning::Gateway && port == PROXY_PORT {
+        return proxy::serve(client);
+    }
+    match Destination::of(meaning, address, port) {
+        Some(destination) => converse(client, &destination),
+        None => {
+            let target = format!("{address}:{port}");
+            let why = "no name that was looked up has this address";
+            shared.refuse_because(Denial::new(CONNECT, target, why));
+        }
+    }
+}
+
+/// The program's side of a connection, and what it has said so far.
+#[derive(Debug)]
+pub(super) struct Client<'g> {
+    pub(super) wire: Wire<'g>,
+    pub(super) heard: Vec<u8>,
+}
+
+impl<'g> Client<'g> {
+    fn new(wire: Wire<'g>) -> Self {
+        Self {
+            wire,
+            heard: Vec::new(),
+        }
+    }
+
+    /// Hears more; says whether there was any.
+    pub(super) fn hear(&mut self, deadline: Instant) -> io::Result<bool> {
+        if Instant::now() >= deadline {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        let mut buffer = [0; 8 * 1024];
+        let count = self.wire.read(&mut buffer, deadline)?;
+        self.heard.extend_from_slice(&buffer[..count]);
+        Ok(count > 0)
+    }
+}
+
+/// Where a connection leads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Destination {
+    /// The names under which rules may speak of it. The first is the one that is shown.
+    hosts: Vec<String>,
+    pub(super) port: u16,
+    /// The address that the program itself used, if it stands for no name.
+    address: Option<IpAddr>,
+}
+
+impl Destination {
+    /// Where an address of the program's network leads; `None` if nowhere.
+    fn of(meaning: Meaning, address: IpAddr, port: u16) -> Option<Self> {
+        let hosts = match meaning {
+            Meaning::Name(name) => return Some(Self::named(name, port)),
+            Meaning::Gateway | Meaning::Nothing => return None,
+            // The machine itself has a name that rules may use for its addresses.
+            Meaning::Itself if address.is_loopback() => {
+                vec![LOCALHOST.to_owned(), host::literal(address)]
+            }
+            Meaning::Itself => vec![host::literal(address)],
+        };
+        Some(Self {
+            hosts,
+            port,
+            address: Some(address),
+        })
+    }
+
+    /// Where a host in its normal form leads that a program names to the proxy.
+    pub(super) fn asked_for(shared: &Shared, host: String, port: u16) -> Option<Self> {
+        match host.parse() {
+            Ok(address) => Self::of(shared.names.meaning(address), address, port),
+            Err(_) => Some(Self::named(host, port)),
+        }
+    }
+
+    fn named(host: String, port: u16) -> Self {
+        Self {
+            hosts: vec![host],
+            port,
+            address: None,
+        }
+    }
+
+    /// The name that is shown.
+    pub(super) fn host(&self) -> &str {
+        self.hosts.first().map_or("", String::as_str)
+    }
+
+    /// Whether a name in its normal form is one of this destination.
+    pub(super) fn is_called(&self, name: &str) -> bool {
+        let is_local = self.hosts.iter().any(|host| host::is_localhost(host));
+        self.hosts.iter().any(|host| host == name) || (is_local && host::is_localhost(name))
+    }
+
+    /// Whether only its name says which server is meant: behind one address there may be many.
+    fn is_name(&self) -> bool {
+        self.address.is_none() && !host::is_localhost(self.host())
+    }
+
+    fn target(&self, host: &str, speaks: OwnedSpeaks) -> ConnectionTarget {
+        ConnectionTarget {
+            host: host.to_owned(),
+            port: self.port,
+            speaks,
+        }
+    }
+
+    /// Whether the policy would allow it, with nothing kept or logged.
+    pub(super) fn would_allow(&self, shared: &Shared, speaks: &OwnedSpeaks) -> bool {
+        let policy = &shared.inner.policy;
+        let verdicts = self
+            .hosts
+            .iter()
+            .map(|host| self.target(host, speaks.clone()).decide(policy).verdict);
+        let verdicts: Vec<Verdict> = verdicts.collect();
+        verdicts.contains(&Verdict::Allow) && !verdicts.contains(&Verdict::Deny)
+    }
+
+    /// The policy's permit, or the denial, which is kept and logged.
+    pub(super) fn permit(
+        &self,
+        shared: &Shared,
+        speaks: &OwnedSpeaks,
+    ) -> Result<Permit<ConnectionTarget>, Denial> {
+        if shared.inner.refuses_all() {
+            let why = "the audit log cannot be written";
+            return Err(shared.refuse_because(Denial::new(CONNECT, self.to_string(), why)));
+        }
+        let mut permitted = None;
+        let mut refused = None;
+        for host in &self.hosts {
+            match shared.inner.policy.permit(self.target(host, speaks.clone())) {
+                Ok(permit) => permitted = permitted.or(Some(permit)),
+                // A rule that denies one of its names denies it.
+                Err(denied) if denied.refusal.verdict == Verdict::Deny => {
+                    return Err(shared.refuse(&denied));
+                }
+                Err(uncovered) => refused = refused.or(Some(uncovered)),
+            }
+        }
+        match (permitted, refused) {
+            (Some(permit), _) => Ok(permit),
+            (None, Some(uncovered)) => Err(shared.refuse(&uncovered)),
+            (None, None) => {
+                let denial = Denial::new(CONNECT, self.to_string(), "it has no host");
+                Err(shared.refuse_because(denial))
+            }
+        }
+    }
+
+    /// Connects, with the permit.
+    pub(super) fn dial<'g>(
+        &self,
+        shared: &'g Shared,
+        permit: Permit<ConnectionTarget>,
+    ) -> Result<Wire<'g>, Undialled> {
+        dial(shared, permit, self.address)
+    }
+}
+
+/// Host and port.
+impl std::fmt::Display for Destination {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.host() {
+            host if host.contains(':') => write!(f, "[{host}]:{}", self.port),
+            host => write!(f, "{host}:{}", self.port),
+        }
+    }
+}
+
+/// Finds out what a program speaks, has that judged, and passes it on.
+pub(super) fn converse(mut client: Client<'_>, destination: &Destination) {
+    let Some((speech, server)) = listen(&mut client, destination) else {
+        return;
+    };
+    match speech {
+        Speech::Http => exchange::serve(client, destination, server),
+        Speech::Tls => converse_tls(client, destination, server),
+        Speech::Http2 | Speech::Other => converse_plain(client, destination, speech, server),
+    }
+}
+
+/// Waits until it is known what a program speaks. Where the server may be the first to speak, it is
+/// connected with after a short while, and what it says is passed on.
+fn listen<'g>(
+    client: &mut Client<'g>,
+    destination: &Destination,
+) -> Option<(Speech, Option<Wire<'g>>)> {
+    let shared = client.wire.shared;
+    let may_wait = destination.would_allow(shared, &OwnedSpeaks::Unknown);
+    let began = Instant::now();
+    let mut server: Option<Wire<'g>> = None;
+    loop {
+        if let Some(speech) = sniff::speech(&client.heard) {
+            return Some((speech, server));
+        }
+        let deadline = match (may_wait, &server, client.heard.is_empty()) {
+            (false, ..) => Some(began + FIRST_WORDS),
+            (true, _, false) => Some(began + UNCLEAR),
+            (true, None, true) => Some(began + HESITATION),
+            (true, Some(_), true) => None,
+        };
+        let mut interests = vec![Interest::Readable(client.wire.stream.as_fd())];
+        let server_side = server.as_ref().map(|server| server.stream.as_fd());
+        interests.extend(server_side.map(Interest::Readable));
+        let ready = match shared.wait(&interests, deadline) {
+            Ok(ready) => ready,
+            Err(error) if error.kind() == io::ErrorKind::TimedOut && may_wait => {
+                if !client.heard.is_empty() {
+                    return Some((Speech::Other, server));
+                }
+                let permit = destination.permit(shared, &OwnedSpeaks::Unknown).ok()?;
+                server = Some(destination.dial(shared, permit).ok()?);
+                continue;
+            }
+            Err(error) => {
+                if error.kind() == io::ErrorKind::TimedOut {
+                    let why = "the program said nothing, and no rule allows what waits for the server";
+                    let denial = Denial::new(CONNECT, destination.to_string(), why);
+                    shared.refuse_because(denial);
+                }
+                return None;
+            }
+        };
+        if ready.contains(0) {
+            let now = Instant::now() + FIRST_WORDS;
+            match client.hear(now) {
+                Ok(true) => {}
+                // It only listens, or came to see whether somebody is there.
+                Ok(false) => return server.map(|server| (Speech::Other, Some(server))),
+                Err(_) => return None,
+            }
+        }
+        if let Some(speaking) = server.as_ref().filter(|_| ready.contains(1)) {
+            let mut buffer = [0; 8 * 1024];
+            let deadline = Instant::now() + FIRST_WORDS;
+            match speaking.read(&mut buffer, deadline) {
+                // The relay finds the end again, and passes it on.
+                Ok(0) => return Some((Speech::Other, server)),
+                Ok(count) => client.wire.write_all(&buffer[..count], deadline).ok()?,
+                Err(_) => return None,
+            }
+        }
+    }
+}
+
+fn converse_plain(
+    client: Client<'_>,
+    destination: &Destination,
+    speech: Speech,
+    server: Option<Wire<'_>>,
+) {
+    let shared = client.wire.shared;
+    let permit = match destination.permit(shared, &OwnedSpeaks::Other) {
+        Ok(permit) => permit,
+        Err(denial) if speech == Speech::Http2 => {
+            let more = "HTTP/2 without TLS cannot be judged by its URL: use HTTP/1.1";
+            let answer = exchange::answer(403, &format!("{denial}\n{more}\n"), false);
+            return client.wire.say_last(&answer);
+        }
+        Err(_) => return client.wire.say_last(&[]),
+    };
+    match reach(shared, destination, permit, server) {
+        Ok(server) => pass_on(client, server),
+        Err(_) => client.wire.reset(),
+    }
+}
+
+/// The server that is there already, or one that is connected with now.
+pub(super) fn reach<'g>(
+    shared: &'g Shared,
+    destination: &Destination,
+    permit: Permit<ConnectionTarget>,
+    server: Option<Wire<'g>>,
+) -> Result<Wire<'g>, Undialled> {
+    match server {
+        Some(server) => Ok(server),
+        None => destination.dial(shared, permit),
+    }
+}
+
+fn converse_tls(mut client: Client<'_>, destination: &Destination, server: Option<Wire<'_>>) {
+    let shared = client.wire.shared;
+    let deadline = Instant::now() + FIRST_WORDS;
+    let hello = loop {
+        match tls::read_hello(&client.heard) {
+            Ok(Some(hello)) => break Ok(hello),
+            Err(why) => break Err(why),
+            Ok(None) => match client.hear(deadline) {
+                Ok(true) => {}
+                Ok(false) | Err(_) => return,
+            },
+        }
+    };
+    let permit = hello
+        .map_err(|why| format!("the TLS connection cannot be judged: {why}"))
+        .and_then(|hello| check_hello(&hello, destination))
+        .map_err(|why| shared.refuse_because(Denial::new(CONNECT, destination.to_string(), why)))
+        .and_then(|()| destination.permit(shared, &OwnedSpeaks::Tls));
+    let Ok(permit) = permit else {
+        return client.wire.say_last(&tls::alert(tls::ACCESS_DENIED));
+    };
+    match reach(shared, destination, permit, server) {
+        Ok(server) => pass_on(client, server),
+        Err(Undialled::Refused(_)) => client.wire.say_last(&tls::alert(tls::ACCESS_DENIED)),
+        Err(Undialled::Failed(_)) => client.wire.say_last(&tls::alert(tls::INTERNAL_ERROR)),
+    }
+}
+
+/// Whether a client asks for the server that its connection leads to.
+fn check_hello(hello: &tls::Hello, destination: &Destination) -> Result<(), String> {
+    if hello.encrypted {
+        return Err("TLS that hides the name it asks for (ECH) cannot be judged".to_owned());
+    }
+    match &hello.name {
+        Some(name) => match host::normal(name) {
+            Some(normal) if destination.is_called(&normal) => Ok(()),
+            _ => Err(format!(
+                "the TLS connection asks for `{}`, which is not the host that was looked up",
+                crate::visible::visible(name, 100)
+            )),
+        },
+        None if destination.is_name() => {
+            Err("the TLS connection does not say which name it asks for (SNI)".to_owned())
+        }
+        None => Ok(()),
+    }
+}
+
+/// Passes on what was heard, and then everything in both directions.
+fn pass_on(client: Client<'_>, server: Wire<'_>) {
+    let Client { wire, heard } = client;
+    match relay::run(&wire, &server, (Passage::Plain, heard), Passage::Plain) {
+        End::Done => {}
+        End::Broken | End::BadBody(_) | End::BadResponse(..) => {
+            wire.reset();
+            server.reset();
+        }
+    }
+}
+
+const LOCALHOST: &str = "localhost";
+
+/// The port of lookups.
+const LOOKUP_PORT: u16 = 53;
+
+/// How long a program may take to say what has to be judged. One that says nothing must not hold a thread.
+pub(super) const FIRST_WORDS: Duration = Duration::from_secs(30);
+
+/// How long a program is waited for that may wait for its server. Most speak at once, and are then judged by
+/// what they speak.
+const HESITATION: Duration = Duration::from_millis(50);
+
+/// How long a program that may say anything is waited for when it is not clear what it speaks.
+const UNCLEAR: Duration = Duration::from_secs(2);

@@ -1,0 +1,207 @@
+//! [`Denials`]: what was refused, for people, models and the log.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use jig_policy::{ConnectionTarget, OwnedSpeaks, Refused, Resource, Target};
+use jig_proto::Denial;
+
+use super::Shared;
+use crate::audit::{AuditDecision, AuditEntry};
+use crate::broker::Inner;
+use crate::denial::{self, MAX_TARGET, Surroundings};
+use crate::visible::visible;
+
+/// What was refused so far, each once.
+#[derive(Debug, Default)]
+pub(super) struct Denials {
+    kept: Mutex<Kept>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    denials: Vec<Denial>,
+    /// How many lookups are in the log.
+    logged: usize,
+}
+
+impl Denials {
+    /// What was refused so far.
+    pub(super) fn all(&self) -> Vec<Denial> {
+        self.kept().denials.clone()
+    }
+
+    /// Keeps a denial, or counts one that is kept already; says whether it is new.
+    fn keep(&self, denial: &Denial, counts: bool) -> bool {
+        let mut kept = self.kept();
+        if let Some(same) = kept.denials.iter_mut().find(|same| same.is_same(denial)) {
+            same.count += u64::from(counts);
+            return false;
+        }
+        if kept.denials.len() < MAX_DENIALS {
+            kept.denials.push(denial.clone());
+        }
+        true
+    }
+
+    /// Whether one more refused lookup is written to the log.
+    fn may_log(&self) -> bool {
+        let mut kept = self.kept();
+        kept.logged += 1;
+        kept.logged <= MAX_LOGGED_LOOKUPS
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What the log says about a decision.
+#[derive(Debug, Clone)]
+pub(super) struct Note {
+    pub(super) target: String,
+    reason: String,
+    rule: Option<String>,
+    origin: Option<String>,
+    hint: Option<String>,
+}
+
+impl Note {
+    /// What the policy says of a target.
+    pub(super) fn of(inner: &Inner, target: &impl Target) -> Self {
+        let decision = target.decide(&inner.policy);
+        Self {
+            target: target.to_string(),
+            reason: decision.why(target.operation()),
+            rule: decision.rule.map(|rule| rule.to_string()),
+            origin: decision.rule.map(|rule| rule.origin().to_string()),
+            hint: None,
+        }
+    }
+
+    fn of_denial(denial: &Denial) -> Self {
+        Self {
+            target: denial.target.clone(),
+            reason: denial.why.clone(),
+            rule: denial.rule.clone(),
+            origin: None,
+            hint: denial.hint.clone(),
+        }
+    }
+}
+
+impl Shared {
+    /// Keeps and logs that a connection was refused by the policy.
+    pub(super) fn refuse<T: Target>(&self, refused: &Refused<T>) -> Denial {
+        let denial = self.denial_of(CONNECT, refused);
+        let mut note = Note::of(&self.inner, refused.target());
+        note.hint.clone_from(&denial.hint);
+        self.keep_connection(denial, note)
+    }
+
+    /// Keeps and logs that a connection was refused for another reason than a rule.
+    pub(super) fn refuse_because(&self, denial: Denial) -> Denial {
+        let denial = self.clean(denial);
+        let note = Note::of_denial(&denial);
+        self.keep_connection(denial, note)
+    }
+
+    fn keep_connection(&self, denial: Denial, note: Note) -> Denial {
+        self.denials.keep(&denial, true);
+        self.log("net.connect", AuditDecision::Deny, note, None);
+        denial
+    }
+
+    /// Keeps and logs that a name was not looked up. `counts` is whether it is a lookup of its own: programs
+    /// ask for both kinds of addresses.
+    pub(super) fn refuse_lookup(&self, name: &str, counts: bool) {
+        let target = ConnectionTarget {
+            host: name.to_owned(),
+            port: 443,
+            speaks: OwnedSpeaks::Tls,
+        };
+        let denial = match self.inner.policy.permit(target) {
+            Err(refused) => Denial {
+                target: visible(name, MAX_TARGET),
+                ..self.denial_of(LOOK_UP, &refused)
+            },
+            // A policy that allows something on a host has it looked up.
+            Ok(_) => Denial::new(LOOK_UP, visible(name, MAX_TARGET), "it cannot be a host"),
+        };
+        let denial = self.clean(denial);
+        let is_new = self.denials.keep(&denial, counts);
+        // A program can ask for any number of names; what the log had before must stay readable.
+        if is_new && self.denials.may_log() {
+            let note = Note::of_denial(&denial);
+            self.log("net.lookup", AuditDecision::Deny, note, None);
+        }
+    }
+
+    /// Logs how a permitted connection came about.
+    pub(super) fn log_connection(&self, note: Note, outcome: &str, took: Duration) {
+        let ended = Some((outcome, took));
+        self.log("net.connect", AuditDecision::Allow, note, ended);
+    }
+
+    fn log(
+        &self,
+        operation: &str,
+        decision: AuditDecision,
+        note: Note,
+        ended: Option<(&str, Duration)>,
+    ) {
+        let inner = &self.inner;
+        inner.audit(AuditEntry {
+            time: Timestamp::now(),
+            tool: inner.tool.clone(),
+            call: inner.call.clone(),
+            handle: inner.handle.clone(),
+            operation: operation.to_owned(),
+            target: note.target,
+            decision,
+            reason: note.reason,
+            rule: note.rule,
+            origin: note.origin,
+            outcome: ended.map(|(outcome, _)| outcome.to_owned()),
+            duration_us: ended.map(|(_, took)| took.as_micros().try_into().unwrap_or(u64::MAX)),
+            hint: note.hint,
+        });
+    }
+
+    fn denial_of<T: Target>(&self, operation: &str, refused: &Refused<T>) -> Denial {
+        let inner = &self.inner;
+        let around = Surroundings {
+            policy: &inner.policy,
+            tool: &inner.tool,
+            root: inner.files.display_root().as_str(),
+            resource: Resource::Net,
+            target: &refused.refusal.target,
+        };
+        let denial = denial::denial(&refused.refusal, &around);
+        self.clean(Denial {
+            operation: operation.to_owned(),
+            ..denial
+        })
+    }
+
+    /// The denial without secrets and of bounded size: a program chooses what it asks for.
+    fn clean(&self, denial: Denial) -> Denial {
+        let mut denial = denial.bounded();
+        if let Some(scrubber) = self.inner.secrets.scrubber() {
+            denial.target = scrubber.text(denial.target);
+            denial.why = scrubber.text(denial.why);
+            denial.hint = denial.hint.map(|hint| scrubber.text(hint));
+        }
+        denial
+    }
+}
+
+pub(super) const CONNECT: &str = "connect";
+const LOOK_UP: &str = "look up";
+
+/// How many denials are kept. A program can be refused any number of things.
+const MAX_DENIALS: usize = 100;
+
+/// How many refused lookups one gateway writes to the log.
+const MAX_LOGGED_LOOKUPS: usize = 1000;

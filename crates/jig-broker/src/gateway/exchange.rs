@@ -1,0 +1,215 @@
+//! One HTTP request of a program, and its answer.
+
+use std::time::{Duration, Instant};
+
+use jig_policy::{NetTarget, OwnedSpeaks};
+use jig_proto::Denial;
+
+use super::body::Body;
+use super::connection::{Client, Destination, FIRST_WORDS, reach};
+use super::denials::CONNECT;
+use super::dial::Undialled;
+use super::head::{self, Request, RequestTarget};
+use super::relay::{self, End, Passage};
+use super::response::Response;
+use super::wire::Wire;
+use super::Shared;
+
+/// Serves the one request of a connection that leads to this destination.
+pub(super) fn serve(mut client: Client<'_>, destination: &Destination, server: Option<Wire<'_>>) {
+    let shared = client.wire.shared;
+    let request = match read_request(&mut client) {
+        Ok(request) => request,
+        Err(Unheard::Gone) => return,
+        Err(Unheard::Wrong(why)) => return refuse_request(client, &destination.to_string(), why),
+    };
+    let fits = match &request.target {
+        RequestTarget::Path(_) | RequestTarget::Server => check_host(&request, destination),
+        RequestTarget::Url { host, port, .. } => {
+            if destination.is_called(host) && *port == destination.port {
+                check_host(&request, destination)
+            } else {
+                Err("its URL is not of the host that was looked up".to_owned())
+            }
+        }
+        RequestTarget::Tunnel { .. } => Err("`CONNECT` is for proxies".to_owned()),
+    };
+    match fits {
+        Ok(()) => forward(client, destination, &request, server),
+        Err(why) => {
+            let why = format!("the request is refused: {why}");
+            let denial = Denial::new(CONNECT, destination.to_string(), why);
+            let denial = shared.refuse_because(denial);
+            refuse(client, &denial, is_head(&request));
+        }
+    }
+}
+
+/// Why there is no request.
+#[derive(Debug)]
+pub(super) enum Unheard {
+    /// Nobody is there any more, or said nothing for too long.
+    Gone,
+    /// It cannot be read; why.
+    Wrong(&'static str),
+}
+
+/// Reads the head of a request. What comes behind it stays with the client.
+pub(super) fn read_request(client: &mut Client<'_>) -> Result<Request, Unheard> {
+    let deadline = Instant::now() + FIRST_WORDS;
+    loop {
+        if let Some((request, end)) = head::read(&client.heard).map_err(Unheard::Wrong)? {
+            client.heard.drain(..end);
+            return Ok(request);
+        }
+        match client.hear(deadline) {
+            Ok(true) => {}
+            Ok(false) | Err(_) => return Err(Unheard::Gone),
+        }
+    }
+}
+
+/// Whether the `Host` of a request is where its connection leads.
+pub(super) fn check_host(request: &Request, destination: &Destination) -> Result<(), String> {
+    match &request.host {
+        None => Ok(()),
+        Some((host, port)) => {
+            let fits = destination.is_called(host)
+                && port.is_none_or(|port| port == destination.port);
+            match fits {
+                true => Ok(()),
+                false => Err(format!(
+                    "its `Host` is `{host}`, which is not the host that was looked up"
+                )),
+            }
+        }
+    }
+}
+
+/// Has a request judged and passes it on, with its answer.
+pub(super) fn forward(
+    client: Client<'_>,
+    destination: &Destination,
+    request: &Request,
+    server: Option<Wire<'_>>,
+) {
+    let shared = client.wire.shared;
+    let head_only = is_head(request);
+    let speaks = OwnedSpeaks::Http {
+        path: request.path().to_owned(),
+    };
+    let permit = destination.permit(shared, &speaks);
+    let permit = permit.and_then(|permit| {
+        check_websocket(shared, &permit.target().host, destination.port, request)?;
+        Ok(permit)
+    });
+    let permit = match permit {
+        Ok(permit) => permit,
+        Err(denial) => return refuse(client, &denial, head_only),
+    };
+    // An address of the machine itself may be judged under either of its names.
+    let host = match &request.host {
+        Some((host, _)) if destination.is_called(host) => host.clone(),
+        _ => permit.target().host.clone(),
+    };
+    let server = match reach(shared, destination, permit, server) {
+        Ok(server) => server,
+        Err(Undialled::Refused(denial)) => return refuse(client, &denial, head_only),
+        Err(Undialled::Failed(why)) => {
+            let answer = answer(502, &format!("{why}\n"), head_only);
+            return client.wire.say_last(&answer);
+        }
+    };
+    let Client { wire, heard } = client;
+    let mut body = Body::new(request.framing);
+    let mut said = request.write(&host, destination.port);
+    let end = match body.pass(&heard, &mut said) {
+        Ok(()) => {
+            let back = Passage::Response(Response::new(request.websocket));
+            relay::run(&wire, &server, (Passage::Body(body), said), back)
+        }
+        Err(error) => End::BadBody(error.to_string()),
+    };
+    match end {
+        End::Done => wire.close_gently(Instant::now() + FAREWELL),
+        End::Broken | End::BadResponse(_, true) => {
+            wire.reset();
+            server.reset();
+        }
+        End::BadResponse(why, false) => {
+            server.reset();
+            let text = format!("the request to `{destination}` failed: {why}\n");
+            wire.say_last(&answer(502, &text, head_only));
+        }
+        End::BadBody(why) => {
+            server.reset();
+            let client = Client {
+                wire,
+                heard: Vec::new(),
+            };
+            refuse_request(client, &destination.to_string(), &why);
+        }
+    }
+}
+
+/// A web socket is judged as such besides.
+fn check_websocket(
+    shared: &Shared,
+    host: &str,
+    port: u16,
+    request: &Request,
+) -> Result<(), Denial> {
+    if !request.websocket {
+        return Ok(());
+    }
+    let host = match host.contains(':') {
+        true => format!("[{host}]"),
+        false => host.to_owned(),
+    };
+    let url = format!("ws://{host}:{port}{}", request.path());
+    let target = NetTarget::parse(&url).map_err(|error| {
+        let why = format!("the request cannot be judged: {error}");
+        shared.refuse_because(Denial::new(CONNECT, url, why))
+    })?;
+    match shared.inner.policy.permit(target) {
+        Ok(_) => Ok(()),
+        Err(refused) => Err(shared.refuse(&refused)),
+    }
+}
+
+/// Refuses a request that cannot be judged.
+pub(super) fn refuse_request(client: Client<'_>, target: &str, why: &str) {
+    let why = format!("the request cannot be judged: {why}");
+    let denial = client.wire.shared.refuse_because(Denial::new(CONNECT, target, why));
+    let answer = answer(400, &format!("{denial}\n"), false);
+    client.wire.say_last(&answer);
+}
+
+/// Tells a program what was refused.
+pub(super) fn refuse(client: Client<'_>, denial: &Denial, head_only: bool) {
+    let answer = answer(403, &format!("{denial}\n"), head_only);
+    client.wire.say_last(&answer);
+}
+
+/// An answer of ours.
+pub(super) fn answer(status: u16, text: &str, head_only: bool) -> Vec<u8> {
+    let reason = match status {
+        400 => "Bad Request",
+        403 => "Forbidden",
+        _ => "Bad Gateway",
+    };
+    let length = text.len();
+    let text = if head_only { "" } else { text };
+    format!(
+        "HTTP/1.1 {status} {reason}\r\nContent-Type: text/plain; charset=utf-8\r\n\
+         Content-Length: {length}\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n{text}"
+    )
+    .into_bytes()
+}
+
+fn is_head(request: &Request) -> bool {
+    request.method == "HEAD"
+}
+
+/// How long a program may take to read the end of an answer.
+const FAREWELL: Duration = Duration::from_secs(5);

@@ -1,0 +1,123 @@
+//! [`Names`]: which name an address of the program's network stands for.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use jig_sandbox::{GATEWAY_V4, NAMES_V4, NAMES_V6};
+
+/// The addresses of the program's network that mean something else than themselves.
+///
+/// A name gets its addresses when it is first looked up, and keeps them as long as the gateway is
+/// there. Only names of hosts that some rule allows are put in, so there are no more than rules.
+#[derive(Debug)]
+pub(super) struct Names {
+    plan: Plan,
+    known: Mutex<Known>,
+}
+
+/// Where the addresses lie.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Plan {
+    pub(super) v4: Ipv4Addr,
+    pub(super) v6: Ipv6Addr,
+    /// Where the gateway itself answers.
+    pub(super) gateway: Ipv4Addr,
+}
+
+impl Plan {
+    /// As the sandbox lays the network out.
+    pub(super) const SANDBOX: Self = Self {
+        v4: NAMES_V4.0,
+        v6: NAMES_V6.0,
+        gateway: GATEWAY_V4,
+    };
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    names: Vec<String>,
+    places: HashMap<String, u32>,
+}
+
+impl Names {
+    pub(super) fn new(plan: Plan) -> Self {
+        Self {
+            plan,
+            known: Mutex::default(),
+        }
+    }
+
+    /// The addresses of a name in its normal form; `None` if there are no more.
+    pub(super) fn addresses(&self, name: &str) -> Option<(Ipv4Addr, Ipv6Addr)> {
+        let mut known = self.known();
+        let place = match known.places.get(name) {
+            Some(place) => *place,
+            None => {
+                let place = u32::try_from(known.names.len()).ok();
+                let place = place.filter(|place| *place < MAX_NAMES)?;
+                known.names.push(name.to_owned());
+                known.places.insert(name.to_owned(), place);
+                place
+            }
+        };
+        let v4 = self.plan.v4.to_bits() + FIRST + place;
+        let v6 = self.plan.v6.to_bits() + u128::from(FIRST + place);
+        Some((v4.into(), v6.into()))
+    }
+
+    /// What an address stands for.
+    pub(super) fn meaning(&self, address: IpAddr) -> Meaning {
+        let place = match address.to_canonical() {
+            IpAddr::V4(address) if address == self.plan.gateway => return Meaning::Gateway,
+            IpAddr::V4(address) => {
+                let place = address.to_bits().checked_sub(self.plan.v4.to_bits());
+                place.filter(|place| *place < SPAN)
+            }
+            IpAddr::V6(address) => {
+                let place = address.to_bits().checked_sub(self.plan.v6.to_bits());
+                // The whole network stands for names, also the part that is never used.
+                let place = place.filter(|place| *place < 1 << 64);
+                place.map(|place| u32::try_from(place).unwrap_or(u32::MAX))
+            }
+        };
+        let Some(place) = place else {
+            return Meaning::Itself;
+        };
+        let place = place.checked_sub(FIRST);
+        let known = self.known();
+        match place.and_then(|place| known.names.get(place as usize)) {
+            Some(name) => Meaning::Name(name.clone()),
+            None => Meaning::Nothing,
+        }
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        // A panic elsewhere can leave a name without a place at most.
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What an address of the program's network stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Meaning {
+    /// The gateway itself.
+    Gateway,
+    /// A name that was looked up.
+    Name(String),
+    /// It is kept for names, and no name has it.
+    Nothing,
+    /// The address that it is.
+    Itself,
+}
+
+/// The addresses before the first name: the gateway's own, and some in reserve.
+const FIRST: u32 = 16;
+
+/// How many IPv4 addresses there are for names.
+const SPAN: u32 = 1 << (32 - NAMES_V4.1);
+
+const MAX_NAMES: u32 = SPAN - FIRST - 1;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,45 @@
+use std::net::IpAddr;
+
+use super::{MAX_NAMES, Meaning, Names, Plan};
+
+#[test]
+fn a_name_keeps_its_addresses_and_they_mean_the_name() {
+    let names = Names::new(Plan::SANDBOX);
+    let first = names.addresses("a.test").unwrap();
+    let second = names.addresses("b.test").unwrap();
+    assert_eq!(first.0.to_string(), "198.18.0.16");
+    assert_eq!(first.1.to_string(), "fd6a:6967:6e61:6d65::10");
+    assert_eq!(second.0.to_string(), "198.18.0.17");
+    assert_eq!(names.addresses("a.test"), Some(first));
+    let check = |address: &str, expected: Meaning| {
+        let address: IpAddr = address.parse().unwrap();
+        assert_eq!(names.meaning(address), expected, "{address}");
+    };
+    check("198.18.0.16", Meaning::Name("a.test".to_owned()));
+    check("::ffff:198.18.0.17", Meaning::Name("b.test".to_owned()));
+    check("fd6a:6967:6e61:6d65::10", Meaning::Name("a.test".to_owned()));
+    check("fd6a:6967:6e61:6d65::11", Meaning::Name("b.test".to_owned()));
+    check("198.18.0.1", Meaning::Gateway);
+    check("::ffff:198.18.0.1", Meaning::Gateway);
+    check("198.18.0.0", Meaning::Nothing);
+    check("198.18.0.18", Meaning::Nothing);
+    check("198.19.255.255", Meaning::Nothing);
+    check("fd6a:6967:6e61:6d65::", Meaning::Nothing);
+    check("fd6a:6967:6e61:6d65:ffff:ffff:ffff:ffff", Meaning::Nothing);
+    check("fd6a:6967:6e61:6d66::10", Meaning::Itself);
+    check("198.20.0.0", Meaning::Itself);
+    check("198.17.255.255", Meaning::Itself);
+    check("127.0.0.1", Meaning::Itself);
+    check("::1", Meaning::Itself);
+}
+
+#[test]
+fn there_is_an_end_to_addresses() {
+    let names = Names::new(Plan::SANDBOX);
+    for number in 0..MAX_NAMES {
+        assert!(names.addresses(&format!("{number}.test")).is_some());
+    }
+    assert_eq!(names.addresses("one-too-many.test"), None);
+    let (last, _) = names.addresses(&format!("{}.test", MAX_NAMES - 1)).unwrap();
+    assert_eq!(last.to_string(), "198.19.255.254");
+}

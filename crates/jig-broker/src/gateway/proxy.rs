@@ -1,0 +1,83 @@
+//! The proxy, for programs that want one: the same judge, asked in another way.
+
+use jig_policy::OwnedSpeaks;
+use jig_proto::Denial;
+
+use super::Shared;
+use super::connection::{Client, Destination, converse};
+use super::denials::CONNECT;
+use super::exchange::{self, Unheard, read_request};
+use super::head::{Request, RequestTarget};
+
+/// Serves one request to the proxy.
+pub(super) fn serve(mut client: Client<'_>) {
+    let shared = client.wire.shared;
+    let request = match read_request(&mut client) {
+        Ok(request) => request,
+        Err(Unheard::Gone) => return,
+        Err(Unheard::Wrong(why)) => return exchange::refuse_request(client, "proxy", why),
+    };
+    let head_only = request.method == "HEAD";
+    match &request.target {
+        RequestTarget::Tunnel { host, port } => match destination(shared, host, *port) {
+            Ok(destination) => tunnel(client, &destination),
+            Err(denial) => exchange::refuse(client, &denial, head_only),
+        },
+        RequestTarget::Url { host, port, .. } => {
+            let checked = destination(shared, host, *port)
+                .and_then(|destination| check(shared, &request, destination));
+            match checked {
+                Ok(destination) => exchange::forward(client, &destination, &request, None),
+                Err(denial) => exchange::refuse(client, &denial, head_only),
+            }
+        }
+        RequestTarget::Path(_) | RequestTarget::Server => {
+            let why = "this is a proxy, which needs a whole URL";
+            exchange::refuse_request(client, "proxy", why);
+        }
+    }
+}
+
+fn destination(shared: &Shared, host: &str, port: u16) -> Result<Destination, Denial> {
+    Destination::asked_for(shared, host.to_owned(), port).ok_or_else(|| {
+        let why = "no name that was looked up has this address";
+        shared.refuse_because(Denial::new(CONNECT, format!("{host}:{port}"), why))
+    })
+}
+
+fn check(
+    shared: &Shared,
+    request: &Request,
+    destination: Destination,
+) -> Result<Destination, Denial> {
+    match exchange::check_host(request, &destination) {
+        Ok(()) => Ok(destination),
+        Err(why) => {
+            let why = format!("the request is refused: {why}");
+            let denial = Denial::new(CONNECT, destination.to_string(), why);
+            Err(shared.refuse_because(denial))
+        }
+    }
+}
+
+/// Makes the connection one to the destination, if something may be said on it. What that is, is judged when
+/// it is said.
+fn tunnel(client: Client<'_>, destination: &Destination) {
+    let shared = client.wire.shared;
+    let http = OwnedSpeaks::Http {
+        path: "/".to_owned(),
+    };
+    let all = [OwnedSpeaks::Tls, OwnedSpeaks::Other, http.clone()];
+    if !all.iter().any(|speaks| destination.would_allow(shared, speaks)) {
+        let expected = if destination.port == 80 { http } else { OwnedSpeaks::Tls };
+        if let Err(denial) = destination.permit(shared, &expected) {
+            exchange::refuse(client, &denial, false);
+        }
+        return;
+    }
+    let deadline = std::time::Instant::now() + super::connection::FIRST_WORDS;
+    let agreed = b"HTTP/1.1 200 Connection established\r\n\r\n";
+    if client.wire.write_all(agreed, deadline).is_ok() {
+        converse(client, destination);
+    }
+}

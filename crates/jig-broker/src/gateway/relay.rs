@@ -1,0 +1,214 @@
+//! Bytes from one connection to another, both ways at once.
+
+use std::io::{self, Read as _, Write as _};
+use std::net::Shutdown;
+use std::os::fd::AsFd as _;
+
+use jig_sandbox::Interest;
+
+use super::body::Body;
+use super::response::Response;
+use super::wire::{Wire, is_passing};
+
+/// What happens to bytes on their way.
+#[derive(Debug)]
+pub(super) enum Passage {
+    /// They go on as they are.
+    Plain,
+    /// They are the body of a request; what comes after it is thrown away.
+    Body(Body),
+    /// They are the answer to a request, and nothing comes after it.
+    Response(Response),
+}
+
+/// How a relay ended.
+#[derive(Debug)]
+pub(super) enum End {
+    /// Both sides have said all they had to say.
+    Done,
+    /// The request's body cannot be judged; why.
+    BadBody(String),
+    /// The server's answer cannot be passed on; why, and whether some of it was.
+    BadResponse(String, bool),
+    /// A connection broke, or the gateway is closed.
+    Broken,
+}
+
+/// Passes bytes on in both directions until both have ended. An end in one direction is passed on as
+/// such, and the other goes on.
+pub(super) fn run(
+    client: &Wire<'_>,
+    server: &Wire<'_>,
+    (to_server, said): (Passage, Vec<u8>),
+    to_client: Passage,
+) -> End {
+    let mut there = Flow::new(client, server, to_server, said);
+    let mut back = Flow::new(server, client, to_client, Vec::new());
+    loop {
+        if let Err(trouble) = there.advance() {
+            match trouble {
+                Trouble::Unread(why) => return End::BadBody(why),
+                Trouble::Read => return End::Broken,
+                // The server takes no more, and may still have something to say.
+                Trouble::Write => there.give_up(),
+            }
+        }
+        if let Err(trouble) = back.advance() {
+            return match trouble {
+                Trouble::Unread(why) => End::BadResponse(why, back.has_passed),
+                Trouble::Read | Trouble::Write => End::Broken,
+            };
+        }
+        if let (Passage::Response(response), Passage::Body(_)) = (&back.passage, &there.passage)
+            && response.is_switched()
+        {
+            // From here on it is a web socket. What was said too early is thrown away with the body.
+            there.passage = Passage::Plain;
+            back.passage = Passage::Plain;
+            continue;
+        }
+        // An answer ends the exchange, whatever the program still has to say.
+        let is_answered = back.is_closed && matches!(back.passage, Passage::Response(_));
+        if is_answered || (there.is_closed && back.is_closed) {
+            return End::Done;
+        }
+        let interests: Vec<Interest<'_>> = [there.interest(), back.interest()]
+            .into_iter()
+            .flatten()
+            .collect();
+        if client.shared.wait(&interests, None).is_err() {
+            return End::Broken;
+        }
+    }
+}
+
+/// One direction.
+struct Flow<'w> {
+    from: &'w Wire<'w>,
+    to: &'w Wire<'w>,
+    passage: Passage,
+    /// What was read and is not written yet is `buffer[start..end]`.
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+    is_ended: bool,
+    is_closed: bool,
+    /// Whether anything was written.
+    has_passed: bool,
+}
+
+enum Trouble {
+    /// What was read is not what it should be.
+    Unread(String),
+    Read,
+    Write,
+}
+
+impl<'w> Flow<'w> {
+    fn new(from: &'w Wire<'w>, to: &'w Wire<'w>, passage: Passage, ready: Vec<u8>) -> Self {
+        Self {
+            from,
+            to,
+            passage,
+            start: 0,
+            end: ready.len(),
+            buffer: ready,
+            is_ended: false,
+            is_closed: false,
+            has_passed: false,
+        }
+    }
+
+    /// Reads and writes what can be without waiting, for a while: the other direction has its turn, too.
+    fn advance(&mut self) -> Result<(), Trouble> {
+        for _ in 0..TURNS {
+            if self.start < self.end {
+                match (&self.to.stream).write(&self.buffer[self.start..self.end]) {
+                    Ok(0) => return Err(Trouble::Write),
+                    Ok(count) => {
+                        self.start += count;
+                        self.has_passed = true;
+                    }
+                    Err(error) if is_passing(&error) => return Ok(()),
+                    Err(_) => return Err(Trouble::Write),
+                }
+            } else if self.is_ended {
+                if !self.is_closed {
+                    self.is_closed = true;
+                    // It fails where the other side is gone already.
+                    let _ = self.to.stream.shutdown(Shutdown::Write);
+                }
+                return Ok(());
+            } else if !self.read()? {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads once; says whether something came.
+    fn read(&mut self) -> Result<bool, Trouble> {
+        self.buffer.resize(BUFFER, 0);
+        let count = match (&self.from.stream).read(&mut self.buffer) {
+            Ok(count) => count,
+            Err(error) if is_passing(&error) => {
+                (self.start, self.end) = (0, 0);
+                return Ok(false);
+            }
+            Err(_) => return Err(Trouble::Read),
+        };
+        (self.start, self.end) = (0, count);
+        self.is_ended = count == 0;
+        let passed = match &mut self.passage {
+            Passage::Plain => return Ok(true),
+            Passage::Response(response) if response.is_plain() => return Ok(true),
+            Passage::Response(response) => {
+                let mut out = Vec::with_capacity(count + 64);
+                let passed = response.pass(&self.buffer[..count], &mut out);
+                passed.map(|()| out)
+            }
+            Passage::Body(body) => {
+                let mut out = Vec::with_capacity(count + 64);
+                let passed = body.pass(&self.buffer[..count], &mut out);
+                passed.map(|()| out)
+            }
+        };
+        let passed = passed.map_err(|error: io::Error| Trouble::Unread(error.to_string()))?;
+        if self.is_ended
+            && let Passage::Response(response) = &self.passage
+            && !response.is_plain()
+        {
+            return Err(Trouble::Unread("the server gave no answer".to_owned()));
+        }
+        self.end = passed.len();
+        self.buffer = passed;
+        Ok(true)
+    }
+
+    /// Ends this direction, of which nobody takes anything.
+    fn give_up(&mut self) {
+        (self.start, self.end) = (0, 0);
+        self.is_ended = true;
+        self.is_closed = true;
+    }
+
+    /// What to wait for before advancing again.
+    fn interest(&self) -> Option<Interest<'_>> {
+        if self.start < self.end || (self.is_ended && !self.is_closed) {
+            Some(Interest::Writable(self.to.stream.as_fd()))
+        } else if self.is_ended {
+            None
+        } else {
+            Some(Interest::Readable(self.from.stream.as_fd()))
+        }
+    }
+}
+
+/// How much is read at once.
+const BUFFER: usize = 128 * 1024;
+
+/// How often one direction reads or writes before the other has its turn.
+const TURNS: usize = 16;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,129 @@
+//! [`Wire`]: a connection of which every wait has an end.
+
+use std::io::{self, Read as _, Write as _};
+use std::net::{Shutdown, TcpStream};
+use std::os::fd::AsFd as _;
+use std::time::{Duration, Instant};
+
+use jig_sandbox::{Interest, Ready, poll};
+
+use super::Shared;
+
+/// A connection that never blocks. What waits for it ends when the gateway is closed.
+#[derive(Debug)]
+pub(super) struct Wire<'g> {
+    pub(super) stream: TcpStream,
+    pub(super) shared: &'g Shared,
+}
+
+impl<'g> Wire<'g> {
+    pub(super) fn new(shared: &'g Shared, stream: TcpStream) -> io::Result<Self> {
+        stream.set_nonblocking(true)?;
+        // What is passed on was waited for already.
+        stream.set_nodelay(true)?;
+        Ok(Self { stream, shared })
+    }
+
+    /// Reads some bytes; none at the end.
+    pub(super) fn read(&self, buffer: &mut [u8], deadline: Instant) -> io::Result<usize> {
+        loop {
+            match (&self.stream).read(buffer) {
+                Err(error) if is_passing(&error) => {
+                    self.shared.wait(
+                        &[Interest::Readable(self.stream.as_fd())],
+                        Some(deadline),
+                    )?;
+                }
+                other => return other,
+            }
+        }
+    }
+
+    /// Writes all bytes.
+    pub(super) fn write_all(&self, mut bytes: &[u8], deadline: Instant) -> io::Result<()> {
+        while !bytes.is_empty() {
+            match (&self.stream).write(bytes) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(count) => bytes = &bytes[count..],
+                Err(error) if is_passing(&error) => {
+                    self.shared.wait(
+                        &[Interest::Writable(self.stream.as_fd())],
+                        Some(deadline),
+                    )?;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Says a last thing and closes in such a way that it arrives.
+    ///
+    /// Closing a socket that has unread bytes resets the connection, and what was said last is lost. So
+    /// the rest of what the other side says is taken for a while, and thrown away.
+    pub(super) fn say_last(self, bytes: &[u8]) {
+        let deadline = Instant::now() + FAREWELL;
+        if self.write_all(bytes, deadline).is_err() {
+            return;
+        }
+        self.close_gently(deadline);
+    }
+
+    /// Closes after everything that was written has been taken.
+    pub(super) fn close_gently(self, deadline: Instant) {
+        if self.stream.shutdown(Shutdown::Write).is_err() {
+            return;
+        }
+        let mut buffer = vec![0; 16 * 1024];
+        let mut left = MOST_THROWN_AWAY;
+        while let Ok(count @ 1..) = self.read(&mut buffer, deadline) {
+            left = left.saturating_sub(count);
+            if left == 0 {
+                return;
+            }
+        }
+    }
+
+    /// Closes as a connection that broke, so that nobody takes it for one that came to its end.
+    pub(super) fn reset(self) {
+        // Where that fails it is closed in the ordinary way.
+        let _ = rustix::net::sockopt::set_socket_linger(&self.stream, Some(Duration::ZERO));
+    }
+}
+
+impl Shared {
+    /// Waits until one of the interests is met. It is an error if the time is over or the gateway is closed.
+    ///
+    /// There may be two less than [`Ready::MOST`].
+    pub(super) fn wait(
+        &self,
+        interests: &[Interest<'_>],
+        deadline: Option<Instant>,
+    ) -> io::Result<Ready> {
+        let mut all = interests.to_vec();
+        all.push(Interest::Woken(&self.stopped));
+        let limit = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let ready = poll(&all, limit)?;
+        if ready.contains(interests.len()) {
+            return Err(io::ErrorKind::ConnectionAborted.into());
+        }
+        if ready.is_empty() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        Ok(ready)
+    }
+}
+
+/// Whether an operation is only to be tried again.
+pub(super) fn is_passing(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
+    )
+}
+
+/// How long the last words to a program may take. A program that reads nothing must not hold a thread.
+const FAREWELL: Duration = Duration::from_secs(5);
+
+/// How much of what a refused program still says is taken. It may say more than anybody wants to read.
+const MOST_THROWN_AWAY: usize = 4 * 1024 * 1024;

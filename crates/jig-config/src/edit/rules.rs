@@ -1,0 +1,193 @@
+//! What is added to the rules and the sandbox of a tool.
+
+use jig_policy::{Capabilities, Capability};
+use jig_proto::ProjectPath;
+use toml_edit::{InlineTable, Item, TableLike, Value};
+
+use super::lists::{List, Written, push_value};
+use super::{AddedFs, AddedNet, AddedSystem, EditError, Place};
+use crate::model::Preset;
+
+/// Adds rules on files.
+pub(super) fn add_fs(mut access: Place<'_>, rules: &[AddedFs]) -> Result<(), EditError> {
+    for rule in rules {
+        let mut list = access.again().list("fs", Written::AsTables)?;
+        let wanted = normal(&rule.path);
+        // Of several rules on one path the last decides.
+        let same = |table: &dyn TableLike| text(table, "path").map(normal) == Some(wanted.clone());
+        match list.last_where(same) {
+            Some(table) => widen(table, rule.capabilities),
+            None => {
+                let mut pairs = vec![("path", Value::from(rule.path.as_str()))];
+                let keys = keys(rule.capabilities).into_iter();
+                pairs.extend(keys.map(|key| (key, Value::from(true))));
+                list.push(pairs, &rule.comment);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Adds rules that let hosts be reached.
+pub(super) fn add_net(mut access: Place<'_>, rules: &[AddedNet]) -> Result<(), EditError> {
+    for rule in rules {
+        let mut list = access.again().list("net", Written::AsTables)?;
+        let same = |table: &dyn TableLike| {
+            let port = table.get("port").and_then(Item::as_integer);
+            text(table, "host") == Some(rule.host.as_str())
+                && text(table, "scheme") == rule.scheme.as_deref()
+                && port == rule.port.map(i64::from)
+                && !table.contains_key("path_prefix")
+                && flag(table, "allow")
+        };
+        if list.last_where(same).is_some() {
+            continue;
+        }
+        let mut pairs = vec![("host", Value::from(rule.host.as_str()))];
+        pairs.extend(rule.scheme.as_deref().map(|it| ("scheme", it.into())));
+        pairs.extend(rule.port.map(|port| ("port", i64::from(port).into())));
+        pairs.push(("allow", true.into()));
+        list.push(pairs, &rule.comment);
+    }
+    Ok(())
+}
+
+/// Adds toolchains.
+pub(super) fn add_presets(mut sandbox: Place<'_>, presets: &[Preset]) -> Result<(), EditError> {
+    for preset in presets {
+        let List::Values(array) = sandbox.again().list("presets", Written::OnOne)? else {
+            return Err(EditError::Shape("presets".to_owned()));
+        };
+        let is_there = array
+            .iter()
+            .any(|name| name.as_str() == Some(preset.name()));
+        if !is_there {
+            push_value(array, preset.name().into(), &[]);
+        }
+    }
+    Ok(())
+}
+
+/// Adds paths outside the workspace.
+pub(super) fn add_system(mut sandbox: Place<'_>, paths: &[AddedSystem]) -> Result<(), EditError> {
+    for added in paths {
+        let mut list = sandbox.again().list("system", Written::OnLines)?;
+        if let List::Values(array) = &mut list
+            && let Some(bare) = array.iter_mut().find(|value| {
+                let bare = value.as_str();
+                bare.is_some_and(|bare| trimmed(bare) == trimmed(&added.path))
+            })
+        {
+            if added.write || added.execute {
+                spell_out(bare, added);
+            }
+            continue;
+        }
+        let same =
+            |table: &dyn TableLike| text(table, "path").map(trimmed) == Some(trimmed(&added.path));
+        if let Some(table) = list.last_where(same) {
+            for (key, wanted) in [("write", added.write), ("execute", added.execute)] {
+                if wanted {
+                    set(table, key);
+                }
+            }
+            continue;
+        }
+        match &mut list {
+            List::Values(array) if !added.write && !added.execute => {
+                push_value(array, added.path.as_str().into(), &added.comment);
+            }
+            list => list.push(pairs(added), &added.comment),
+        }
+    }
+    Ok(())
+}
+
+/// A path that stood there alone, with what may be done at it.
+fn spell_out(bare: &mut Value, added: &AddedSystem) {
+    let decor = bare.decor().clone();
+    let table: InlineTable = pairs(added).into_iter().collect();
+    *bare = Value::InlineTable(table);
+    *bare.decor_mut() = decor;
+}
+
+fn pairs(added: &AddedSystem) -> Vec<(&'static str, Value)> {
+    let mut pairs = vec![("path", Value::from(added.path.as_str()))];
+    for (key, wanted) in [("write", added.write), ("execute", added.execute)] {
+        if wanted {
+            pairs.push((key, true.into()));
+        }
+    }
+    pairs
+}
+
+/// Grants more by a rule that there is.
+fn widen(table: &mut dyn TableLike, more: Capabilities) {
+    let write = flag(table, "write");
+    let says = |one: Capability| table.get(one.name()).and_then(Item::as_bool);
+    let has = |one: Capability| says(one).unwrap_or(write && Capabilities::WRITE.has(one));
+    let missing: Capabilities = more.iter().filter(|one| !has(*one)).collect();
+    let is_silent = Capabilities::WRITE.iter().all(|one| says(one).is_none());
+    if is_silent && missing.covers(Capabilities::WRITE) {
+        set(table, "write");
+        for one in (missing - Capabilities::WRITE).iter() {
+            set(table, one.name());
+        }
+    } else {
+        for one in missing.iter() {
+            set(table, one.name());
+        }
+    }
+}
+
+/// Says yes to a key, where it stands if it does.
+fn set(table: &mut dyn TableLike, key: &str) {
+    if let Some(Item::Value(value)) = table.get_mut(key) {
+        let decor = value.decor().clone();
+        *value = true.into();
+        *value.decor_mut() = decor;
+        return;
+    }
+    let mut value = Value::from(true);
+    // Between braces the space before the last one belongs to the last value.
+    if let Some((_, Item::Value(last))) = table.iter_mut().last()
+        && let Some(" ") = last.decor().suffix().and_then(|suffix| suffix.as_str())
+    {
+        last.decor_mut().set_suffix("");
+        value = value.decorated(" ", " ");
+    }
+    table.insert(key, Item::Value(value));
+}
+
+/// The keys that a rule grants capabilities by.
+fn keys(granted: Capabilities) -> Vec<&'static str> {
+    let mut keys = Vec::new();
+    for one in granted.iter() {
+        match one {
+            Capability::Create if granted.covers(Capabilities::WRITE) => keys.push("write"),
+            one if granted.covers(Capabilities::WRITE) && Capabilities::WRITE.has(one) => {}
+            one => keys.push(one.name()),
+        }
+    }
+    keys
+}
+
+/// A path as rules compare it; as it stands where it is none.
+fn normal(path: &str) -> String {
+    match ProjectPath::normalize(path) {
+        Ok(path) => path.to_string(),
+        Err(_) => path.to_owned(),
+    }
+}
+
+fn trimmed(path: &str) -> &str {
+    path.trim_end_matches('/')
+}
+
+fn text<'a>(table: &'a dyn TableLike, key: &str) -> Option<&'a str> {
+    table.get(key).and_then(Item::as_str)
+}
+
+fn flag(table: &dyn TableLike, key: &str) -> bool {
+    table.get(key).and_then(Item::as_bool).unwrap_or(false)
+}

@@ -1,0 +1,246 @@
+//! [`Needs`]: what a command has to be allowed in the workspace, path by path.
+//!
+//! A right is needed where the sandbox asks for it: making and removing a name is done to the directory that
+//! it is in, all else to the path itself.
+
+use std::collections::BTreeMap;
+
+use jig_files::What;
+use jig_policy::{Capability, ProtectionLevel, Sensitive};
+use jig_proto::ProjectPath;
+use jig_sandbox::{Rights, Seen, SeenTarget};
+
+use super::Learner;
+use super::evidence::Evidence;
+use super::ground::Kind;
+use super::group::Places;
+use super::proposal::Withheld;
+
+/// What is needed where, and what is not given.
+#[derive(Debug, Default)]
+pub(super) struct Needs {
+    /// The places of each capability.
+    pub(super) places: BTreeMap<Capability, Places>,
+    /// Directories that were asked about, and nothing else.
+    pub(super) glimpsed: Places,
+    /// Directories that have to be there before the command runs.
+    pub(super) make: Vec<ProjectPath>,
+    /// What is not proposed, by what it is.
+    pub(super) withheld: BTreeMap<String, Withheld>,
+}
+
+/// What all runs of a learner needed in the workspace.
+pub(super) fn of(learner: &Learner, rules: &Standing<'_>) -> Needs {
+    let mut needs = Needs::default();
+    for seen in learner.runs.iter().flat_map(|run| &run.observation.seen) {
+        let SeenTarget::Path(path) = &seen.target else {
+            continue;
+        };
+        if let Some(path) = learner.ground.relative(path) {
+            needs.take(learner, rules, &path, seen);
+        }
+    }
+    needs.make.sort();
+    needs.make.dedup();
+    needs
+}
+
+/// What stands above proposals: the lists of sensitive and of protected paths, and the user's own denials.
+pub(super) struct Standing<'a> {
+    pub(super) sensitive: &'a Sensitive,
+    pub(super) protected: &'a [jig_policy::Protected],
+    pub(super) tool: &'a jig_config::Tool,
+}
+
+impl Standing<'_> {
+    /// Why nothing is proposed at a path.
+    fn withholds(&self, path: &ProjectPath) -> Option<Withheld> {
+        let rules = self.tool.access.fs.iter();
+        let mut rules = rules.filter_map(|rule| {
+            let at = ProjectPath::normalize(&rule.path).ok()?;
+            path.starts_with(&at).then_some((at, rule))
+        });
+        if let Some(found) = self.sensitive.find(path) {
+            // A rule that is as deep as the sensitive part names it: somebody has decided already.
+            if rules.any(|(at, rule)| at.depth() >= found.depth && !rule.capabilities.is_empty()) {
+                return None;
+            }
+            let names: Vec<&str> = path.components().take(found.depth).collect();
+            return Some(Withheld::sensitive_inside(&names.join("/"), found.pattern));
+        }
+        let deepest = rules.max_by_key(|(at, _)| at.depth());
+        let (at, rule) = deepest.filter(|(_, rule)| rule.capabilities.is_empty())?;
+        Some(Withheld::denied(&at.to_string(), &rule.origin))
+    }
+
+    /// Why no change is proposed at a path.
+    fn keeps(&self, path: &ProjectPath) -> Option<Withheld> {
+        let guards = self.protected.iter();
+        let guard = guards
+            .filter(|guard| path.starts_with(&guard.path))
+            .max_by_key(|guard| (guard.level, guard.path.depth()))?;
+        let is_named = guard.level == ProtectionLevel::Named;
+        Some(Withheld::protected(&guard.path.to_string(), &guard.what, is_named))
+    }
+}
+
+impl Needs {
+    fn take(&mut self, learner: &Learner, rules: &Standing<'_>, path: &ProjectPath, seen: &Seen) {
+        let here = learner.ground.inside(path);
+        let mut rights = seen.wanted;
+        let evidence = Evidence::of(seen);
+        let changes = rights.has_any(Rights::WRITE);
+        if let Some(withheld) = rules.withholds(path) {
+            // What is not there was not missed.
+            if here.is_some() || changes {
+                self.withhold(withheld, &evidence);
+            }
+            return;
+        }
+        if changes && let Some(withheld) = rules.keeps(path) {
+            self.withhold(withheld, &evidence);
+            rights = rights.without(Rights::WRITE);
+        }
+        match here {
+            Some(kind) => self.take_old(path, kind, rights, seen.looked, &evidence),
+            None => self.take_new(learner, path, rights, &evidence),
+        }
+    }
+
+    /// Something that was there before the command ran.
+    fn take_old(
+        &mut self,
+        path: &ProjectPath,
+        kind: Kind,
+        rights: Rights,
+        looked: bool,
+        evidence: &Evidence,
+    ) {
+        if rights.has(Rights::READ) {
+            match kind {
+                Kind::Directory if looked => note(&mut self.glimpsed, path, evidence),
+                // Whoever lists the workspace sees there what rules show.
+                Kind::Directory if path.is_root() => {}
+                _ => self.need(Capability::Read, path, evidence),
+            }
+        }
+        if rights.has(Rights::UPDATE) && !(kind == Kind::Directory && path.is_root()) {
+            self.need(Capability::Update, path, evidence);
+        }
+        if rights.has(Rights::EXECUTE) {
+            self.need(Capability::Read, path, evidence);
+            self.need(Capability::Execute, path, evidence);
+        }
+        if let Some(parent) = path.parent() {
+            if rights.has(Rights::CREATE) {
+                self.need(Capability::Create, &parent, evidence);
+            }
+            if rights.has(Rights::DELETE) {
+                self.need(Capability::Delete, &parent, evidence);
+            }
+        }
+    }
+
+    /// Something that came into being with the command, if it did.
+    fn take_new(
+        &mut self,
+        learner: &Learner,
+        path: &ProjectPath,
+        rights: Rights,
+        evidence: &Evidence,
+    ) {
+        let (top, old) = edge(learner, path);
+        let created = learner.is_created(&top);
+        let stays = created.map(|change| change.what);
+        if created.is_none() && !rights.has_any(Rights::WRITE) {
+            return;
+        }
+        // A directory in the workspace's own: if it is there beforehand, nothing around it must be opened.
+        if stays == Some(What::Directory) && old.is_root() && learner.makes {
+            self.take_all(&top, rights, evidence);
+            if rights.has(Rights::CREATE) && *path != top {
+                // The next time it is there, and is changed.
+                self.need(Capability::Update, &top, evidence);
+            }
+            self.make.push(top);
+            return;
+        }
+        // A file that stays is named by itself, so that the others around it cannot be changed. One that gets
+        // another name each time cannot be.
+        let is_kept = top == *path && matches!(stays, Some(What::File | What::Symlink));
+        if is_kept && !is_generated(path.file_name().unwrap_or_default()) {
+            for (right, one) in NAMES {
+                if rights.has(right) {
+                    self.need(one, &old, evidence);
+                }
+            }
+            self.take_all(&top, rights.with(Rights::CREATE).without(Rights::DELETE), evidence);
+            self.need(Capability::Update, &top, evidence);
+        } else {
+            self.take_all(&old, rights, evidence);
+        }
+    }
+
+    /// Needs all of it at one place.
+    fn take_all(&mut self, place: &ProjectPath, rights: Rights, evidence: &Evidence) {
+        for (right, one) in PAIRS {
+            let is_meant = right != Rights::UPDATE || !place.is_root();
+            if rights.has(right) && is_meant {
+                self.need(one, place, evidence);
+            }
+        }
+        if rights.has(Rights::EXECUTE) {
+            self.need(Capability::Read, place, evidence);
+        }
+    }
+
+    fn need(&mut self, one: Capability, path: &ProjectPath, evidence: &Evidence) {
+        note(self.places.entry(one).or_default(), path, evidence);
+    }
+
+    pub(super) fn withhold(&mut self, withheld: Withheld, evidence: &Evidence) {
+        let known = self.withheld.entry(withheld.what.clone());
+        known.or_insert(withheld).evidence.add(evidence);
+    }
+}
+
+/// Where the new begins above a path that was not there: the topmost new name, and the directory around it.
+fn edge(learner: &Learner, path: &ProjectPath) -> (ProjectPath, ProjectPath) {
+    let mut top = path.clone();
+    while let Some(parent) = top.parent() {
+        if parent.is_root() || learner.ground.inside(&parent).is_some() {
+            return (top, parent);
+        }
+        top = parent;
+    }
+    (top, ProjectPath::root())
+}
+
+fn note(places: &mut Places, path: &ProjectPath, evidence: &Evidence) {
+    let names: Vec<String> = path.components().map(str::to_owned).collect();
+    places.entry(names).or_default().add(evidence);
+}
+
+/// Whether a name looks as if the next run would choose another: it holds a number, or a hash.
+fn is_generated(name: &str) -> bool {
+    let longest = |is: fn(char) -> bool| {
+        let runs = name.split(|c: char| !is(c));
+        runs.map(str::len).max().unwrap_or(0)
+    };
+    let has_digit = name.contains(|c: char| c.is_ascii_digit());
+    longest(|c| c.is_ascii_digit()) >= 4 || has_digit && longest(|c| c.is_ascii_hexdigit()) >= 8
+}
+
+/// What is done to the directory that a name is in.
+const NAMES: [(Rights, Capability); 2] = [
+    (Rights::CREATE, Capability::Create),
+    (Rights::DELETE, Capability::Delete),
+];
+
+const PAIRS: [(Rights, Capability); 5] = [
+    (Rights::READ, Capability::Read),
+    (Rights::CREATE, Capability::Create),
+    (Rights::UPDATE, Capability::Update),
+    (Rights::DELETE, Capability::Delete),
+    (Rights::EXECUTE, Capability::Execute),
+];

@@ -1,0 +1,280 @@
+//! [`Proposal`]: the rules that a command needs, and what is left to a person.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jig_broker::Preset;
+use jig_config::{AddedFs, AddedSystem, Additions};
+use jig_policy::{Capabilities, Capability, FsRule, Origin};
+use jig_proto::ProjectPath;
+
+use super::Learner;
+use super::evidence::{self, Evidence};
+use super::ground::Kind;
+use super::group::{self, Grouping, Places, Used};
+use super::needs::{self, Needs, Standing};
+use super::outside;
+
+/// The rules that a command needs, in a fixed order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Proposal {
+    /// Rules on files of the workspace.
+    pub fs: Vec<ProposedRule>,
+    /// Directories of the workspace that have to be made before the command runs under these rules: a confined
+    /// program makes nothing where it may not change anything.
+    pub make: Vec<ProjectPath>,
+    /// Paths outside the workspace.
+    pub system: Vec<ProposedPath>,
+    /// Toolchains.
+    pub presets: Vec<ProposedPreset>,
+    /// What the command wanted and is not proposed.
+    pub withheld: Vec<Withheld>,
+    /// How many of the things that it asked for could not be noted.
+    pub lost: u64,
+}
+
+/// A rule on files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProposedRule {
+    /// The path and all below it.
+    pub path: ProjectPath,
+    /// What is granted.
+    pub capabilities: Capabilities,
+    /// Who used which capability there. Empty if the rule only takes away what one above it grants.
+    pub evidence: Vec<(Capability, Evidence)>,
+}
+
+/// A path outside the workspace, which can be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProposedPath {
+    /// Absolute, or starting with `~/`.
+    pub path: String,
+    /// Whether programs there may be run.
+    pub execute: bool,
+    /// Who used it.
+    pub evidence: Evidence,
+}
+
+/// A toolchain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProposedPreset {
+    /// Which.
+    pub preset: Preset,
+    /// Who used it.
+    pub evidence: Evidence,
+}
+
+/// Something that a command wanted and that only a person can give it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Withheld {
+    /// What it is, such as `.env` or `example.com`.
+    pub what: String,
+    /// Why it is not proposed, as a clause.
+    pub why: String,
+    /// What to do if it is needed all the same.
+    pub advice: String,
+    /// Who wanted it.
+    pub evidence: Evidence,
+}
+
+impl Proposal {
+    /// The rules as additions to a configuration.
+    pub fn additions(&self) -> Additions {
+        let fs = self.fs.iter().map(|rule| AddedFs {
+            path: rule.path.to_string(),
+            capabilities: rule.capabilities,
+            comment: self.comment(rule),
+        });
+        let system = self.system.iter().map(|added| AddedSystem {
+            path: added.path.clone(),
+            write: false,
+            execute: added.execute,
+            comment: vec![format!("used {}", added.evidence.told())],
+        });
+        let presets = self.presets.iter().filter_map(|added| {
+            let words = jig_config::Preset::ALL.iter().copied();
+            words.clone().find(|word| word.name() == added.preset.name())
+        });
+        Additions {
+            fs: fs.collect(),
+            system: system.collect(),
+            presets: presets.collect(),
+            ..Additions::default()
+        }
+    }
+
+    fn comment(&self, rule: &ProposedRule) -> Vec<String> {
+        let mut comment = evidence::lines(&rule.evidence);
+        if rule.evidence.is_empty() {
+            comment.push("less than around it: nothing was changed here".to_owned());
+        }
+        if self.make.contains(&rule.path) {
+            comment.push("it has to exist: the command cannot make it".to_owned());
+        }
+        comment
+    }
+}
+
+impl Withheld {
+    pub(super) fn new(what: &str, why: String, advice: String) -> Self {
+        Self {
+            what: what.to_owned(),
+            why,
+            advice,
+            evidence: Evidence::default(),
+        }
+    }
+
+    pub(super) fn sensitive_inside(path: &str, pattern: &str) -> Self {
+        Self::new(
+            path,
+            format!("it is on the list of sensitive paths (`{pattern}`)"),
+            format!("if it is meant, add a rule that names it: `{{ path = \"{path}\", read = true }}`"),
+        )
+    }
+
+    pub(super) fn denied(path: &str, origin: &Origin) -> Self {
+        Self::new(
+            path,
+            format!("a rule denies it ({origin})"),
+            "if it is meant, change that rule".to_owned(),
+        )
+    }
+
+    pub(super) fn protected(path: &str, what: &str, can_be_named: bool) -> Self {
+        let advice = match can_be_named {
+            true if path.starts_with(".git") => {
+                "if it is meant, add `sandbox.presets = [\"git\"]`".to_owned()
+            }
+            true => format!("if it is meant, add a rule that names it: `{{ path = \"{path}\", write = true }}`"),
+            false => "no rule can allow that".to_owned(),
+        };
+        Self::new(path, format!("changing it changes {what}"), advice)
+    }
+}
+
+/// What was learned, as a proposal.
+pub(super) fn of(learner: &Learner) -> Proposal {
+    let guards = &learner.guards;
+    let standing = Standing {
+        sensitive: &guards.sensitive,
+        protected: &guards.protected,
+        tool: &learner.tool,
+    };
+    let mut needs = needs::of(learner, &standing);
+    let (presets, system) = outside::of(learner, &guards.sensitive, &mut needs);
+    let make = needs.make.clone();
+    let withheld = std::mem::take(&mut needs.withheld).into_values();
+    let observations = learner.runs.iter().map(|run| &run.observation);
+    Proposal {
+        fs: rules(learner, needs),
+        make,
+        system,
+        presets,
+        withheld: withheld.collect(),
+        lost: observations.map(|seen| seen.lost + seen.unread).sum(),
+    }
+}
+
+/// The rules on files, outer ones first.
+fn rules(learner: &Learner, needs: Needs) -> Vec<ProposedRule> {
+    let top = learner.ground.top();
+    let mut places = needs.places;
+    // What is done to names in the workspace's own directory reaches all below it, and is taken back there.
+    let mut around: BTreeMap<Capability, Evidence> = BTreeMap::new();
+    for one in Capabilities::WRITE.iter() {
+        let own = places.get_mut(&one).and_then(|places| places.remove(ROOT));
+        around.extend(own.map(|evidence| (one, evidence)));
+    }
+    let mut places: BTreeMap<Capability, Places> = places
+        .into_iter()
+        .map(|(one, places)| (one, gathered(learner, one, places, top.len())))
+        .collect();
+    show_glimpsed(needs.glimpsed, &mut places);
+
+    let mut paths: BTreeSet<Vec<String>> = BTreeSet::new();
+    paths.extend(places.values().flat_map(|places| places.keys().cloned()));
+    if !around.is_empty() {
+        paths.insert(Vec::new());
+        let directories = top.iter().filter(|path| {
+            let is_sensitive = learner.guards.sensitive.find(path).is_some();
+            !is_sensitive && learner.ground.inside(path) == Some(Kind::Directory)
+        });
+        paths.extend(directories.map(|path| vec![path.to_string()]));
+    }
+    let own = |path: &[String]| -> Capabilities {
+        let covered = places.iter().filter(|(_, places)| group::covers(places, path));
+        covered.map(|(one, _)| *one).collect()
+    };
+    let mut rules: Vec<(Vec<String>, Capabilities)> = Vec::new();
+    for path in paths {
+        let mut granted = own(&path);
+        if path.is_empty() {
+            granted = granted | around.keys().copied().collect();
+        }
+        let above = rules.iter().rev().find(|(above, _)| path.starts_with(above));
+        if above.map(|(_, granted)| *granted) != Some(granted) {
+            rules.push((path, granted));
+        }
+    }
+    let rules = rules.into_iter().filter_map(|(names, granted)| {
+        let path = ProjectPath::normalize(&names.join("/")).ok()?;
+        let of_around = around.iter().filter(|_| names.is_empty());
+        let of_places = places.iter().filter_map(|(one, places)| Some((one, places.get(&names)?)));
+        let mut evidence: Vec<(Capability, Evidence)> = of_around
+            .chain(of_places)
+            .map(|(one, evidence)| (*one, evidence.clone()))
+            .collect();
+        evidence.sort_by_key(|(one, _)| *one);
+        Some(ProposedRule {
+            capabilities: granted | granted_already(&learner.tool.access.fs, &path),
+            path,
+            evidence,
+        })
+    });
+    rules.collect()
+}
+
+fn gathered(learner: &Learner, one: Capability, places: Places, top: usize) -> Places {
+    let may_be = |directory: &[String], used: Used| match (directory.is_empty(), one) {
+        (false, _) => true,
+        // The workspace as a whole, if most of it is read; for anything else only if its own entries are.
+        (true, Capability::Read) => used.all * 2 >= top,
+        (true, _) => used.directly > learner.width,
+    };
+    group::gathered(
+        places,
+        &Grouping {
+            width: learner.width,
+            may_be: &may_be,
+        },
+    )
+}
+
+/// Shows directories that were asked about and of which nothing else can be seen.
+fn show_glimpsed(glimpsed: Places, places: &mut BTreeMap<Capability, Places>) {
+    for (path, evidence) in glimpsed.into_iter().filter(|(path, _)| !path.is_empty()) {
+        let mut all = places.values();
+        let is_seen = all.any(|places| {
+            group::covers(places, &path) || places.keys().any(|below| below.starts_with(&path))
+        });
+        if !is_seen {
+            places.entry(Capability::Read).or_default().insert(path, evidence);
+        }
+    }
+}
+
+/// What the tool's own rules grant at a path, which no new rule below them may take away.
+fn granted_already(rules: &[FsRule], path: &ProjectPath) -> Capabilities {
+    let mut deepest: Option<(usize, Capabilities)> = None;
+    for rule in rules {
+        if let Ok(at) = ProjectPath::normalize(&rule.path)
+            && path.starts_with(&at)
+            && deepest.is_none_or(|(depth, _)| at.depth() >= depth)
+        {
+            deepest = Some((at.depth(), rule.capabilities));
+        }
+    }
+    deepest.map_or(Capabilities::NONE, |(_, granted)| granted)
+}
+
+const ROOT: &[String] = &[];

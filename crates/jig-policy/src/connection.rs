@@ -1,0 +1,373 @@
+//! Connections that programs make by themselves: what is known of them, and what rules on hosts
+//! say about it.
+//!
+//! A program behind a gateway names no URL. What the gateway sees is the host (from the address that
+//! it handed out), the port and, once the program speaks, the path of plain HTTP or that it is TLS.
+
+use std::fmt;
+
+use crate::Verdict;
+use crate::decision::{Decision, Reason, Rule};
+use crate::index::{Hit, Index, IndexEntry, SEED, absorb};
+use crate::net::{Authority, CompiledNetRule, NetTable, NetTarget, View, normalize_host, web_port};
+use crate::policy::{Policy, Resource};
+use crate::rules::NetRule;
+use crate::suggest::{Suggestion, suggested};
+use crate::target::Target;
+
+/// What is known of a connection that a program makes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Connection<'a> {
+    /// The name that was looked up, or the address that was connected to, in any spelling.
+    pub host: &'a str,
+    /// The port.
+    pub port: u16,
+    /// What the program says on it.
+    pub speaks: Speaks<'a>,
+}
+
+/// What a program says on a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Speaks<'a> {
+    /// A plain HTTP request.
+    Http {
+        /// Its path and query, as they go over the wire.
+        path: &'a str,
+    },
+    /// TLS, whatever is inside.
+    Tls,
+    /// Something else.
+    Other,
+    /// Nothing was said yet.
+    Unknown,
+}
+
+/// A connection that can be judged and permitted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConnectionTarget {
+    /// The name that was looked up, or the address that was connected to.
+    pub host: String,
+    /// The port.
+    pub port: u16,
+    /// What the program says on it.
+    pub speaks: OwnedSpeaks,
+}
+
+/// What a program says on a connection, kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OwnedSpeaks {
+    /// A plain HTTP request.
+    Http {
+        /// Its path and query, as they go over the wire.
+        path: String,
+    },
+    /// TLS, whatever is inside.
+    Tls,
+    /// Something else.
+    Other,
+    /// Nothing was said yet.
+    Unknown,
+}
+
+impl ConnectionTarget {
+    /// The connection, borrowed.
+    pub fn connection(&self) -> Connection<'_> {
+        Connection {
+            host: &self.host,
+            port: self.port,
+            speaks: match &self.speaks {
+                OwnedSpeaks::Http { path } => Speaks::Http { path },
+                OwnedSpeaks::Tls => Speaks::Tls,
+                OwnedSpeaks::Other => Speaks::Other,
+                OwnedSpeaks::Unknown => Speaks::Unknown,
+            },
+        }
+    }
+}
+
+impl From<Connection<'_>> for ConnectionTarget {
+    fn from(connection: Connection<'_>) -> Self {
+        Self {
+            host: connection.host.to_owned(),
+            port: connection.port,
+            speaks: match connection.speaks {
+                Speaks::Http { path } => OwnedSpeaks::Http {
+                    path: path.to_owned(),
+                },
+                Speaks::Tls => OwnedSpeaks::Tls,
+                Speaks::Other => OwnedSpeaks::Other,
+                Speaks::Unknown => OwnedSpeaks::Unknown,
+            },
+        }
+    }
+}
+
+/// The URL of plain HTTP, host and port of all else.
+impl fmt::Display for ConnectionTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (host, port) = (self.host.as_str(), self.port);
+        match &self.speaks {
+            OwnedSpeaks::Http { path } => {
+                let target = NetTarget::on_the_wire(host, port, path);
+                write!(f, "{target}")
+            }
+            OwnedSpeaks::Tls | OwnedSpeaks::Other | OwnedSpeaks::Unknown => {
+                write!(f, "{}", Authority { host, port })
+            }
+        }
+    }
+}
+
+impl Target for ConnectionTarget {
+    fn decide<'p>(&self, policy: &'p Policy) -> Decision<'p> {
+        policy.decide_connection(&self.connection())
+    }
+
+    fn operation(&self) -> &'static str {
+        "connect"
+    }
+
+    fn resource(&self) -> Resource {
+        Resource::Net
+    }
+
+    fn suggestion(&self, policy: &Policy) -> Option<Suggestion> {
+        Suggestion::of_net(needed_rules(policy, &self.connection())?)
+    }
+}
+
+impl NetTable {
+    pub(crate) fn decide_connection(&self, connection: &Connection<'_>) -> Decision<'_> {
+        if self.rules().is_empty() {
+            return Decision::uncovered(Reason::DefaultWithholds, None);
+        }
+        let Ok(host) = normalize_host(connection.host) else {
+            return Decision::uncovered(Reason::NoRule, None);
+        };
+        let port = connection.port;
+        match connection.speaks {
+            Speaks::Http { path } => self.decide(&NetTarget::on_the_wire(&host, port, path)),
+            Speaks::Tls => self.decide_tls(&host, port),
+            Speaks::Other | Speaks::Unknown => self.decide_other(&host, port),
+        }
+    }
+
+    fn decide_tls(&self, host: &str, port: u16) -> Decision<'_> {
+        if let Some(hit) = self.connections.find(Key::PathUnderTls, host, port) {
+            return Decision::deny(Reason::PathUnderTls, self.rule(hit));
+        }
+        let readings = self.readings_of_tls(host, port);
+        let denial = readings.iter().find(|reading| reading.denies());
+        let allowing = readings
+            .iter()
+            .find(|reading| reading.decision.is_allowed());
+        match denial.or(allowing) {
+            Some(reading) => reading.decision,
+            None => Decision::uncovered(Reason::NoRule, None),
+        }
+    }
+
+    /// What the rules say of all that a TLS connection can be.
+    fn readings_of_tls(&self, host: &str, port: u16) -> [Reading<'_>; 3] {
+        let web = |scheme| {
+            self.decide_view(View {
+                scheme,
+                host,
+                port,
+                segments: &[],
+            })
+        };
+        [
+            (web("https"), true),
+            (web("wss"), false),
+            (self.decide_other(host, port), false),
+        ]
+        .map(|(decision, is_main)| Reading { decision, is_main })
+    }
+
+    fn decide_other(&self, host: &str, port: u16) -> Decision<'_> {
+        if let Some(hit) = self.connections.find(Key::PathUnseen, host, port) {
+            return Decision::deny(Reason::PathUnseen, self.rule(hit));
+        }
+        self.decide_by(self.connections.find(Key::Other, host, port))
+    }
+
+    fn rule(&self, hit: Hit) -> Option<Rule<'_>> {
+        self.rules().get(hit.value as usize).map(Rule::Net)
+    }
+}
+
+/// One of the things that a TLS connection can be.
+struct Reading<'p> {
+    decision: Decision<'p>,
+    /// Whether it is what TLS mostly is.
+    is_main: bool,
+}
+
+impl Reading<'_> {
+    /// Whether the connection is refused for this reading alone. A rule that names no scheme speaks
+    /// of them all; what it denies, one that names the scheme may allow. A rule that names `wss`, say,
+    /// can only be held by refusing the connection that may be one.
+    fn denies(&self) -> bool {
+        let names_scheme = match self.decision.rule {
+            Some(Rule::Net(rule)) => rule.scheme.is_some(),
+            _ => false,
+        };
+        self.decision.verdict == Verdict::Deny
+            && (self.is_main || names_scheme && matches!(self.decision.reason, Reason::Withheld))
+    }
+}
+
+/// What decides about connections of which no URL is known, by host and port.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ConnectionTable {
+    index: Index,
+}
+
+impl ConnectionTable {
+    pub(crate) fn compile(rules: &[CompiledNetRule]) -> Self {
+        // The last entry of a key counts, so the most specific rules go last.
+        let mut ranked: Vec<(u32, &CompiledNetRule)> = (0..).zip(rules).collect();
+        ranked.sort_by_key(|(_, rule)| rule.specificity());
+        let entries = ranked.into_iter().flat_map(|(value, rule)| {
+            keys_of(rule).map(move |(key, port)| IndexEntry {
+                hash: key.hash(rule.host(), port),
+                key: key.bytes(rule.host(), port),
+                value,
+                bits: u8::from(rule.allow()),
+            })
+        });
+        Self {
+            index: Index::build(entries),
+        }
+    }
+
+    pub(crate) fn speaks_of_host(&self, host: &str) -> bool {
+        normalize_host(host).is_ok_and(|host| self.find(Key::Host, &host, 0).is_some())
+    }
+
+    fn find(&self, key: Key, host: &str, port: u16) -> Option<Hit> {
+        self.index
+            .find(key.hash(host, port), |bytes| key.is(bytes, host, port))
+    }
+}
+
+/// What is looked up by host and port.
+#[derive(Debug, Clone, Copy)]
+enum Key {
+    /// Some rule allows something on the host; the port plays no part.
+    Host,
+    /// The rule on what is neither HTTP nor TLS.
+    Other,
+    /// A rule on paths that TLS hides.
+    PathUnderTls,
+    /// A rule on paths that only HTTP shows.
+    PathUnseen,
+}
+
+impl Key {
+    fn hash(self, host: &str, port: u16) -> u64 {
+        absorb(absorb(SEED, &self.head(port)), host.as_bytes())
+    }
+
+    fn bytes(self, host: &str, port: u16) -> Vec<u8> {
+        [self.head(port).as_slice(), host.as_bytes()].concat()
+    }
+
+    fn is(self, bytes: &[u8], host: &str, port: u16) -> bool {
+        bytes.strip_prefix(&self.head(port)) == Some(host.as_bytes())
+    }
+
+    fn head(self, port: u16) -> [u8; 3] {
+        let [low, high] = port.to_le_bytes();
+        [self as u8, low, high]
+    }
+}
+
+/// All under which a rule is found.
+fn keys_of(rule: &CompiledNetRule) -> impl Iterator<Item = (Key, u16)> {
+    let on_paths = !rule.segments.is_empty();
+    let scheme = rule.scheme.as_deref();
+    let web = scheme.is_none_or(|scheme| web_port(scheme).is_some());
+    let tls = scheme.is_none_or(|scheme| !matches!(scheme, "http" | "ws"));
+    let on_host = rule.allow().then_some((Key::Host, 0));
+    let on_ports = rule.ports().flat_map(move |port| {
+        // Without scheme and port it is about the web, of which only 443 is TLS.
+        let plain_web = scheme.is_none() && rule.declared.port.is_none() && port == HTTP_PORT;
+        // What is neither HTTP nor TLS is nothing that a rule on the web speaks of.
+        let other = if scheme.is_none() {
+            rule.declared.port.is_some()
+        } else {
+            !web
+        };
+        [
+            (other && !on_paths).then_some((Key::Other, port)),
+            (tls && on_paths && !plain_web).then_some((Key::PathUnderTls, port)),
+            on_paths.then_some((Key::PathUnseen, port)),
+        ]
+    });
+    on_host.into_iter().chain(on_ports.flatten())
+}
+
+/// The rules to add for a connection that is refused; `None` if none would help.
+fn needed_rules(policy: &Policy, connection: &Connection<'_>) -> Option<Vec<NetRule>> {
+    let decision = policy.decide_connection(connection);
+    let host = normalize_host(connection.host).ok()?;
+    let port = connection.port;
+    let hidden = matches!(decision.reason, Reason::PathUnderTls | Reason::PathUnseen);
+    if decision.is_allowed() || hidden || port == 0 {
+        return None;
+    }
+    if let Speaks::Http { path } = connection.speaks {
+        let target = NetTarget::on_the_wire(&host, port, path);
+        let mut rules = Suggestion::for_url(policy, &target)?.rules().net.clone();
+        for rule in rules.iter_mut().filter(|rule| rule.path_prefix.is_some()) {
+            // On a path of any scheme, the rule would take TLS to this host away.
+            rule.scheme = Some("http".to_owned());
+        }
+        return Some(rules);
+    }
+    let is_tls = connection.speaks == Speaks::Tls;
+    let mut denying: Vec<&CompiledNetRule> = Vec::new();
+    if is_tls {
+        let readings = policy.net.readings_of_tls(&host, port);
+        let denials = readings.iter().filter(|reading| reading.denies());
+        denying.extend(denials.filter_map(|reading| net_rule(&reading.decision)));
+    } else {
+        denying.extend(net_rule(&decision));
+    }
+    let rule = |scheme: Option<String>, port: Option<u16>| NetRule {
+        host: host.clone(),
+        scheme,
+        port,
+        path_prefix: None,
+        allow: true,
+        origin: suggested(),
+    };
+    if denying.is_empty() {
+        return Some(vec![match (is_tls, port) {
+            (true, HTTPS_PORT) => rule(None, None),
+            (false, SSH_PORT) => rule(Some("ssh".to_owned()), None),
+            _ => rule(None, Some(port)),
+        }]);
+    }
+    // As specific as what denies, and declared later.
+    let opposed = denying
+        .into_iter()
+        .map(|denying| rule(denying.scheme.clone(), denying.declared.port));
+    Some(opposed.collect())
+}
+
+fn net_rule<'p>(decision: &Decision<'p>) -> Option<&'p CompiledNetRule> {
+    match decision.rule {
+        Some(Rule::Net(rule)) => Some(rule),
+        _ => None,
+    }
+}
+
+const SSH_PORT: u16 = 22;
+const HTTP_PORT: u16 = 80;
+const HTTPS_PORT: u16 = 443;
+
+#[cfg(test)]
+mod tests;
