@@ -333,3 +333,9 @@ pub(crate) const LISTEN: u32 = 10;
 pub(crate) const LOOPBACK: u32 = 11;
 pub(crate) const HOST_NAME: u32 = 12;
 pub(crate) const ALLOW: u32 = 13;
+/// The paths of its upper and working directories are where others have `mode` and `unused`.
+pub(crate) const OVERLAY: u32 = 20;
+/// As [`AGAIN`], with just these flags.
+pub(crate) const ANEW: u32 = 21;
+/// As [`BIND`], from the overlay with this number.
+pub(crate) const BIND_OF_LAYER: u32 = 22;

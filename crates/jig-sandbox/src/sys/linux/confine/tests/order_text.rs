@@ -42,6 +42,28 @@ fn line(step: &Step) -> String {
         Act::Loopback => "loopback".to_owned(),
         Act::HostName(name) => format!("name {}", path(name)),
         Act::Allow { target, rights } => format!("allow {} {}", path(target), access(*rights)),
+        Act::Overlay {
+            target,
+            upper,
+            work,
+            flags,
+            ..
+        } => {
+            let parts = [path(upper), path(work)].join(" ");
+            format!("overlay {} {parts} {}", path(target), words(*flags))
+        }
+        Act::Anew { target, flags } => format!("anew {} {}", path(target), words(*flags)),
+        Act::BindOfLayer {
+            layer,
+            source,
+            target,
+            flags,
+        } => format!(
+            "layer {layer} {} {} {}",
+            path(source),
+            path(target),
+            words(*flags)
+        ),
     };
     let mark = if step.optional { "?" } else { "" };
     format!("{}{mark}", text.trim_end())
