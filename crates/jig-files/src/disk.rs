@@ -32,8 +32,14 @@ use jig_proto::ProjectPath;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-pub(crate) use leftovers::random_name;
-pub(crate) use root::{Handle, Identity};
+pub(crate) use leftovers::{Leftovers, default_state, random_name};
+pub(crate) use root::{Handle, Identity, Root, open_child_dir};
+
+#[cfg(target_os = "linux")]
+pub(crate) use {
+    leftovers::write_all,
+    root::{open_entries, open_regular},
+};
 
 use crate::files::sealed;
 use crate::grep::{Matches, Query};
@@ -41,8 +47,7 @@ use crate::place::Held;
 use crate::{
     FilesError, Filter, Kind, Listing, Place, ProjectFiles, RenameOptions, View, WriteOptions,
 };
-use leftovers::Leftovers;
-use root::{Located, NEW_DIRECTORY, Root};
+use root::{Located, NEW_DIRECTORY};
 
 /// The files below a directory of the operating system.
 #[derive(Debug)]
@@ -79,7 +84,7 @@ impl DiskFiles {
     /// Opens a directory in a way other than the default.
     pub fn with_options(root: impl AsRef<Utf8Path>, options: &DiskOptions) -> io::Result<Self> {
         let root = Root::open(root.as_ref(), options.portable)?;
-        let state = options.state.clone().or_else(leftovers::default_state);
+        let state = options.state.clone().or_else(default_state);
         Ok(Self {
             number: NEXT.fetch_add(1, Ordering::Relaxed),
             leftovers: Leftovers::open(&root, state),
@@ -223,7 +228,7 @@ impl ProjectFiles for DiskFiles {
         };
         match rustix::fs::mkdirat(&parent, name, NEW_DIRECTORY) {
             // Made by somebody else at the same moment: as good, if it is a directory.
-            Err(Errno::EXIST) if parents && root::open_child_dir(as_fd(&parent), name).is_ok() => {
+            Err(Errno::EXIST) if parents && open_child_dir(as_fd(&parent), name).is_ok() => {
                 Ok(())
             }
             result => result.map_err(|error| FilesError::from_io(path, error)),

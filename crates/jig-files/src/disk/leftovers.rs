@@ -32,7 +32,7 @@ use super::root::{DIRECTORY, Identity, Root, open_entries};
 
 /// The temporary names of one process on one root.
 #[derive(Debug)]
-pub(super) struct Leftovers {
+pub(crate) struct Leftovers {
     writer: String,
     count: AtomicU64,
     journal: Mutex<Journal>,
@@ -55,7 +55,7 @@ struct Home {
 
 impl Leftovers {
     /// Removes what dead writers left in `root`, as far as journals in `state` know.
-    pub(super) fn open(root: &Root, state: Option<Utf8PathBuf>) -> Self {
+    pub(crate) fn open(root: &Root, state: Option<Utf8PathBuf>) -> Self {
         let home = Home::of(root, state);
         if let Ok(directory) = home.open(false) {
             // A sweep that fails is tried again by the next start.
@@ -74,7 +74,7 @@ impl Leftovers {
     }
 
     /// A temporary name in `directory`, which is noted first.
-    pub(super) fn name_in(&self, directory: &ProjectPath) -> String {
+    pub(crate) fn name_in(&self, directory: &ProjectPath) -> String {
         let mut journal = match self.journal.lock() {
             Ok(journal) => journal,
             Err(poisoned) => poisoned.into_inner(),
@@ -220,7 +220,7 @@ pub(super) fn is_temporary(name: &[u8]) -> bool {
 }
 
 /// Writes everything.
-pub(super) fn write_all(fd: BorrowedFd<'_>, mut bytes: &[u8]) -> Result<(), Errno> {
+pub(crate) fn write_all(fd: BorrowedFd<'_>, mut bytes: &[u8]) -> Result<(), Errno> {
     while !bytes.is_empty() {
         match rustix::io::write(fd, bytes) {
             Ok(0) => return Err(Errno::NOSPC),
@@ -233,7 +233,7 @@ pub(super) fn write_all(fd: BorrowedFd<'_>, mut bytes: &[u8]) -> Result<(), Errn
 }
 
 /// Where journals live unless the embedder says otherwise.
-pub(super) fn default_state() -> Option<Utf8PathBuf> {
+pub(crate) fn default_state() -> Option<Utf8PathBuf> {
     let user = rustix::process::geteuid().as_raw();
     let directory = Utf8PathBuf::from_path_buf(std::env::temp_dir()).ok()?;
     Some(directory.join(format!("jig-files-{user}")))

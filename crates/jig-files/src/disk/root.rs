@@ -12,13 +12,14 @@ use jig_policy::Resolved;
 use jig_proto::ProjectPath;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
+use rustix::path::Arg;
 
 use super::walk::{Found, Walk};
 use crate::{FilesError, Kind, lookup};
 
 /// The root of a workspace on disk.
 #[derive(Debug)]
-pub(super) struct Root {
+pub(crate) struct Root {
     fd: OwnedFd,
     /// The root as it was given, and with links resolved: both are what an absolute link may say.
     given: Utf8PathBuf,
@@ -92,7 +93,7 @@ impl Located {
 }
 
 impl Root {
-    pub(super) fn open(given: &Utf8Path, portable: bool) -> std::io::Result<Self> {
+    pub(crate) fn open(given: &Utf8Path, portable: bool) -> std::io::Result<Self> {
         #[expect(
             clippy::disallowed_methods,
             reason = "the root itself is named by the user, not by a tool"
@@ -110,7 +111,7 @@ impl Root {
         })
     }
 
-    pub(super) fn fd(&self) -> BorrowedFd<'_> {
+    pub(crate) fn fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
     }
 
@@ -118,7 +119,7 @@ impl Root {
         &self.given
     }
 
-    pub(super) fn canonical(&self) -> &Utf8Path {
+    pub(crate) fn canonical(&self) -> &Utf8Path {
         &self.canonical
     }
 
@@ -237,7 +238,7 @@ impl Root {
 
     /// Opens the directory at a canonical path. That no link is followed on the way is what makes
     /// the path that was judged the path that is acted on.
-    pub(super) fn open_dir(&self, path: &ProjectPath) -> Result<OwnedFd, Errno> {
+    pub(crate) fn open_dir(&self, path: &ProjectPath) -> Result<OwnedFd, Errno> {
         if path.is_root() {
             return rustix::io::fcntl_dupfd_cloexec(&self.fd, 0);
         }
@@ -409,7 +410,10 @@ pub(super) fn kind_of(stat: &Stat) -> Option<Kind> {
 }
 
 /// Opens a directory in a directory, not following a link.
-pub(super) fn open_child_dir(above: BorrowedFd<'_>, name: &str) -> Result<OwnedFd, Errno> {
+pub(crate) fn open_child_dir(
+    above: BorrowedFd<'_>,
+    name: impl Arg + Copy,
+) -> Result<OwnedFd, Errno> {
     let flags = DIRECTORY | OFlags::NOFOLLOW;
     match rustix::fs::openat(above, name, flags, Mode::empty()) {
         // The same error stands for a file and for a link, which mean different things to callers.
@@ -425,16 +429,16 @@ pub(super) fn open_child_dir(above: BorrowedFd<'_>, name: &str) -> Result<OwnedF
 }
 
 /// Opens a directory again so that its entries can be read.
-pub(super) fn open_entries(directory: BorrowedFd<'_>) -> Result<rustix::fs::Dir, Errno> {
+pub(crate) fn open_entries(directory: BorrowedFd<'_>) -> Result<rustix::fs::Dir, Errno> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     rustix::fs::Dir::new(rustix::fs::openat(directory, ".", flags, Mode::empty())?)
 }
 
 /// Opens a regular file in a directory by its name. A link is not followed. A pipe is not opened
 /// unless it replaces the file in this very moment, and then it does not block.
-pub(super) fn open_regular(
+pub(crate) fn open_regular(
     above: BorrowedFd<'_>,
-    name: &str,
+    name: impl Arg + Copy,
     flags: OFlags,
 ) -> Result<OwnedFd, Errno> {
     let before = rustix::fs::statat(above, name, AtFlags::SYMLINK_NOFOLLOW)?;

@@ -13,6 +13,7 @@
 mod attempts;
 mod calls;
 mod files;
+mod overlay;
 mod programs;
 mod sockets;
 

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -88,11 +89,13 @@ fn attempt(line: &str) -> std::io::Result<String> {
 }
 
 fn socket(family: i32, kind: i32, protocol: i32) -> std::io::Result<OwnedFd> {
-    // SAFETY: the call takes no addresses, and what it returns is nobody else's.
-    match unsafe { libc::socket(family, kind | libc::SOCK_CLOEXEC, protocol) } {
-        -1 => Err(std::io::Error::last_os_error()),
-        fd => Ok(unsafe { OwnedFd::from_raw_fd(fd) }),
+    // SAFETY: the call takes no addresses.
+    let fd = unsafe { libc::socket(family, kind | libc::SOCK_CLOEXEC, protocol) };
+    if fd == -1 {
+        return Err(std::io::Error::last_os_error());
     }
+    // SAFETY: it is new, and nobody else's.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
 /// Listens with everything that lets sockets share a port.
@@ -138,7 +141,8 @@ fn add_route() -> std::io::Result<()> {
     request[28..36].copy_from_slice(&[8, 0, 1, 0, 8, 8, 8, 8]);
     request[36..44].copy_from_slice(&[8, 0, 4, 0, 1, 0, 0, 0]);
     let socket = socket(libc::AF_NETLINK, libc::SOCK_RAW, libc::NETLINK_ROUTE)?;
-    let mut socket = fs::File::from(socket);
+    // For its reading and writing, which is the same for all sockets.
+    let mut socket = UnixStream::from(socket);
     socket.write_all(&request)?;
     let mut answer = [0; 256];
     let length = socket.read(&mut answer)?;

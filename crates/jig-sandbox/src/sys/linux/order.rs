@@ -89,6 +89,24 @@ pub(crate) enum Act {
     /// Adds a rule to the Landlock ruleset: these rights at and below `target`. The keeper opens it when
     /// the step is reached, so the step comes after the mounts that it is about.
     Allow { target: CString, rights: u64 },
+    /// Shows a directory of the host at `target`, which exists, under a layer for what is changed in it.
+    Overlay {
+        source: CString,
+        upper: CString,
+        work: CString,
+        target: CString,
+        flags: MountFlags,
+    },
+    /// As [`Act::Again`], with just these flags. For what comes from a layer, where a bind of the host's
+    /// would show what lies under it.
+    Anew { target: CString, flags: MountFlags },
+    /// Shows a part of the layer with this number, counted by their steps, at `target`, which exists.
+    BindOfLayer {
+        layer: usize,
+        source: CString,
+        target: CString,
+        flags: MountFlags,
+    },
     /// Makes all addresses of a network this machine's own: what is sent to them arrives here.
     Local { network: IpAddr, prefix: u8 },
     /// Makes sockets, and hands them to the host in this order.

@@ -90,6 +90,12 @@ pub(crate) fn status(profile: &Profile, limits: &Limits) -> Status {
             private.path.display()
         ));
     }
+    for file in &profile.replaced {
+        files.push(format!(
+            "`{}` is not replaced, because macOS shows all programs the same files",
+            file.path.display()
+        ));
+    }
     let mut of_tree = Vec::new();
     if limits.tasks.is_some() {
         of_tree.push("processes and threads of the tree are not limited".to_owned());
@@ -103,7 +109,12 @@ pub(crate) fn status(profile: &Profile, limits: &Limits) -> Status {
         tree: partly("a process that leaves the process group of the tool outlives it"),
         processes: partly("which processes the machine has can be found out by their numbers"),
         files: Enforcement::but_for(files),
-        network: Enforcement::Enforced,
+        network: match profile.network {
+            Network::Gateway(_) => partly(
+                "there is no network at all, because macOS cannot lead the connections of one program to jig",
+            ),
+            Network::None | Network::Host => Enforcement::Enforced,
+        },
         ipc: partly(
             "services of the system that ordinary programs need, and shared memory by its name, can be used",
         ),

@@ -17,6 +17,7 @@ mod landlock;
 mod mounts;
 mod network;
 mod outline;
+mod overlay;
 mod refused;
 mod replaced;
 mod skeleton;
@@ -71,9 +72,11 @@ fn compile_on(
     if profile.enforce == Enforce::Required {
         check_means(profile, tier, landlock_abi)?;
     }
+    let profile = &*overlay::guarded(profile)?;
     let outline = Outline::of(profile)?;
     let abi = landlock_abi.min(profile.layers.landlock.into());
     let namespaces = tier == Tier::A && profile.layers.namespaces;
+    overlay::check_means(profile, namespaces)?;
     let mut gaps = Gaps::new(profile.enforce);
     let (base, steps) = if namespaces {
         let before = before(host, abi);

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use super::host::{self, Found, Lookup};
 use super::landlock;
 use super::outline::{Outline, Place, c_string, target};
+use super::overlay::Overlays;
 use super::refused::{Gaps, Refused};
 use super::skeleton::{self, allow, directory, link, needed};
 use crate::profile::{PathRule, PrivateDirectory, Profile, Rights, RuleSource};
@@ -29,6 +30,7 @@ pub(super) fn steps(
         mounted: HashSet::new(),
         above: vec![Stretch::root()],
         private_early: true,
+        overlays: Overlays::new(&profile.overlays),
         host,
         outline,
         abi,
@@ -42,6 +44,7 @@ pub(super) fn steps(
     if outline.everything_is_readable() && abi > 0 {
         allow(&mut walk.steps, c".", landlock::listing());
     }
+    walk.overlays.expect_all()?;
     let early = walk.private_early;
     let Walk {
         mut base,
@@ -64,6 +67,7 @@ struct Walk<'a> {
     above: Vec<Stretch>,
     /// Whether all private directories are made before the call is known.
     private_early: bool,
+    overlays: Overlays<'a>,
     host: &'a mut dyn Lookup,
     outline: &'a Outline<'a>,
     abi: u32,
@@ -81,6 +85,9 @@ struct Stretch {
     access: u64,
     /// Whether it is made before the call is known.
     early: bool,
+    /// The layer that it lies in, by its number and the path that it is at: what the host has here may
+    /// not be shown in its place.
+    layer: Option<(usize, PathBuf)>,
 }
 
 #[derive(Clone, PartialEq, Eq)]
@@ -103,6 +110,7 @@ impl Stretch {
             granted: Rights::NONE,
             access: 0,
             early: true,
+            layer: None,
         }
     }
 }
@@ -230,19 +238,28 @@ impl<'a> Walk<'a> {
         if rule.path == Path::new("/") {
             return Err(Refused::Root);
         }
-        let early = above.early && rule.source == RuleSource::System;
+        let early = self.is_early(rule, above);
         if above.ground == Ground::Memory {
             self.make_mount_point(&rule.path, found, early);
         }
         let flags = flags(rule.rights, found);
-        self.bind(rule, flags, early);
+        let layer = match self.overlay(rule, found, flags)? {
+            Some(layer) => Some(layer),
+            None => {
+                match &above.layer {
+                    Some((number, at)) => self.bind_of_layer(*number, at, rule, flags),
+                    None => self.bind(rule, flags, early),
+                }
+                above.layer.clone()
+            }
+        };
         let taken = taken(flags, found, true);
         self.granted(rule, found, above, taken, early)?;
         let ground = Ground::Bound {
             root: rule.path.clone(),
             flags,
         };
-        self.enter(rule, found, above, ground, early);
+        self.enter(rule, found, above, ground, early, layer);
         Ok(())
     }
 
@@ -255,7 +272,7 @@ impl<'a> Walk<'a> {
         root: &Path,
         outer: MountFlags,
     ) -> Result<(), Refused> {
-        let early = above.early && rule.source == RuleSource::System;
+        let early = self.is_early(rule, above);
         let withholds = above.granted.without(rule.rights) != Rights::NONE;
         if *found == Found::File && withholds && self.host.has_other_names(&rule.path) {
             self.gaps.other_names(&rule.path);
@@ -274,11 +291,17 @@ impl<'a> Walk<'a> {
                 .without(rule.rights)
                 .has_any(Rights::CREATE.with(Rights::DELETE));
         let is_pinned = !outer.read_only && self.outline.is_pinned(&rule.path);
-        let is_mount = loosens || tightens || held_by_name || is_pinned;
+        let is_overlay = self.overlays.has(&rule.path);
+        let is_mount = loosens || tightens || held_by_name || is_pinned || is_overlay;
         if is_mount {
             self.pin_above(&rule.path, above, early);
         }
-        if loosens {
+        let layer = self.overlay(rule, found, inner)?;
+        if layer.is_some() {
+            // It is a mount already.
+        } else if loosens && above.layer.is_some() {
+            self.anew(&rule.path, inner);
+        } else if loosens {
             self.bind(rule, inner, early);
         } else if is_mount {
             self.again(&rule.path, inner, early);
@@ -289,7 +312,8 @@ impl<'a> Walk<'a> {
             root: root.to_owned(),
             flags: inner,
         };
-        self.enter(rule, found, above, ground, early);
+        let layer = layer.or_else(|| above.layer.clone());
+        self.enter(rule, found, above, ground, early, layer);
         Ok(())
     }
 
@@ -392,6 +416,7 @@ impl<'a> Walk<'a> {
             }),
             access: above.access | access,
             early,
+            layer: None,
         });
         Ok(())
     }
@@ -456,6 +481,48 @@ impl<'a> Walk<'a> {
         self.push(early, step);
     }
 
+    /// A layer is a call's own.
+    fn is_early(&self, rule: &PathRule, above: &Stretch) -> bool {
+        above.early && rule.source == RuleSource::System && !self.overlays.has(&rule.path)
+    }
+
+    /// Shows a path under its layer, if it has one: the number of that, and where it is.
+    fn overlay(
+        &mut self,
+        rule: &PathRule,
+        found: &Found,
+        flags: MountFlags,
+    ) -> Result<Option<(usize, PathBuf)>, Refused> {
+        let Some((number, act)) = self.overlays.take(&rule.path, found, flags)? else {
+            return Ok(None);
+        };
+        self.mounted.insert(rule.path.clone());
+        self.push(false, needed(act));
+        Ok(Some((number, rule.path.clone())))
+    }
+
+    /// Shows a part of a layer in a hidden directory of it.
+    fn bind_of_layer(&mut self, layer: usize, at: &Path, rule: &PathRule, flags: MountFlags) {
+        self.mounted.insert(rule.path.clone());
+        let act = Act::BindOfLayer {
+            layer,
+            source: c_string(rule.path.strip_prefix(at).unwrap_or(&rule.path)),
+            target: target(&rule.path),
+            flags,
+        };
+        self.push(false, needed(act));
+    }
+
+    /// Makes a part of a layer a mount with flags of its own.
+    fn anew(&mut self, path: &Path, flags: MountFlags) {
+        self.mounted.insert(path.to_owned());
+        let act = Act::Anew {
+            target: target(path),
+            flags,
+        };
+        self.push(false, needed(act));
+    }
+
     /// Gives what the rule grants to Landlock, and checks that what it withholds is withheld.
     fn granted(
         &mut self,
@@ -497,6 +564,7 @@ impl<'a> Walk<'a> {
         above: &Stretch,
         ground: Ground,
         early: bool,
+        layer: Option<(usize, PathBuf)>,
     ) {
         self.above.push(Stretch {
             path: rule.path.clone(),
@@ -504,6 +572,7 @@ impl<'a> Walk<'a> {
             granted: above.granted.with(landlock::effective(rule.rights, found)),
             access: above.access | landlock::access(rule.rights, found, self.abi),
             early,
+            layer,
         });
     }
 

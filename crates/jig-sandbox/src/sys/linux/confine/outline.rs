@@ -120,7 +120,7 @@ fn made_in_private(profile: &Profile) -> impl Iterator<Item = &Path> {
     files.chain(profile.door.as_deref())
 }
 
-fn canonical(path: &Path) -> Result<&Path, Refused> {
+pub(super) fn canonical(path: &Path) -> Result<&Path, Refused> {
     let mut components = path.components();
     let is_canonical = components.next() == Some(Component::RootDir)
         && components.all(|component| matches!(component, Component::Normal(_)))

@@ -83,6 +83,24 @@ pub(crate) enum Refused {
         /// The path.
         path: PathBuf,
     },
+    /// Layers without namespaces. Whoever wants one must not have the real files changed instead.
+    #[error(
+        "without namespaces there can be no layer over `{}`, and without the layer the tool would change \
+         the files themselves; `jig doctor` says how to get namespaces, or run it without a layer",
+        path.display()
+    )]
+    NoLayers {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// A layer that cannot be.
+    #[error("there can be no layer over `{}`: {why}", path.display())]
+    NoLayer {
+        /// The directory.
+        path: PathBuf,
+        /// The reason.
+        why: String,
+    },
     /// A declared rule that the kernel cannot hold.
     #[error("the rule for `{}` cannot be held: {why}; {way_out}", path.display())]
     CannotHold {

@@ -36,9 +36,10 @@ pub(super) fn error(request: &SpawnRequest, plan: &Plan, refusal: Refusal) -> Sp
         Step::Act => SpawnError::Confinement {
             program,
             reason: format!(
-                "{} failed with {}",
+                "{} failed with {}{}",
                 act(plan, refusal.which),
-                Errno(refusal.errno.0)
+                Errno(refusal.errno.0),
+                hint(plan, refusal)
             ),
         },
         step => self::step(request, step.name(), source),
@@ -72,13 +73,8 @@ pub(super) fn is_about_namespaces(refusal: Refusal) -> bool {
 
 /// A step of the confinement in words, to come before "failed".
 fn act(plan: &Plan, which: u32) -> String {
-    let confinement = plan.confinement.as_ref();
-    let step = confinement.and_then(|confinement| {
-        let mut steps = confinement.base.iter().chain(&confinement.steps);
-        steps.nth(which as usize)
-    });
     let path = plan::shown;
-    match step.map(|step| &step.act) {
+    match ordered(plan, which) {
         None => Step::Act.name().to_owned(),
         Some(Act::Directory { target, .. } | Act::File { target, .. }) => {
             format!("making `/{}`", path(target))
@@ -96,6 +92,33 @@ fn act(plan: &Plan, which: u32) -> String {
         Some(Act::Sockets(_)) => "making the sockets of its gateway".to_owned(),
         Some(Act::Replace { target, .. }) => format!("replacing `/{}`", path(target)),
         Some(Act::AllowPort { port, .. }) => format!("allowing port {port}"),
+        Some(Act::Overlay { source, .. }) => format!("putting a layer over `{}`", path(source)),
+        Some(Act::Anew { target, .. } | Act::BindOfLayer { target, .. }) => {
+            format!("showing `/{}` of its layer", path(target))
+        }
+    }
+}
+
+/// The act with this number.
+fn ordered(plan: &Plan, which: u32) -> Option<&Act> {
+    let confinement = plan.confinement.as_ref()?;
+    let mut steps = confinement.base.iter().chain(&confinement.steps);
+    steps.nth(which as usize).map(|step| &step.act)
+}
+
+/// What the error of a layer usually means, and what to do about it.
+fn hint(plan: &Plan, refusal: Refusal) -> &'static str {
+    match (ordered(plan, refusal.which), refusal.errno.0) {
+        (Some(Act::Overlay { .. }), libc::EPERM | libc::ENODEV) => {
+            "; layers without privileges need Linux 5.11 and its overlay module; run it without a layer"
+        }
+        (Some(Act::Overlay { .. }), libc::EINVAL) => {
+            "; something may be mounted below it, or a file system cannot hold a layer; run it without one"
+        }
+        (Some(Act::BindOfLayer { .. }), libc::EINVAL) => {
+            "; what is shown inside of a hidden directory of a layer needs Linux 6.15"
+        }
+        _ => "",
     }
 }
 

@@ -341,6 +341,40 @@ impl Packer {
                 mode: (*port).into(),
                 ..order::Act::default()
             },
+            Act::Overlay {
+                source,
+                upper,
+                work,
+                target,
+                flags,
+            } => order::Act {
+                kind: order::OVERLAY,
+                flags: mount_flags(*flags),
+                target: self.string(target),
+                other: self.string(source),
+                mode: self.string(upper),
+                unused: self.string(work),
+                ..order::Act::default()
+            },
+            Act::Anew { target, flags } => order::Act {
+                kind: order::ANEW,
+                flags: mount_flags(*flags),
+                target: self.string(target),
+                ..order::Act::default()
+            },
+            Act::BindOfLayer {
+                layer,
+                source,
+                target,
+                flags,
+            } => order::Act {
+                kind: order::BIND_OF_LAYER,
+                number: *layer as u64,
+                flags: mount_flags(*flags),
+                target: self.string(target),
+                other: self.string(source),
+                ..order::Act::default()
+            },
         };
         if step.optional {
             act.flags |= order::OPTIONAL;

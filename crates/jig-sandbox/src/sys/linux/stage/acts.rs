@@ -6,6 +6,7 @@ use super::calls::{self, O_CREAT, O_EXCL, O_PATH, O_WRONLY, WORKING_DIRECTORY};
 use super::mounts::{self, Attributes};
 use super::network::Network;
 use super::order::{self, Act, Order, Span};
+use super::overlay::{self, Parts};
 use super::raw::Errno;
 use super::record::{Record, Refusal, Report, Step};
 use super::root::{self, Name, Root};
@@ -136,6 +137,39 @@ fn take(order: &Order, act: &Act, site: &mut Site<'_>) -> Result<(), Errno> {
             let sent = calls::send(site.line, &Record::Door.encode(), &[socket]);
             calls::close(socket);
             sent
+        }
+        order::OVERLAY => {
+            let parts = Parts {
+                lower: order.string(act.other)?,
+                upper: order.string(act.mode)?,
+                work: order.string(act.unused)?,
+            };
+            let root = site.root.as_mut().ok_or(Errno::INVAL)?;
+            let mount = overlay::new(root, &parts, attributes)?;
+            root.remember_layer(mount)?;
+            place(root, mount, target)?;
+            calls::close(mount);
+            Ok(())
+        }
+        order::ANEW => {
+            let root = site.root()?;
+            let source = root.target(target)?;
+            let mount = mounts::copy(source)?;
+            calls::close(source);
+            mounts::renew(mount, attributes)?;
+            place(root, mount, target)?;
+            calls::close(mount);
+            Ok(())
+        }
+        order::BIND_OF_LAYER => {
+            let root = site.root()?;
+            let source = root.in_layer(act.number, order.string(act.other)?)?;
+            let mount = mounts::copy(source)?;
+            calls::close(source);
+            mounts::renew(mount, attributes)?;
+            place(root, mount, target)?;
+            calls::close(mount);
+            Ok(())
         }
         order::HOST_NAME => calls::set_host_name(order.string(act.other)?.to_bytes()),
         order::ALLOW => allow(site, target, act.number),

@@ -18,6 +18,7 @@ pub(crate) mod mounts;
 pub(crate) mod namespaces;
 pub(crate) mod network;
 pub(crate) mod order;
+pub(crate) mod overlay;
 pub(crate) mod raw;
 pub(crate) mod record;
 pub(crate) mod root;

@@ -20,7 +20,7 @@ pub(crate) struct Attributes {
 
 impl Attributes {
     /// As the kernel codes them. Programs never change the user.
-    fn bits(self) -> u64 {
+    pub(crate) fn bits(self) -> u64 {
         const READ_ONLY: u64 = 1;
         const NO_SUID: u64 = 2;
         const NO_DEV: u64 = 4;
@@ -83,6 +83,17 @@ pub(crate) fn restrict(fd: i32, attributes: Attributes) -> Result<(), Errno> {
     set(fd, attributes.bits(), PRIVATE, RECURSIVE)
 }
 
+/// Gives a mount and all below it just these attributes, whatever they had.
+pub(crate) fn renew(fd: i32, attributes: Attributes) -> Result<(), Errno> {
+    let all = Attributes {
+        read_only: true,
+        no_exec: true,
+        dev: false,
+    };
+    // What is taken away first may be set again by the same call.
+    change(fd, attributes.bits(), all.bits(), PRIVATE, RECURSIVE)
+}
+
 /// Makes one mount read-only, and none below it.
 pub(crate) fn make_read_only(fd: i32) -> Result<(), Errno> {
     let attributes = Attributes {
@@ -93,8 +104,12 @@ pub(crate) fn make_read_only(fd: i32) -> Result<(), Errno> {
 }
 
 fn set(fd: i32, bits: u64, propagation: u64, flags: i32) -> Result<(), Errno> {
+    change(fd, bits, 0, propagation, flags)
+}
+
+fn change(fd: i32, set: u64, clear: u64, propagation: u64, flags: i32) -> Result<(), Errno> {
     // `struct mount_attr`: what to set, what to clear, the propagation, a user namespace.
-    let attributes = [bits, 0, propagation, 0];
+    let attributes = [set, clear, propagation, 0];
     // SAFETY: the path is a live C string, the attributes a live local of the size that is given.
     unsafe {
         call!(

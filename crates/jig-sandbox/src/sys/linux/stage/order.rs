@@ -353,3 +353,9 @@ pub(crate) const ALLOW_PORT: u32 = 17;
 /// Kinds of sockets.
 pub(crate) const DATAGRAMS: u16 = 1;
 pub(crate) const STREAMS: u16 = 2;
+/// The paths of its upper and working directories are where others have `mode` and `unused`.
+pub(crate) const OVERLAY: u32 = 20;
+/// As [`AGAIN`], with just these flags.
+pub(crate) const ANEW: u32 = 21;
+/// As [`BIND`], from the overlay with this number.
+pub(crate) const BIND_OF_LAYER: u32 = 22;

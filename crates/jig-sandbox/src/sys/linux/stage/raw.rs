@@ -29,9 +29,11 @@ impl Errno {
     pub(crate) const EXIST: Self = Self(17);
     pub(crate) const NOTDIR: Self = Self(20);
     pub(crate) const INVAL: Self = Self(22);
+    pub(crate) const NFILE: Self = Self(23);
     pub(crate) const TXTBSY: Self = Self(26);
     pub(crate) const NAMETOOLONG: Self = Self(36);
     pub(crate) const TOOMANYREFS: Self = Self(109);
+    pub(crate) const NOSYS: Self = Self(38);
     /// What a malformed order is answered with.
     pub(crate) const BADMSG: Self = Self(74);
 }

@@ -22,6 +22,8 @@ pub(crate) struct Root {
     pub(crate) proc: i32,
     /// The private file systems in memory, as far as there is room; -1 for none.
     pub(crate) private: [i32; MOST_PRIVATE],
+    /// Copies of the layers, on which nothing is mounted; -1 for none, or where they cannot be used.
+    layers: [i32; MOST_LAYERS],
     /// A copy of the host's root that is attached nowhere, or -1.
     copy: i32,
     /// Whether it is the root already.
@@ -63,6 +65,7 @@ impl Root {
             masks,
             proc: -1,
             private: [-1; MOST_PRIVATE],
+            layers: [-1; MOST_LAYERS],
             copy,
             is_entered: false,
         })
@@ -170,6 +173,23 @@ impl Root {
         }
     }
 
+    /// Remembers a layer that is attached nowhere yet, for those of its parts that are shown apart.
+    pub(crate) fn remember_layer(&mut self, mount: i32) -> Result<(), Errno> {
+        let slot = self.layers.iter_mut().find(|slot| **slot == -1);
+        // Older kernels cannot copy what is attached nowhere. It is needed for few profiles.
+        *slot.ok_or(Errno::NFILE)? = mounts::copy(mount).unwrap_or(UNUSABLE);
+        Ok(())
+    }
+
+    /// Opens what is at a path of the layer with this number.
+    pub(crate) fn in_layer(&self, number: u64, path: &CStr) -> Result<i32, Errno> {
+        let layer = self.layers.get(number as usize).copied().unwrap_or(-1);
+        if layer < 0 {
+            return Err(Errno::INVAL);
+        }
+        calls::open_strictly(layer, path, O_PATH, 0, STRICT)
+    }
+
     /// Makes it the root ahead of time, where the kernel can show what is attached nowhere (Linux 6.15):
     /// entering it takes as long as all that is left to do. Elsewhere this does nothing.
     pub(crate) fn enter_ahead(&mut self) -> Result<(), Errno> {
@@ -241,6 +261,12 @@ const LONGEST: usize = 4096;
 
 /// A home, a directory for temporary files, and shared memory, with room to spare.
 pub(crate) const MOST_PRIVATE: usize = 8;
+
+/// A workspace and a home, with room to spare.
+pub(crate) const MOST_LAYERS: usize = 8;
+
+/// In place of a layer that could not be copied.
+const UNUSABLE: i32 = -2;
 
 /// The new root itself holds directories and small files of the profile; tools cannot write to it.
 const ROOM: &CStr = c"4m";

@@ -46,6 +46,28 @@ fn line(step: &Step) -> String {
         Act::Sockets(sockets) => format!("sockets {sockets:?}"),
         Act::Replace { target, content } => format!("replace {} {}", path(target), content.len()),
         Act::AllowPort { port, rights } => format!("allow port {port} {rights}"),
+        Act::Overlay {
+            target,
+            upper,
+            work,
+            flags,
+            ..
+        } => {
+            let parts = [path(upper), path(work)].join(" ");
+            format!("overlay {} {parts} {}", path(target), words(*flags))
+        }
+        Act::Anew { target, flags } => format!("anew {} {}", path(target), words(*flags)),
+        Act::BindOfLayer {
+            layer,
+            source,
+            target,
+            flags,
+        } => format!(
+            "layer {layer} {} {} {}",
+            path(source),
+            path(target),
+            words(*flags)
+        ),
     };
     let mark = if step.optional { "?" } else { "" };
     format!("{}{mark}", text.trim_end())

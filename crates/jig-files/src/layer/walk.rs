@@ -1,0 +1,367 @@
+//! [`Walk`]: reading a layer and what it lies on side by side.
+//!
+//! What counts is how the two trees differ, not what overlayfs wrote down: a directory that was copied up
+//! and not changed is no change, and one that was replaced by another differs in what is in it.
+//!
+//! Only two marks of overlayfs are believed: the device that stands for something removed, and the
+//! attribute of a directory that shows nothing from below. A tool can make neither: the kernel refuses the
+//! first, and keeps the second under another name when a tool sets it.
+
+use std::collections::BTreeSet;
+use std::ffi::{CStr, CString};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use jig_proto::ProjectPath;
+use rustix::fs::Stat;
+use rustix::io::Errno;
+
+use super::at;
+use super::change::{Change, ChangeKind, Moment, Unfit, What};
+
+/// A walk through a layer.
+pub(super) struct Walk {
+    /// When the layer was made.
+    made: Moment,
+    changes: Vec<Change>,
+    /// How many more names are looked at.
+    left: usize,
+}
+
+impl Walk {
+    /// All changes, sorted by path.
+    pub(super) fn changes(
+        upper: BorrowedFd<'_>,
+        lower: BorrowedFd<'_>,
+        made: Moment,
+    ) -> io::Result<Vec<Change>> {
+        let mut walk = Self {
+            made,
+            changes: Vec::new(),
+            left: MOST_NAMES,
+        };
+        let root = ProjectPath::root();
+        walk.compare_directories(upper, lower, &root)?;
+        walk.within(upper, Some(lower), &root)?;
+        let mut changes = walk.changes;
+        changes.sort_unstable_by(|one, other| one.path.cmp(&other.path));
+        Ok(changes)
+    }
+
+    /// What is in a directory of the layer, and what is in the one below it that it is merged with.
+    fn within(
+        &mut self,
+        upper: BorrowedFd<'_>,
+        lower: Option<BorrowedFd<'_>>,
+        path: &ProjectPath,
+    ) -> io::Result<()> {
+        let mut names: BTreeSet<CString> = self.names(upper)?.into_iter().collect();
+        if let Some(lower) = lower
+            && at::is_opaque(upper)?
+        {
+            names.extend(self.names(lower)?);
+        }
+        for name in names {
+            let above = at::look(upper, &name)?;
+            let below = match lower {
+                Some(lower) => at::look(lower, &name)?,
+                None => None,
+            };
+            let above = above.filter(|stat| !at::is_whiteout(stat));
+            if above.is_none() && below.is_none() {
+                continue;
+            }
+            let pair = Pair {
+                path: match self.path(path, &name, above.as_ref().or(below.as_ref())) {
+                    Some(path) => path,
+                    None => continue,
+                },
+                name: &name,
+                upper,
+                lower,
+            };
+            self.pair(&pair, above.as_ref(), below.as_ref())?;
+        }
+        Ok(())
+    }
+
+    fn pair(
+        &mut self,
+        pair: &Pair<'_>,
+        above: Option<&Stat>,
+        below: Option<&Stat>,
+    ) -> io::Result<()> {
+        match (above, below) {
+            (None, None) => Ok(()),
+            (None, Some(below)) => self.deleted(pair, below),
+            (Some(above), below) => match (at::what(above), below.map(at::what)) {
+                (What::Directory, Some(What::Directory)) => {
+                    let upper = at::own_directory(pair.upper, pair.name)?;
+                    match pair.lower_directory() {
+                        Ok(lower) => {
+                            self.compare_directories(upper.as_fd(), lower.as_fd(), &pair.path)?;
+                            self.within(upper.as_fd(), Some(lower.as_fd()), &pair.path)
+                        }
+                        // The tool has opened it, and the host cannot look into its own.
+                        Err(Errno::ACCESS | Errno::PERM) => {
+                            self.reopened(pair, above, below);
+                            self.within(upper.as_fd(), None, &pair.path)
+                        }
+                        Err(error) => Err(error.into()),
+                    }
+                }
+                (What::Directory, _) => {
+                    self.new_thing(pair, above, below);
+                    let upper = at::own_directory(pair.upper, pair.name)?;
+                    self.within(upper.as_fd(), None, &pair.path)
+                }
+                (What::File, Some(What::File)) => self.compare_files(pair, above, below),
+                (What::Symlink, Some(What::Symlink)) => self.compare_links(pair, above, below),
+                (_, was) => {
+                    if was == Some(What::Directory) {
+                        let lower = pair.lower_directory()?;
+                        self.deleted_within(lower.as_fd(), &pair.path)?;
+                    }
+                    self.new_thing(pair, above, below);
+                    Ok(())
+                }
+            },
+        }
+    }
+
+    /// Something that is not compared with what was there.
+    fn new_thing(&mut self, pair: &Pair<'_>, above: &Stat, below: Option<&Stat>) {
+        let kind = match below {
+            Some(_) => ChangeKind::Retyped,
+            None => ChangeKind::Created,
+        };
+        let what = at::what(above);
+        let mut change = Change::new(pair.path.clone(), kind, what);
+        change.content = what != What::Directory;
+        if what == What::Other {
+            change.unfit = Some(Unfit::Special);
+        }
+        self.push(change, Some(above), below);
+    }
+
+    fn reopened(&mut self, pair: &Pair<'_>, above: &Stat, below: Option<&Stat>) {
+        let mut change = Change::new(pair.path.clone(), ChangeKind::Modified, What::Directory);
+        change.mode = below.and_then(|below| changed_mode(above, below));
+        if change.mode.is_some() {
+            self.push(change, Some(above), below);
+        }
+    }
+
+    fn compare_directories(
+        &mut self,
+        upper: BorrowedFd<'_>,
+        lower: BorrowedFd<'_>,
+        path: &ProjectPath,
+    ) -> io::Result<()> {
+        let (above, below) = (rustix::fs::fstat(upper)?, rustix::fs::fstat(lower)?);
+        let mut change = Change::new(path.clone(), ChangeKind::Modified, What::Directory);
+        change.mode = changed_mode(&above, &below);
+        change.attributes = at::attributes(upper)? != readable(at::attributes(lower))?;
+        if change.mode.is_some() || change.attributes {
+            self.push(change, Some(&above), Some(&below));
+        }
+        Ok(())
+    }
+
+    fn compare_files(
+        &mut self,
+        pair: &Pair<'_>,
+        above: &Stat,
+        below: Option<&Stat>,
+    ) -> io::Result<()> {
+        let (Some(lower), Some(below)) = (pair.lower, below) else {
+            return Ok(());
+        };
+        let mut change = Change::new(pair.path.clone(), ChangeKind::Modified, What::File);
+        change.mode = changed_mode(above, below);
+        change.time = at::modified(above) != at::modified(below);
+        let upper = at::own_file(pair.upper, pair.name)?;
+        match at::file(lower, pair.name) {
+            Ok(lower) => {
+                change.attributes =
+                    at::attributes(upper.as_fd())? != at::attributes(lower.as_fd())?;
+                change.content =
+                    above.st_size != below.st_size || !is_same(upper.as_fd(), lower.as_fd())?;
+            }
+            // What cannot be read cannot be the same for all that is known.
+            Err(Errno::ACCESS | Errno::PERM) => change.content = true,
+            Err(error) => return Err(error.into()),
+        }
+        if change.content || change.attributes || change.mode.is_some() || change.time {
+            self.push(change, Some(above), Some(below));
+        }
+        Ok(())
+    }
+
+    fn compare_links(
+        &mut self,
+        pair: &Pair<'_>,
+        above: &Stat,
+        below: Option<&Stat>,
+    ) -> io::Result<()> {
+        let Some(lower) = pair.lower else {
+            return Ok(());
+        };
+        if at::link_target(pair.upper, pair.name)? != at::link_target(lower, pair.name)? {
+            let mut change = Change::new(pair.path.clone(), ChangeKind::Modified, What::Symlink);
+            change.content = true;
+            self.push(change, Some(above), below);
+        }
+        Ok(())
+    }
+
+    fn deleted(&mut self, pair: &Pair<'_>, below: &Stat) -> io::Result<()> {
+        let what = at::what(below);
+        if what == What::Directory {
+            match pair.lower_directory() {
+                Ok(lower) => self.deleted_within(lower.as_fd(), &pair.path)?,
+                // Whoever removes it will see whether it is empty.
+                Err(Errno::ACCESS | Errno::PERM) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        let mut change = Change::new(pair.path.clone(), ChangeKind::Deleted, what);
+        change.content = what != What::Directory;
+        self.push(change, None, Some(below));
+        Ok(())
+    }
+
+    /// Everything below a directory of the host is deleted.
+    fn deleted_within(&mut self, lower: BorrowedFd<'_>, path: &ProjectPath) -> io::Result<()> {
+        for name in self.names(lower)? {
+            let Some(below) = at::look(lower, &name)? else {
+                continue;
+            };
+            let Some(path) = self.path(path, &name, Some(&below)) else {
+                continue;
+            };
+            let pair = Pair {
+                path,
+                name: &name,
+                upper: lower,
+                lower: Some(lower),
+            };
+            self.deleted(&pair, &below)?;
+        }
+        Ok(())
+    }
+
+    /// Notes a change, with what can be told of every one.
+    fn push(&mut self, mut change: Change, above: Option<&Stat>, below: Option<&Stat>) {
+        change.was = below.map(at::what);
+        change.size = above.or(below).map_or(0, |stat| match at::what(stat) {
+            What::File => at::size(stat),
+            _ => 0,
+        });
+        change.seen = below.map(at::seen);
+        // A directory changes with everything in it, which is compared by itself.
+        change.conflict = below.is_some_and(|below| {
+            at::what(below) != What::Directory && at::changed(below) > self.made
+        });
+        self.changes.push(change);
+    }
+
+    /// The path of a name in a directory. `None`, with a change that says so, if it has none that can be
+    /// judged.
+    fn path(
+        &mut self,
+        above: &ProjectPath,
+        name: &CStr,
+        stat: Option<&Stat>,
+    ) -> Option<ProjectPath> {
+        let own = |text: &str| ProjectPath::normalize(text).ok();
+        let unfit = match name.to_str() {
+            Err(_) => Unfit::NotUtf8,
+            Ok(_) if above.depth() >= MOST_DEPTH => Unfit::TooDeep,
+            Ok(text) => return own(text).map(|own| above.join(&own)),
+        };
+        if let (Some(shown), Some(stat)) = (own(&name.to_string_lossy()), stat) {
+            let path = above.join(&shown);
+            let mut change = Change::new(path, ChangeKind::Created, at::what(stat));
+            change.unfit = Some(unfit);
+            self.changes.push(change);
+        }
+        None
+    }
+
+    fn names(&mut self, directory: BorrowedFd<'_>) -> io::Result<Vec<CString>> {
+        let names = at::names(directory, self.left).map_err(|error| match error {
+            Errno::TOOBIG => io::Error::new(
+                io::ErrorKind::QuotaExceeded,
+                format!("the layer changes more than {MOST_NAMES} files"),
+            ),
+            error => error.into(),
+        })?;
+        self.left -= names.len();
+        Ok(names)
+    }
+}
+
+/// A name in a directory of the layer and in the one below it.
+struct Pair<'a> {
+    path: ProjectPath,
+    name: &'a CStr,
+    upper: BorrowedFd<'a>,
+    lower: Option<BorrowedFd<'a>>,
+}
+
+impl Pair<'_> {
+    fn lower_directory(&self) -> Result<OwnedFd, Errno> {
+        let lower = self.lower.ok_or(Errno::NOENT)?;
+        at::directory(lower, self.name)
+    }
+}
+
+fn changed_mode(above: &Stat, below: &Stat) -> Option<(u32, u32)> {
+    let (before, after) = (at::mode(below), at::mode(above));
+    (before != after).then_some((before, after))
+}
+
+/// What may not be read has no attributes to compare with.
+fn readable(attributes: Result<at::Attributes, Errno>) -> Result<at::Attributes, Errno> {
+    match attributes {
+        Err(Errno::ACCESS | Errno::PERM) => Ok(at::Attributes::new()),
+        result => result,
+    }
+}
+
+/// Whether two files of the same size hold the same.
+fn is_same(one: BorrowedFd<'_>, other: BorrowedFd<'_>) -> Result<bool, Errno> {
+    let (mut left, mut right) = (vec![0; PIECE], vec![0; PIECE]);
+    loop {
+        let count = fill(one, &mut left)?;
+        if count != fill(other, &mut right)? || left[..count] != right[..count] {
+            return Ok(false);
+        }
+        if count < PIECE {
+            return Ok(true);
+        }
+    }
+}
+
+/// Reads until the buffer is full or the file ends.
+fn fill(file: BorrowedFd<'_>, buffer: &mut [u8]) -> Result<usize, Errno> {
+    let mut count = 0;
+    while count < buffer.len() {
+        match rustix::io::read(file, &mut buffer[count..]) {
+            Ok(0) => break,
+            Ok(read) => count += read,
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(count)
+}
+
+/// A tool can make files without end, and each is remembered.
+const MOST_NAMES: usize = 1_000_000;
+
+/// A tool can nest directories without end, and each level holds descriptors of the host.
+const MOST_DEPTH: usize = 128;
+
+const PIECE: usize = 128 << 10;
