@@ -15,6 +15,10 @@ pub(crate) enum Record {
     Refused(Refusal),
     /// The program has ended.
     Ended(End),
+    /// What the tool asks for is heard at the descriptor that comes with this record.
+    Listener,
+    /// The kernel refused to have the tool watched. It runs all the same.
+    Unwatched(Errno),
 }
 
 /// What the kernel accepted of an order.
@@ -199,6 +203,11 @@ impl Record {
                 words[2] = end.reached.cast_signed();
                 words[3] = i32::from(end.is_empty);
             }
+            Record::Listener => words[0] = LISTENER,
+            Record::Unwatched(errno) => {
+                words[0] = UNWATCHED;
+                words[1] = errno.0;
+            }
         }
         let mut bytes = [0; LENGTH];
         for (bytes, word) in bytes.chunks_exact_mut(4).zip(words) {
@@ -238,6 +247,8 @@ impl Record {
                 reached: reached.cast_unsigned(),
                 is_empty: is_empty != 0,
             })),
+            [LISTENER, ..] => Some(Record::Listener),
+            [UNWATCHED, number, ..] => Some(Record::Unwatched(Errno(number))),
             _ => None,
         }
     }
@@ -254,6 +265,8 @@ const STARTED: i32 = 1;
 const REFUSED: i32 = 2;
 const ENDED: i32 = 3;
 const DOOR: i32 = 4;
+const LISTENER: i32 = 8;
+const UNWATCHED: i32 = 9;
 
 /// Limits that a tree came up against.
 pub(crate) const REACHED_TASKS: u32 = 1;
