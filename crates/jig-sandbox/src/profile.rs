@@ -232,14 +232,16 @@ pub enum Network {
     /// Whatever the host can.
     Host,
     /// Itself, and whoever the host connects it with: its connections end at sockets that the host serves.
-    /// See [`Child::gateway`](crate::Child::gateway).
+    /// See [`Child::gateway`](crate::Child::gateway). It needs a network namespace; without one, and if less
+    /// will do, Landlock lets it connect to any address on the ports.
     Gateway(Gateway),
 }
 
 /// Which connections of a program reach the sockets of [`Network::Gateway`]; all others lead nowhere.
 ///
 /// Connections to [`NAMES_V4`] and [`NAMES_V6`] do, on these ports, as do those to [`GATEWAY_V4`] on the
-/// ports of lookups (53) and of the proxy (3128).
+/// ports of lookups (53) and of the proxy (3128). Datagrams reach the host on the port of lookups only, there
+/// and at 127.0.0.1, where resolvers without settings ask.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize)]
 pub struct Gateway {
     /// The ports. The program itself cannot listen on them.

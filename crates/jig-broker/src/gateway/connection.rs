@@ -1,7 +1,7 @@
 //! One connection of a program, from its first byte to its end.
 
 use std::io;
-use std::net::{IpAddr, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpStream};
 use std::os::fd::AsFd as _;
 use std::time::{Duration, Instant};
 
@@ -94,8 +94,10 @@ impl Destination {
         let hosts = match meaning {
             Meaning::Name(name) => return Some(Self::named(name, port)),
             Meaning::Gateway | Meaning::Nothing => return None,
-            // The machine itself has a name that rules may use for its addresses.
-            Meaning::Itself if address.is_loopback() => {
+            // The machine itself has a name that rules may use for these two, not for all of its addresses.
+            Meaning::Itself
+                if address == Ipv4Addr::LOCALHOST || address == Ipv6Addr::LOCALHOST =>
+            {
                 vec![LOCALHOST.to_owned(), host::literal(address)]
             }
             Meaning::Itself => vec![host::literal(address)],

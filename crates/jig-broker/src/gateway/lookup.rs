@@ -94,6 +94,3 @@ const AT_ONCE: usize = 64;
 
 /// How long a connection for lookups may say nothing.
 const SILENCE: Duration = Duration::from_secs(30);
-
-#[cfg(test)]
-mod tests;

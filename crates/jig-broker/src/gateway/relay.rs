@@ -209,6 +209,3 @@ const BUFFER: usize = 128 * 1024;
 
 /// How often one direction reads or writes before the other has its turn.
 const TURNS: usize = 16;
-
-#[cfg(test)]
-mod tests;

@@ -7,6 +7,7 @@ use crate::machine::{
     Cgroup, CgroupLayout, Landlock, Machine, Namespaces, Privileges, Seccomp, Surroundings,
     Sysctls, Trial, Wasm,
 };
+use crate::process::Observation;
 
 /// The facts that hold without asking the system.
 pub(crate) fn probe() -> Machine {
@@ -59,6 +60,16 @@ pub(crate) struct Zygote(Infallible);
 impl Zygote {
     pub(crate) fn start(_ready: usize) -> io::Result<Self> {
         Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
+/// Nothing can be watched.
+#[derive(Debug)]
+pub(crate) struct Watcher(Infallible);
+
+impl Watcher {
+    pub(crate) fn finish(self) -> Observation {
+        match self.0 {}
     }
 }
 

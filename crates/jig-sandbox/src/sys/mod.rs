@@ -10,7 +10,7 @@ mod linux;
     any(target_arch = "x86_64", target_arch = "aarch64")
 ))]
 pub(crate) use linux::{
-    Process, Wake, Zygote, poll, probe, seal_descriptors, set_nonblocking, shim, spawn,
+    Process, Wake, Watcher, Zygote, poll, probe, seal_descriptors, set_nonblocking, shim, spawn,
 };
 
 #[cfg(any(
@@ -56,7 +56,7 @@ mod foreign;
     target_os = "linux",
     any(target_arch = "x86_64", target_arch = "aarch64")
 )))]
-pub(crate) use foreign::{Zygote, probe, shim};
+pub(crate) use foreign::{Watcher, Zygote, probe, shim};
 
 #[cfg(unix)]
 pub use std::os::fd::{BorrowedFd as BorrowedDescriptor, OwnedFd as Descriptor};

@@ -82,7 +82,12 @@ fn changes_go_into_the_layer_whichever_way_it_is_started() {
         let profile = layered.profile(&[("", WRITE)]);
         let script = "set -e; echo new > new; echo more >> changed; rm removed; mkdir e; mv d/inner e/x
             rm -r gone; ln -s kept link; cat new changed kept e/x; ! test -e removed; ls -d gone || true";
-        let mut request = request("/bin/sh", &["-c", script], layered.workspace.path(), profile);
+        let mut request = request(
+            "/bin/sh",
+            &["-c", script],
+            layered.workspace.path(),
+            profile,
+        );
         request.launch = launch;
         let ran = run(request);
         assert!(ran.exit.is_success(), "{}", ran.errors);
@@ -94,8 +99,14 @@ fn changes_go_into_the_layer_whichever_way_it_is_started() {
             .collect();
         names.sort();
         assert_eq!(names, ["changed", "d", "gone", "kept", "removed"]);
-        assert_eq!(layered.workspace.read("changed").as_deref(), Some("changed"));
-        assert_eq!(layered.workspace.read("d/inner").as_deref(), Some("d/inner"));
+        assert_eq!(
+            layered.workspace.read("changed").as_deref(),
+            Some("changed")
+        );
+        assert_eq!(
+            layered.workspace.read("d/inner").as_deref(),
+            Some("d/inner")
+        );
         // The layer has the rest.
         assert_eq!(layered.changed("new").as_deref(), Some("new\n"));
         assert_eq!(layered.changed("changed").as_deref(), Some("changedmore\n"));
@@ -210,7 +221,10 @@ fn layers_in_one_another() {
     let home = Workspace::of("project/f dot");
     let layers = [Workspace::of("upper/ work/"), Workspace::of("upper/ work/")];
     let mut profile = system();
-    for (path, layer) in [home.path().to_owned(), home.join("project")].iter().zip(&layers) {
+    for (path, layer) in [home.path().to_owned(), home.join("project")]
+        .iter()
+        .zip(&layers)
+    {
         profile.paths.push(rule(path, WRITE));
         profile.overlays.push(Overlay {
             path: path.clone(),
@@ -262,9 +276,18 @@ fn layers_that_cannot_be() {
     };
     let cases = [
         (layered.overlay(Path::new("/nowhere")), "no rule shows"),
-        (layered.overlay(&layered.workspace.join("missing")), "no rule shows"),
-        (layered.overlay(&layered.workspace.join("link")), "symbolic link"),
-        (layered.overlay(&layered.workspace.join("f")), "not a directory"),
+        (
+            layered.overlay(&layered.workspace.join("missing")),
+            "no rule shows",
+        ),
+        (
+            layered.overlay(&layered.workspace.join("link")),
+            "symbolic link",
+        ),
+        (
+            layered.overlay(&layered.workspace.join("f")),
+            "not a directory",
+        ),
         (own("upper"), "one lies in the other"),
         (
             Overlay {
@@ -311,7 +334,12 @@ fn attributes_of_a_layer_cannot_be_forged() {
         layered.profile(&[("", WRITE)]),
         &[(LOWER, lower)],
     );
-    assert!(ran.output.contains("1 passed"), "{}{}", ran.output, ran.errors);
+    assert!(
+        ran.output.contains("1 passed"),
+        "{}{}",
+        ran.output,
+        ran.errors
+    );
     for path in ["f", "d", "new"] {
         let path = layered.layer.join(&format!("upper/{path}"));
         let names = attributes(&path);

@@ -354,6 +354,8 @@ fn the_machine_itself_is_reached_by_the_names_that_rules_give_it() {
     check("::1", "127.0.0.1", "localhost", false);
     check("127.0.0.2", "127.0.0.1", "127.0.0.1", false);
     check("localhost", "127.0.0.1", "evil.test", false);
+    check("localhost", "127.0.0.2", "localhost", false);
+    check("localhost", "127.0.0.2", "127.0.0.2", false);
     check("api.test", "127.0.0.1", "api.test", false);
 }
 

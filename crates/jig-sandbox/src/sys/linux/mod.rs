@@ -2,6 +2,7 @@
 
 mod child;
 mod confine;
+mod observe;
 mod order;
 mod probe;
 mod procfs;
@@ -10,6 +11,7 @@ mod spawn;
 mod stage;
 mod uapi;
 
+pub(crate) use observe::Watcher;
 pub(crate) use probe::probe;
 pub(crate) use readiness::{Wake, poll, set_nonblocking};
 pub(crate) use spawn::{Process, Zygote, shim, spawn};

@@ -25,6 +25,7 @@ mod status;
 mod terminal;
 
 use self::filter::Surroundings;
+pub(in crate::sys::linux) use self::filter::{Unless, number_here, watching};
 use self::host::{Disk, Lookup};
 use self::outline::Outline;
 use self::refused::Gaps;

@@ -35,13 +35,15 @@ use self::process::Handle;
 pub(crate) use self::process::Process;
 pub(crate) use self::zygote::Zygote;
 use super::confine::Terminal;
+use super::observe::{self, Watcher};
 use super::order::{Accepted, Confinement};
 use super::stage::record::{Record, Refusal, Report, Step};
 use super::{confine, procfs, uapi};
 use crate::finding::Tier;
 use crate::machine::Errno;
 use crate::process::{
-    Containment, Enforcement, Launch, Pool, SpawnError, SpawnRequest, Started, Status, Stdio,
+    Containment, Enforcement, Launch, Observer, Pool, SpawnError, SpawnRequest, Started, Status,
+    Stdio,
 };
 use crate::profile::Rights;
 
@@ -83,8 +85,8 @@ pub(crate) fn spawn(mut request: SpawnRequest) -> Result<Started, SpawnError> {
         stderr: streams.stderr,
         door: running.door,
         gateway,
-        observer: None,
-        unobserved: None,
+        observer: running.observer,
+        unobserved: running.unobserved,
         status,
         process: Process::new(running.keeper, in_namespace),
     })
@@ -99,6 +101,9 @@ struct Running {
     door: Option<OwnedFd>,
     /// The sockets of its gateway, in the order in which they were ordered.
     sockets: Vec<OwnedFd>,
+    /// Who watches it, or why nobody does although that was asked for.
+    observer: Option<Observer>,
+    unobserved: Option<String>,
 }
 
 /// Starts a keeper: in namespaces if that is wanted and can be had, else without.
@@ -208,7 +213,7 @@ fn launch(request: &SpawnRequest, plan: &Plan) -> Result<Launched, SpawnError> {
         Launch::Direct => direct::start(request, plan)?,
     };
     match started {
-        Ok(keeper) => await_tool(request, keeper),
+        Ok(keeper) => await_tool(request, plan, keeper),
         Err(refusal) => Ok(Err(refusal)),
     }
 }
@@ -248,21 +253,37 @@ fn own_descriptor() -> rustix::io::Result<OwnedFd> {
 }
 
 /// Listens to a keeper until its tool runs.
-fn await_tool(request: &SpawnRequest, keeper: Handle) -> Result<Launched, SpawnError> {
+fn await_tool(request: &SpawnRequest, plan: &Plan, keeper: Handle) -> Result<Launched, SpawnError> {
     let broken = |error| failure::step(request, "talking to its keeper", error);
     let mut door = None;
     let mut sockets = Vec::new();
+    let mut observer = None;
+    let mut unobserved = request.observe.then(observe::no_table);
     loop {
         let (record, descriptors) = keeper.next_record().map_err(broken)?;
         match record {
             Some(Record::Door) => door = descriptors.into_iter().next(),
             Some(Record::Sockets) => sockets.extend(descriptors),
+            // From now on the tool waits for answers.
+            Some(Record::Listener) => {
+                let listener = descriptors.into_iter().next();
+                let watcher = listener
+                    .ok_or_else(|| io::Error::from(io::ErrorKind::UnexpectedEof))
+                    .and_then(|listener| Watcher::start(listener, plan.candidates.clone()))
+                    .map_err(|error| failure::step(request, "watching it", error))?;
+                (observer, unobserved) = (Some(Observer(watcher)), None);
+            }
+            Some(Record::Unwatched(errno)) => {
+                unobserved = Some(observe::why_not(Errno(errno.0)));
+            }
             Some(Record::Started(report)) => {
                 return Ok(Ok(Running {
                     keeper,
                     report,
                     door,
                     sockets,
+                    observer,
+                    unobserved,
                 }));
             }
             Some(Record::Refused(refusal)) => return Ok(Err(refusal)),

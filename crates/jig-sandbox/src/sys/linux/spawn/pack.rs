@@ -8,7 +8,8 @@ use std::os::fd::RawFd;
 
 use super::maps::Maps;
 use super::plan::{Hold, Plan};
-use crate::sys::linux::order::{Act, Confinement, MountFlags, NewMount, Socket, Step};
+use crate::sys::linux::observe;
+use crate::sys::linux::order::{Act, Confinement, Instruction, MountFlags, NewMount, Socket, Step};
 use crate::sys::linux::stage::order::{self, Header, Limit, Move, Plain, Span};
 
 /// An order.
@@ -197,6 +198,9 @@ impl Packer {
         self.header.descriptors = plan.limits.descriptors.unwrap_or(0);
         self.header.highest_id = plan.highest_id();
         self.header.page = rustix::param::page_size() as u32;
+        if plan.is_watched {
+            self.header.watched = self.instructions(observe::filter());
+        }
     }
 
     fn put_confinement(&mut self, confinement: &Confinement) {
@@ -206,8 +210,11 @@ impl Packer {
     }
 
     fn put_filter(&mut self, confinement: &Confinement) {
-        let filter: Vec<u64> = confinement
-            .filter
+        self.header.filter = self.instructions(&confinement.filter);
+    }
+
+    fn instructions(&mut self, filter: &[Instruction]) -> Span {
+        let words: Vec<u64> = filter
             .iter()
             .map(|instruction| {
                 let mut bytes = [0; 8];
@@ -218,7 +225,7 @@ impl Packer {
                 u64::from_ne_bytes(bytes)
             })
             .collect();
-        self.header.filter = self.items(&filter);
+        self.items(&words)
     }
 
     fn acts(&mut self, steps: &[Step]) -> Span {

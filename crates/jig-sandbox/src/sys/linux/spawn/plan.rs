@@ -33,6 +33,8 @@ pub(super) struct Plan {
     pub(super) hold: Hold,
     /// What binds it.
     pub(super) confinement: Option<Confinement>,
+    /// Whether the host watches what it asks for.
+    pub(super) is_watched: bool,
 }
 
 impl Plan {
@@ -93,6 +95,7 @@ impl Plan {
             limits: request.limits,
             hold: Hold::Adoption,
             confinement: None,
+            is_watched: request.observe,
         })
     }
 

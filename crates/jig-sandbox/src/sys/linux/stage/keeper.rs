@@ -166,6 +166,7 @@ impl Prepared {
             keeper: calls::id(),
             ruleset: self.ruleset,
             mask: self.mask,
+            line,
             failure: Cell::new(None),
         };
         let tool = match self.tool {

@@ -14,6 +14,7 @@ pub(crate) mod calls;
 pub(crate) mod clocks;
 pub(crate) mod early;
 pub(crate) mod keeper;
+pub(crate) mod listen;
 pub(crate) mod mounts;
 pub(crate) mod namespaces;
 pub(crate) mod network;

@@ -62,10 +62,13 @@ pub(crate) struct Header {
     pub(crate) host: i32,
     /// The size of a page of memory.
     pub(crate) page: u32,
+    /// Instructions of the filter by which the host watches what the tool asks for, 8 bytes each; none if
+    /// it does not.
+    pub(crate) watched: Span,
 }
 
 const _: () = assert!(
-    size_of::<Header>() == 10 * 8 + 30 * 4,
+    size_of::<Header>() == 10 * 8 + 32 * 4,
     "no room is left between the fields"
 );
 

@@ -78,10 +78,7 @@ fn open(root: &Root, path: &CStr) -> Result<i32, Errno> {
 }
 
 /// Makes it with what `set` says of its parts.
-fn mount(
-    attributes: Attributes,
-    set: impl FnOnce(i32) -> Result<(), Errno>,
-) -> Result<i32, Errno> {
+fn mount(attributes: Attributes, set: impl FnOnce(i32) -> Result<(), Errno>) -> Result<i32, Errno> {
     const CLOSE_ON_EXEC: i32 = 1;
     // SAFETY: the kind is a live C string.
     let context = unsafe { call!(FSOPEN, c"overlay".as_ptr(), CLOSE_ON_EXEC) }? as i32;

@@ -17,6 +17,10 @@ pub(crate) enum Record {
     Refused(Refusal),
     /// The program has ended.
     Ended(End),
+    /// What the tool asks for is heard at the descriptor that comes with this record.
+    Listener,
+    /// The kernel refused to have the tool watched. It runs all the same.
+    Unwatched(Errno),
 }
 
 /// What the kernel accepted of an order.
@@ -202,6 +206,11 @@ impl Record {
                 words[2] = end.reached.cast_signed();
                 words[3] = i32::from(end.is_empty);
             }
+            Record::Listener => words[0] = LISTENER,
+            Record::Unwatched(errno) => {
+                words[0] = UNWATCHED;
+                words[1] = errno.0;
+            }
         }
         let mut bytes = [0; LENGTH];
         for (bytes, word) in bytes.chunks_exact_mut(4).zip(words) {
@@ -242,6 +251,8 @@ impl Record {
                 reached: reached.cast_unsigned(),
                 is_empty: is_empty != 0,
             })),
+            [LISTENER, ..] => Some(Record::Listener),
+            [UNWATCHED, number, ..] => Some(Record::Unwatched(Errno(number))),
             _ => None,
         }
     }
@@ -259,6 +270,8 @@ const REFUSED: i32 = 2;
 const ENDED: i32 = 3;
 const DOOR: i32 = 4;
 const SOCKETS: i32 = 5;
+const LISTENER: i32 = 8;
+const UNWATCHED: i32 = 9;
 
 /// The most descriptors that come with one record.
 pub(crate) const MOST_DESCRIPTORS: usize = 16;

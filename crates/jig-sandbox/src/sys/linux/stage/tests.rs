@@ -108,6 +108,7 @@ fn records_survive_the_line() {
     };
     for record in [
         Record::Door,
+        Record::Sockets,
         Record::Started(Report::default()),
         Record::Started(report),
         Record::Refused(refusal),

@@ -7,6 +7,7 @@ use core::cell::Cell;
 
 use super::calls::{self, ExitOnDrop};
 use super::keeper;
+use super::listen;
 use super::order::{self, Limit, Move, Order};
 use super::raw::Errno;
 use super::record::{Refusal, Step};
@@ -20,6 +21,8 @@ pub(crate) struct Task {
     pub(crate) ruleset: i32,
     /// The mask for the modes of new files that the program is to have, if the keeper has another.
     pub(crate) mask: Option<u32>,
+    /// The line to the host.
+    pub(crate) line: i32,
     /// Why the program does not run. The tool writes it, in memory that the keeper shares.
     pub(crate) failure: Cell<Option<Refusal>>,
 }
@@ -85,6 +88,7 @@ fn settle(task: &Task) -> Result<(), Refusal> {
     if order.has(order::LANDLOCK) {
         calls::restrict_self(task.ruleset).map_err(Refusal::at(Step::Landlock))?;
     }
+    listen::begin(order, task.line).map_err(Refusal::at(Step::Filter))?;
     take_descriptors(order)?;
     if order.has(order::TERMINAL) {
         calls::take_terminal(STANDARD_INPUT).map_err(Refusal::at(Step::Terminal))?;

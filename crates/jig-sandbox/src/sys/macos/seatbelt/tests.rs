@@ -112,6 +112,27 @@ fn what_collapses_is_a_gap() {
     );
 }
 
+/// Nothing is opened for want of means.
+#[test]
+fn a_gateway_is_no_network() {
+    let mut profile = Profile::closed();
+    let closed = seatbelt(&profile);
+    profile.network = Network::Gateway(crate::profile::Gateway::default());
+    profile.replaced = vec![crate::profile::PrivateFile {
+        path: "/etc/hosts".into(),
+        content: crate::profile::PrivateContent::Text(Vec::new()),
+    }];
+    assert_eq!(seatbelt(&profile), closed);
+    let status = status(&profile, &Limits::default());
+    assert!(status.network.to_string().contains("no network at all"));
+    assert!(
+        status
+            .files
+            .to_string()
+            .contains("`/etc/hosts` is not replaced")
+    );
+}
+
 #[test]
 fn a_terminal_is_named_or_left_out() {
     let session = "(allow file-read* file-write* file-ioctl (literal \"/dev/tty\"))\n";

@@ -7,14 +7,16 @@ mod numbers;
 mod program;
 mod rules;
 mod table;
+mod watched;
 
 use std::sync::OnceLock;
 
 use self::numbers::NUMBERS;
-use self::program::{Answer, Clause};
+use self::program::{Answer, Clause, Outcome};
 use self::rules::ENOSYS;
 pub(super) use self::rules::Surroundings;
 use self::table::GROUPS;
+pub(in crate::sys::linux) use self::watched::{Unless, number_here, watching};
 use crate::sys::linux::order::Instruction;
 
 #[cfg(test)]
@@ -82,25 +84,31 @@ fn filter(architecture: Architecture, around: Surroundings) -> Vec<Instruction> 
         .iter()
         .map(|group| group.rule.clauses(around))
         .collect();
-    program::assemble(architecture.audit_arch(), &answers(architecture, &groups))
+    let numbers = GROUPS
+        .iter()
+        .zip(&groups)
+        .flat_map(|(group, clauses)| group.calls.iter().map(move |name| (*name, &clauses[..])));
+    let answers = answers(architecture, numbers, UNKNOWN);
+    program::assemble(architecture.audit_arch(), Outcome::Kill, &answers)
 }
 
-/// The table as ranges of numbers with one answer each, from the clauses of its groups. Numbers in no
-/// group, those of the x32 manner among them, get the answer of a kernel that does not know the call.
-fn answers(architecture: Architecture, groups: &[Vec<Clause>]) -> Vec<Answer<'_>> {
-    let mut numbers: Vec<(u32, &[Clause])> = GROUPS
-        .iter()
-        .zip(groups)
-        .flat_map(|(group, clauses)| group.calls.iter().map(move |name| (name, clauses)))
-        .filter_map(|(name, clauses)| Some((number(architecture, name)?, clauses.as_slice())))
+/// Calls by name, with their clauses, as ranges of numbers with one answer each. All other numbers, those of
+/// the x32 manner among them, get that of `others`.
+fn answers<'a>(
+    architecture: Architecture,
+    calls: impl Iterator<Item = (&'a str, &'a [Clause])>,
+    others: &'a [Clause],
+) -> Vec<Answer<'a>> {
+    let mut numbers: Vec<(u32, &[Clause])> = calls
+        .filter_map(|(name, clauses)| Some((number(architecture, name)?, clauses)))
         .collect();
     numbers.sort_unstable_by_key(|(number, _)| *number);
     let mut answers: Vec<Answer<'_>> = vec![Answer {
         from: 0,
-        clauses: UNKNOWN,
+        clauses: others,
     }];
     for (number, clauses) in numbers {
-        for (from, clauses) in [(number, clauses), (number + 1, UNKNOWN)] {
+        for (from, clauses) in [(number, clauses), (number + 1, others)] {
             match answers.last_mut() {
                 Some(last) if last.from == from => last.clauses = clauses,
                 _ => answers.push(Answer { from, clauses }),
@@ -111,7 +119,7 @@ fn answers(architecture: Architecture, groups: &[Vec<Clause>]) -> Vec<Answer<'_>
     answers
 }
 
-/// For calls that are in no group.
+/// For calls that are in no group: the answer of a kernel that does not know them.
 const UNKNOWN: &[Clause] = &[Clause {
     tests: Vec::new(),
     outcome: ENOSYS,

@@ -14,6 +14,8 @@ pub(crate) enum Outcome {
     Errno(u16),
     /// The process is killed, with all its threads.
     Kill,
+    /// It waits until whoever listens has answered.
+    Notify,
 }
 
 /// An outcome under conditions, all of which must hold.
@@ -38,12 +40,16 @@ pub(super) struct Answer<'a> {
     pub(super) clauses: &'a [Clause],
 }
 
-/// The whole program. `answers` begin at 0 and ascend.
-pub(super) fn assemble(audit_arch: u32, answers: &[Answer<'_>]) -> Vec<Instruction> {
+/// The whole program, with what becomes of calls of other architectures. `answers` begin at 0 and ascend.
+pub(super) fn assemble(
+    audit_arch: u32,
+    foreign: Outcome,
+    answers: &[Answer<'_>],
+) -> Vec<Instruction> {
     let mut program = vec![
         load(OFFSET_OF_ARCH),
         jump_if(EQUAL, audit_arch, 1, 0),
-        finish(Outcome::Kill),
+        finish(foreign),
         load(OFFSET_OF_NUMBER),
     ];
     program.extend(search(answers));
@@ -148,6 +154,7 @@ impl Outcome {
             Outcome::Allow => 0x7fff_0000,
             Outcome::Errno(errno) => 0x0005_0000 | errno as u32,
             Outcome::Kill => 0x8000_0000,
+            Outcome::Notify => 0x7fc0_0000,
         }
     }
 }

@@ -1,0 +1,73 @@
+//! [`watching`]: a filter that refuses nothing, and has whoever listens look at some calls first.
+//!
+//! Of all filters that a process has, the strictest answer counts, and "look at it" is milder than any
+//! refusal: what another filter refuses stays refused, and nobody is asked.
+
+use super::program::{self, Clause, Outcome, Test};
+use super::{Architecture, answers, number};
+use crate::sys::linux::order::Instruction;
+use crate::sys::linux::stage::calls::OWN_CALL;
+
+/// When a call is let through unseen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::sys::linux) enum Unless {
+    Never,
+    /// The argument with this number is a null pointer. An address whose lower half is zero passes for one.
+    Null(u8),
+    /// Any of these bits is set in the argument with this number.
+    AnyBit(u8, u32),
+    /// The call was made on the way to the tool's program.
+    Own,
+}
+
+/// The filter that shows these calls, by their names, to whoever listens; empty where calls have no numbers
+/// that are known here. A name that this architecture does not have is passed over.
+pub(in crate::sys::linux) fn watching<'a>(
+    calls: impl Iterator<Item = (&'a str, Unless)>,
+) -> Vec<Instruction> {
+    let Some(architecture) = Architecture::of_host() else {
+        return Vec::new();
+    };
+    let calls: Vec<(&str, Vec<Clause>)> = calls
+        .map(|(name, unless)| (name, clauses(unless)))
+        .collect();
+    let others = [always(Outcome::Allow)];
+    let named = calls.iter().map(|(name, clauses)| (*name, &clauses[..]));
+    let answers = answers(architecture, named, &others);
+    // Calls in the 32-bit manner go unseen. A confined tool has no such calls.
+    program::assemble(architecture.audit_arch(), Outcome::Allow, &answers)
+}
+
+/// The number of a call on this machine.
+pub(in crate::sys::linux) fn number_here(name: &str) -> Option<u32> {
+    number(Architecture::of_host()?, name)
+}
+
+fn clauses(unless: Unless) -> Vec<Clause> {
+    let test = match unless {
+        Unless::Never => return vec![always(Outcome::Notify)],
+        Unless::Null(argument) => equals(argument, 0),
+        Unless::AnyBit(argument, mask) => Test::AnyBit { argument, mask },
+        Unless::Own => equals(3, OWN_CALL),
+    };
+    let unseen = Clause {
+        tests: vec![test],
+        outcome: Outcome::Allow,
+    };
+    vec![unseen, always(Outcome::Notify)]
+}
+
+fn equals(argument: u8, value: u32) -> Test {
+    Test::Equals {
+        argument,
+        mask: u32::MAX,
+        value,
+    }
+}
+
+fn always(outcome: Outcome) -> Clause {
+    Clause {
+        tests: Vec::new(),
+        outcome,
+    }
+}

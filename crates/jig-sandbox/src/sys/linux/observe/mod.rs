@@ -1,0 +1,252 @@
+//! [`Watcher`]: sees which files and addresses a tree asks the kernel for.
+//!
+//! The tool has a second filter, by [`filter()`], under which some calls wait until the kernel was told to go
+//! on with them. A thread of the host reads what such a call is about, says "go on", and notes it. It never
+//! says anything else, and never acts for the tool.
+//!
+//! All that it reads is the tool's, and can change or be wrong. So it is bounded, only looked at, and good for
+//! hints. Its end is that of the tree: were it to end earlier, the calls would fail.
+
+mod calls;
+mod ledger;
+mod table;
+mod view;
+mod want;
+
+use std::collections::HashMap;
+use std::ffi::{CString, OsStr};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rustix::event::{PollFd, PollFlags};
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+
+use self::calls::Notice;
+use self::ledger::Ledger;
+pub(in crate::sys::linux) use self::table::filter;
+use self::table::{Does, Shape};
+use self::view::View;
+use self::want::{Reader, Want};
+use super::uapi::BlockedSignals;
+use crate::process::{Observation, SeenTarget};
+use crate::profile::Rights;
+
+/// Watches a tree.
+#[derive(Debug)]
+pub(crate) struct Watcher(Book);
+
+/// What is noted; `None` once nobody wants to know any more.
+type Book = Arc<Mutex<Option<Ledger>>>;
+
+impl Watcher {
+    /// Begins to answer at a listener. `programs` are the files of which the first that works is executed.
+    pub(super) fn start(listener: OwnedFd, programs: Vec<CString>) -> io::Result<Self> {
+        let book = Book::new(Mutex::new(Some(Ledger::default())));
+        let desk = Desk {
+            listener,
+            book: book.clone(),
+            programs,
+            callers: HashMap::new(),
+            view: None,
+            roots_change: false,
+        };
+        // The thread inherits that: handlers of the host run on its own threads.
+        let _signals = BlockedSignals::all();
+        std::thread::Builder::new()
+            .name(NAME.to_owned())
+            .stack_size(STACK)
+            .spawn(move || Desk::serve(desk))?;
+        Ok(Self(book))
+    }
+
+    /// What was seen. The tree is answered to its end all the same.
+    pub(crate) fn finish(self) -> Observation {
+        lock(&self.0).take().unwrap_or_default().close()
+    }
+}
+
+/// Why nothing can be watched on a processor without a table of calls.
+pub(super) fn no_table() -> String {
+    "the numbers of system calls are not known for this processor".to_owned()
+}
+
+/// Why the kernel refused to have a tool watched, in words.
+pub(super) fn why_not(errno: crate::machine::Errno) -> String {
+    match errno.0 {
+        libc::EBUSY => {
+            "something watches the system calls of this process already, as a container or \
+                        another jig around it does, and the kernel allows only one to do so"
+                .to_owned()
+        }
+        libc::EINVAL | libc::ENOSYS => {
+            format!("this kernel cannot have system calls watched ({errno})")
+        }
+        _ => format!("the kernel refuses to have its system calls watched ({errno})"),
+    }
+}
+
+/// Whoever drops it does not want to know.
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        lock(&self.0).take();
+    }
+}
+
+fn lock(book: &Book) -> MutexGuard<'_, Option<Ledger>> {
+    book.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The thread that answers.
+struct Desk {
+    listener: OwnedFd,
+    book: Book,
+    /// Noted with the first call, when there is a view.
+    programs: Vec<CString>,
+    /// Whoever called, since a program was last executed.
+    callers: HashMap<u32, Caller>,
+    /// The view of the last caller that was new.
+    view: Option<Arc<View>>,
+    /// Whether processes of this tree change their root.
+    roots_change: bool,
+}
+
+/// A thread of the tree.
+#[derive(Clone)]
+struct Caller {
+    /// The name of its program.
+    program: Arc<str>,
+    view: Arc<View>,
+}
+
+impl Desk {
+    fn serve(mut self) {
+        calls::wake_synchronously(&self.listener);
+        while let Some(notice) = self.next() {
+            let is_wanted = lock(&self.book).is_some();
+            let read = is_wanted.then(|| self.read(&notice));
+            // What ends because of the answer finds its last call noted: whoever asks must wait for the lock.
+            let mut book = lock(&self.book);
+            // A call that was given up may have been another's by the time it was read.
+            let is_valid = calls::let_go(&self.listener, notice.id).is_ok();
+            if let (true, Some(read), Some(ledger)) = (is_valid, read, &mut *book) {
+                match read {
+                    Ok((program, wants)) => {
+                        for (target, rights) in wants {
+                            ledger.note(target, rights, &program);
+                        }
+                    }
+                    Err(_) => ledger.note_unread(),
+                }
+            }
+        }
+    }
+
+    /// The next call; `None` when nobody is left who could make one.
+    fn next(&self) -> Option<Notice> {
+        loop {
+            let mut fds = [PollFd::new(&self.listener, PollFlags::IN)];
+            match rustix::event::poll(&mut fds, None) {
+                Ok(_) if fds[0].revents().contains(PollFlags::IN) => {}
+                Err(Errno::INTR) => continue,
+                _ => return None,
+            }
+            match calls::receive(&self.listener) {
+                Ok(notice) => return Some(notice),
+                // The caller was killed, or a signal took it away from the call.
+                Err(Errno::NOENT | Errno::INTR) => {}
+                Err(_) => return None,
+            }
+        }
+    }
+
+    /// Who makes a call, and what it wants.
+    fn read(&mut self, notice: &Notice) -> Result<(Arc<str>, Vec<Want>), Errno> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let thread = rustix::fs::open(format!("/proc/{}", notice.thread), flags, Mode::empty())?;
+        let caller = self.caller(notice.thread, &thread)?;
+        let shape = table::shape(notice.number.cast_unsigned());
+        let reader = Reader {
+            notice,
+            thread: &thread,
+            view: &caller.view,
+        };
+        let wants = match shape {
+            Some(shape) => reader.wants(shape),
+            None => Ok(Vec::new()),
+        };
+        match shape {
+            // Another program is another name.
+            Some(Shape::One(_, Does::Execute)) => self.callers.clear(),
+            Some(Shape::One(_, Does::Enter)) => self.roots_change = true,
+            _ => {}
+        }
+        let mut all = Vec::new();
+        if !self.programs.is_empty() {
+            all.extend(executed(&std::mem::take(&mut self.programs), &caller.view));
+        }
+        all.extend(wants?);
+        Ok((caller.program, all))
+    }
+
+    fn caller(&mut self, number: u32, thread: &OwnedFd) -> Result<Caller, Errno> {
+        if let Some(known) = self.callers.get(&number)
+            && !self.roots_change
+        {
+            return Ok(known.clone());
+        }
+        let view = match self.view.take() {
+            Some(view) if view.is_of(thread.as_fd()) => view,
+            _ => Arc::new(View::of(thread.as_fd())?),
+        };
+        self.view = Some(view.clone());
+        let caller = Caller {
+            program: program(thread),
+            view,
+        };
+        if self.callers.len() >= MOST_CALLERS {
+            self.callers.clear();
+        }
+        self.callers.insert(number, caller.clone());
+        Ok(caller)
+    }
+}
+
+/// The program that a tree began with: the first of these that there is.
+fn executed(programs: &[CString], view: &View) -> Option<Want> {
+    let mut found = programs
+        .iter()
+        .map(|program| view.find(program.to_bytes(), true));
+    let found = found.find(|found| found.exists)?;
+    let path = PathBuf::from(OsStr::from_bytes(&found.path));
+    Some((SeenTarget::Path(path), Rights::READ.with(Rights::EXECUTE)))
+}
+
+/// The name of the program that a thread runs, fit to be shown.
+fn program(thread: &OwnedFd) -> Arc<str> {
+    let link = rustix::fs::readlinkat(thread, c"exe", Vec::new());
+    let path = link.map(CString::into_bytes).unwrap_or_default();
+    let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+    let name = name.strip_suffix(b" (deleted)").unwrap_or(name);
+    let shown: String = String::from_utf8_lossy(name)
+        .chars()
+        .map(|one| if one.is_control() { '?' } else { one })
+        .take(LONGEST_NAME)
+        .collect();
+    shown.into()
+}
+
+/// What `ps` shows for the thread.
+const NAME: &str = "jig-observer";
+
+/// A few frames of calls, and nothing that recurses.
+const STACK: usize = 256 << 10;
+
+/// A tree can begin a new thread for every call.
+const MOST_CALLERS: usize = 1024;
+
+/// Names of programs are the tree's to choose.
+const LONGEST_NAME: usize = 64;
