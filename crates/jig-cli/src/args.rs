@@ -121,6 +121,9 @@ pub(crate) enum Command {
     /// Run any command under a policy: `jig run -- cargo test`
     #[command(after_help = RUN_HELP)]
     Run(RunArgs),
+    /// Watch a command, and propose the rules that it needs: `jig suggest -- make`
+    #[command(after_help = SUGGEST_HELP)]
+    Suggest(SuggestArgs),
     /// Show what was decided: every request of every tool, and the rule behind it
     Log(LogArgs),
     /// Speak the host's side of the VFS protocol on stdin and stdout, for tests of tools
@@ -453,6 +456,43 @@ pub(crate) struct RunArgs {
     pub(crate) dry_run: bool,
     /// The command and its arguments
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) command: Vec<String>,
+}
+
+const SUGGEST_HELP: &str = "\
+Examples:
+  jig suggest -- cargo test                   print the rules that it needs
+  jig suggest tests --write -- cargo test     and put them into jig.toml, as the tool `tests`
+  jig suggest --net pypi.org -- pip download requests
+  jig suggest --width 1 -- ./build.sh         fewer, wider rules
+
+The command runs twice, without input, and nothing that it changes stays: its changes go into a layer
+over the workspace. The first run sees almost all of the machine, but not what is sensitive, and no
+host that --net does not name. The second runs under the proposed rules, and shows whether they are
+enough. What a directory holds of a new command's making (`target`, `build`) has to exist when it runs
+under these rules; --write makes it.
+
+What is sensitive, what lies outside the workspace and would be changed, and hosts are never proposed:
+they are listed, each with the way to allow it.
+
+The exit code is 0 if the rules were found to be enough, that of the command if it fails when it is
+watched, and 1 if no rules were found under which it works. Only rules that are enough are written.";
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct SuggestArgs {
+    /// The tool that the rules are for [default: a new one with the name of the program]
+    pub(crate) tool: Option<String>,
+    /// A host that the command may reach: HOST, HOST:PORT, SCHEME://HOST; may be repeated
+    #[arg(long, value_name = "HOST")]
+    pub(crate) net: Vec<String>,
+    /// How many entries of a directory get rules of their own before the directory gets one
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    pub(crate) width: usize,
+    /// Put the rules into the configuration of the workspace; comments there are kept
+    #[arg(long, requires = "tool")]
+    pub(crate) write: bool,
+    /// The command and its arguments
+    #[arg(required = true, last = true)]
     pub(crate) command: Vec<String>,
 }
 

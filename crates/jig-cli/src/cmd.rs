@@ -14,6 +14,7 @@ pub(crate) mod policy;
 pub(crate) mod ps;
 pub(crate) mod run;
 pub(crate) mod spawn;
+pub(crate) mod suggest;
 pub(crate) mod tool;
 pub(crate) mod tools;
 pub(crate) mod vfs_host;

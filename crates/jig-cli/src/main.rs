@@ -50,6 +50,7 @@ fn main() -> ExitCode {
         Command::Attach(attach) => cmd::attach::run(attach, &args.global, &mut out),
         Command::Station { root } => station::serve::run(root).map(|()| exit::Done::Ok),
         Command::Run(run) => cmd::run::run(run, &args.global, &mut out),
+        Command::Suggest(suggest) => cmd::suggest::run(suggest, &args.global, &mut out),
         Command::Log(log) => cmd::log::run(log, &args.global, &mut out),
         Command::VfsHost(host) => cmd::vfs_host::run(host, &mut out),
         Command::Tool { .. } => Ok(exit::Done::Ok),

@@ -63,6 +63,8 @@ pub struct AddedNet {
     pub scheme: Option<String>,
     /// Only this port.
     pub port: Option<u16>,
+    /// Only URLs whose path begins so.
+    pub path_prefix: Option<String>,
     /// What a reader should know about it, line by line.
     pub comment: Vec<String>,
 }

@@ -48,6 +48,8 @@ pub enum About {
     EditResult,
     /// Whether the tool may do something that no rule covers: `once`, `turn` or `no`.
     Access,
+    /// Whether what the tool changed in its layer is applied to the workspace. The answer is a boolean.
+    Changes,
     /// What the tool itself wants to know, and who should answer it.
     Tool(QuestionTarget),
 }

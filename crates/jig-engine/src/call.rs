@@ -164,6 +164,14 @@ pub enum CallError {
         /// Which rule cannot be enforced, and why.
         reason: String,
     },
+    /// The tool's changes go to a layer, which cannot be had or applied.
+    #[error("the changes of `{tool}` cannot be kept apart: {why}")]
+    Layer {
+        /// The tool.
+        tool: String,
+        /// Why.
+        why: String,
+    },
     /// The tool ran and failed.
     #[error("{}", .0.message)]
     Tool(ToolError),

@@ -135,7 +135,9 @@ impl Engine {
         let (cancel, kill) = (call.cancel.clone(), call.kill.clone());
         let mut answers = call.answers.clone();
         self.remembered.add_to(tool, &mut call.answers);
-        let session = Arc::new(self.start(call)?.session);
+        let mut plan = self.plan(tool, call, Action::Run, None)?;
+        let layer = self.layer(tool, &mut plan)?;
+        let session = Arc::new(self.start_plan(tool, plan)?.session);
         let running = Arc::downgrade(&session);
         let _cancel = cancel.map(|cancel| {
             cancel.on_cancel(move || {
@@ -158,8 +160,19 @@ impl Engine {
         }
         let result = self.drive(tool, &session, answers, asker);
         let most = self.most(tool);
-        let content = result.map_err(|error| CallError::Tool(bound_error(error, most)))?;
-        self.passed_on(tool, bound(content, most), asker)
+        let mut content = match result {
+            Ok(content) => bound(content, most),
+            Err(mut error) => {
+                if layer.is_some() {
+                    error.trace.push(DISCARDED.to_owned());
+                }
+                return Err(CallError::Tool(bound_error(error, most)));
+            }
+        };
+        if let (Some(layer), Some(mode)) = (layer, tool.overlay) {
+            content = self.settle_layer(tool, mode, layer, content, asker)?;
+        }
+        self.passed_on(tool, content, asker)
     }
 
     /// Starts a tool whose arguments are settled, without asking anybody.
@@ -266,3 +279,6 @@ pub(crate) fn is_await(tool: &Tool) -> bool {
 }
 
 const AWAIT: &str = "await";
+
+/// What becomes of the layer of a call that failed.
+const DISCARDED: &str = "what it changed was discarded";

@@ -43,6 +43,7 @@ mod drive;
 mod engine;
 mod format;
 mod inquiry;
+mod layer;
 mod methods;
 mod plan;
 mod predefined;
@@ -58,13 +59,14 @@ pub use asker::{About, Answer, Ask, Asker, Nobody};
 pub use call::{Call, CallError};
 pub use confine::Confinement;
 pub use engine::{Engine, Started};
+pub use layer::may_apply;
 pub use predefined::run_predefined;
 pub use reply::Reply;
 pub use run::{Preparation, Prepared};
 #[cfg(unix)]
 pub use suggest::{
-    Evidence, LearnError, Learner, Proposal, ProposedPath, ProposedPreset, ProposedRule, Rehearsal, Run,
-    Withheld, how_often,
+    Evidence, LearnError, Learner, Proposal, ProposedPath, ProposedPreset, ProposedRule, Rehearsal,
+    Run, Withheld, how_often,
 };
 pub use turn::Turn;
 

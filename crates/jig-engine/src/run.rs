@@ -5,6 +5,7 @@ use std::sync::Arc;
 use camino::Utf8PathBuf;
 use jig_broker::{Broker, Commanded, Confined, Reach};
 use jig_files::View;
+use jig_policy::Policy;
 use jig_runtime::StartError;
 use jig_sandbox::Overlay;
 
@@ -24,6 +25,8 @@ pub struct Prepared {
     pub warnings: Vec<String>,
     /// The files, for as long as the command runs.
     pub view: View,
+    /// What it may do.
+    pub policy: Arc<Policy>,
     /// The door of the command: its gateway to the network is opened here, and what it was refused is
     /// explained here.
     pub broker: Broker,
@@ -67,11 +70,13 @@ impl Engine {
             observe: preparation.observe,
             overlays: preparation.overlays,
         };
-        let broker = self.broker(tool, None, Arc::new(policy));
+        let policy = Arc::new(policy);
+        let broker = self.broker(tool, None, Arc::clone(&policy));
         let confined = broker
             .confine(&commanded, view.path(), Reach::Workspace)
             .map_err(|error| self.not_started(tool, StartError::Confine(error)))?;
         Ok(Prepared {
+            policy,
             broker,
             confined,
             root: view.path().to_owned(),

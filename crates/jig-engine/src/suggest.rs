@@ -11,6 +11,7 @@
 mod evidence;
 mod ground;
 mod group;
+mod layers;
 mod needs;
 mod outside;
 mod proposal;
@@ -28,6 +29,7 @@ use jig_sandbox::Observation;
 use crate::call::CallError;
 use crate::engine::Engine;
 use ground::Ground;
+pub(crate) use layers::lay;
 use outside::Showing;
 
 pub use evidence::{Evidence, how_often};
@@ -70,7 +72,9 @@ pub struct Run {
 #[non_exhaustive]
 pub enum LearnError {
     /// Layers have no place.
-    #[error("there is no directory for jig's state, in which the changes of a trial run could be kept apart")]
+    #[error(
+        "there is no directory for jig's state, in which the changes of a trial run could be kept apart"
+    )]
     NoState,
     /// A directory cannot be layered.
     #[error("the changes of a trial run to `{}` cannot be kept apart", .path.display())]

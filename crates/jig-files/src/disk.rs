@@ -228,9 +228,7 @@ impl ProjectFiles for DiskFiles {
         };
         match rustix::fs::mkdirat(&parent, name, NEW_DIRECTORY) {
             // Made by somebody else at the same moment: as good, if it is a directory.
-            Err(Errno::EXIST) if parents && open_child_dir(as_fd(&parent), name).is_ok() => {
-                Ok(())
-            }
+            Err(Errno::EXIST) if parents && open_child_dir(as_fd(&parent), name).is_ok() => Ok(()),
             result => result.map_err(|error| FilesError::from_io(path, error)),
         }
     }

@@ -40,16 +40,13 @@ mod at;
 mod diff;
 #[cfg(target_os = "linux")]
 mod disk;
-#[cfg(target_os = "linux")]
-mod remove;
 #[cfg(not(target_os = "linux"))]
 #[path = "layer/unsupported.rs"]
 mod disk;
+#[cfg(target_os = "linux")]
+mod remove;
 #[cfg(target_os = "linux")]
 mod walk;
 
 pub use change::{Applied, Change, ChangeKind, Diff, DiffLimits, Failed, Unfit, What};
 pub use disk::Layer;
-
-#[cfg(all(test, target_os = "linux"))]
-mod tests;

@@ -30,7 +30,8 @@ pub struct Profile {
     /// Small files that it finds in place of those that the host has at these absolute paths, such as the
     /// settings of a resolver. They can be read, and not changed.
     pub replaced: Vec<PrivateFile>,
-    /// Shown directories of which it changes a layer, while the host keeps what it has.
+    /// Shown directories of which it changes a layer, while the host keeps what it has. Where there can be
+    /// no layers (they need namespaces) the program is not started, whatever `enforce` says.
     pub overlays: Vec<Overlay>,
     /// What it can talk to.
     pub network: Network,
@@ -216,7 +217,9 @@ impl fmt::Debug for PrivateContent {
 pub struct Overlay {
     /// Absolute and canonical: the path of one of the rules.
     pub path: PathBuf,
-    /// An existing directory of the host for what is changed.
+    /// An existing directory of the host for what is changed. It must not lie in `path`, nor `path` in it.
+    /// The program never sees it, whatever the rules show. It should have the permissions of `path`, whose
+    /// own it stands for.
     pub upper: PathBuf,
     /// An existing, empty directory of the host on the same file system, for the kernel's own use.
     pub work: PathBuf,

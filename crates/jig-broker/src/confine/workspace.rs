@@ -156,7 +156,10 @@ impl Building<'_> {
                 if outside.has_any(Rights::CREATE) && !rights.has(Rights::CREATE) {
                     self.forbid(path, None);
                     self.shown.add(full, rights, source);
-                } else if source == RuleSource::Declared && rights.has(Rights::CREATE) {
+                } else if source == RuleSource::Declared
+                    && rights.has(Rights::CREATE)
+                    && !outside.has(Rights::CREATE)
+                {
                     self.workspace.warnings.push(format!(
                         "`{path}` does not exist, and a confined program cannot make it where it may \
                          not change `{}`: make it first",

@@ -90,6 +90,26 @@ impl<'a> Given<'a> {
         Standing::Shown(self.with_listing(path, Rights::NONE))
     }
 
+    /// Whether something is shown below a directory, so that the directory itself is there.
+    pub(super) fn is_above(&self, path: &Path) -> bool {
+        self.above.contains(path)
+    }
+
+    /// Whether changes are allowed somewhere above a path. There the kernel takes back only all of them at
+    /// once, so that a rule on the path can grant all or none.
+    pub(super) fn is_changed_above(&self, path: &Path) -> bool {
+        path.ancestors().skip(1).any(|above| {
+            let rights = self.rules.get(above).map(|(rights, _)| *rights);
+            rights.is_some_and(|rights| rights.has_any(Rights::WRITE))
+                || self.private.contains_key(above)
+        })
+    }
+
+    /// Whether there is a rule at exactly this path.
+    pub(super) fn has_rule_at(&self, path: &Path) -> bool {
+        self.rules.contains_key(path)
+    }
+
     fn with_listing(&self, path: &Path, rights: Rights) -> Rights {
         match self.above.contains(path) {
             true => rights.with(Rights::READ),

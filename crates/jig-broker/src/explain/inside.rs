@@ -34,10 +34,10 @@ pub(super) fn denial(around: &Around<'_>, one: &Missing, path: &ProjectPath) -> 
             (None, _) => continue,
         };
         main.get_or_insert(refused);
-        suggested = match (suggested, needed) {
-            (Some(one), Some(other)) => Some(one.and(other)),
-            (one, other) => one.or(other),
-        };
+        suggested = both(suggested, needed);
+        if let Some(place) = place.filter(|_| is_entry(capability)) {
+            suggested = both(suggested, all_changes(around, &place));
+        }
     }
     let shown = match one.paths {
         1 => path.to_string(),
@@ -75,6 +75,33 @@ pub(super) fn denial(around: &Around<'_>, one: &Missing, path: &ProjectPath) -> 
     Some(told)
 }
 
+fn both(one: Option<Suggestion>, other: Option<Suggestion>) -> Option<Suggestion> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.and(other)),
+        (one, other) => one.or(other),
+    }
+}
+
+/// Whether it is done to a directory.
+fn is_entry(capability: Capability) -> bool {
+    matches!(capability, Capability::Create | Capability::Delete)
+}
+
+/// What else has to be granted on a directory so that the kernel can hold the rule.
+fn all_changes(around: &Around<'_>, place: &ProjectPath) -> Option<Suggestion> {
+    let full = around.root.join(place.as_str());
+    if !around.given.is_changed_above(&full) {
+        return None;
+    }
+    let changes = [Capability::Create, Capability::Update, Capability::Delete];
+    let refused = changes
+        .into_iter()
+        .filter_map(|one| refusal(around, one, place));
+    refused
+        .filter_map(|refused| refused.suggestion)
+        .reduce(Suggestion::and)
+}
+
 /// What the policy grants and the sandbox cannot open.
 fn held_back(around: &Around<'_>, one: &Missing, shown: &str) -> Denial {
     let operation = wanted(one.rights).next().map_or("use", Capability::name);
@@ -100,7 +127,7 @@ fn place(
         return Some(path.clone());
     }
     match capability {
-        Capability::Create | Capability::Delete => {
+        capability if is_entry(capability) => {
             let mut above = path.parent()?;
             while stands(&around.root.join(above.as_str())) != Stands::Directory {
                 above = above.parent()?;

@@ -58,7 +58,7 @@ pub(super) type Weight = (u8, Reverse<usize>);
 
 /// All that was not given, in the order in which it was wanted.
 pub(super) fn find(around: &Around<'_>, observation: &Observation) -> Vec<Missing> {
-    let made = made(observation);
+    let made = made(around, observation);
     let mut programs = HashSet::new();
     let mut found = Vec::new();
     for (order, seen) in observation.seen.iter().enumerate() {
@@ -74,15 +74,21 @@ pub(super) fn find(around: &Around<'_>, observation: &Observation) -> Vec<Missin
     found
 }
 
-/// What the program made, or meant to make.
-fn made(observation: &Observation) -> HashSet<PathBuf> {
-    let seen = observation.seen.iter();
-    seen.filter(|seen| seen.wanted.has(Rights::CREATE))
-        .filter_map(|seen| match &seen.target {
-            SeenTarget::Path(path) => Some(path.clone()),
-            _ => None,
-        })
-        .collect()
+/// What the program made in the directories that are its own: what it wanted to make where something was
+/// to make it in.
+fn made(around: &Around<'_>, observation: &Observation) -> HashSet<PathBuf> {
+    let mut made = HashSet::new();
+    for seen in &observation.seen {
+        if let SeenTarget::Path(path) = &seen.target
+            && seen.wanted.has(Rights::CREATE)
+            && let Standing::Private { at, .. } = around.given.at(path)
+            && let Some(parent) = path.parent()
+            && (parent == at || made.contains(parent) || around.given.is_above(parent))
+        {
+            made.insert(path.clone());
+        }
+    }
+    made
 }
 
 fn path_missing(
@@ -92,6 +98,10 @@ fn path_missing(
     made: &HashSet<PathBuf>,
     order: usize,
 ) -> Option<Missing> {
+    // What is masked has its name still, and that is all that was asked about.
+    if seen.looked && around.given.has_rule_at(path) {
+        return None;
+    }
     let (host, given, because) = match around.given.at(path) {
         Standing::Put => return None,
         Standing::Withheld => (path.to_owned(), Rights::NONE, Because::Withheld),
@@ -111,11 +121,11 @@ fn path_missing(
         }
     };
     let mut wanted = seen.wanted;
+    let is_unseen = matches!(because, Because::Hidden | Because::Own);
     match stands(&host) {
         // Nothing to be refused, but for making it.
         Stands::Nothing => {
-            let parent = host.parent().map(stands);
-            if because == Because::Own || parent != Some(Stands::Directory) {
+            if host.parent().map(stands) != Some(Stands::Directory) {
                 return None;
             }
             wanted = match wanted.has(Rights::CREATE) {
@@ -123,15 +133,12 @@ fn path_missing(
                 false => return None,
             };
         }
-        Stands::Directory | Stands::Other if because == Because::Own => {
-            wanted = wanted.without(Rights::CREATE.with(Rights::DELETE));
-        }
         // To a program that does not see it, opening it for writing looks like making it.
-        Stands::Other if because == Because::Hidden && wanted.has(Rights::CREATE) => {
+        Stands::Other if is_unseen && wanted.has(Rights::CREATE) => {
             wanted = wanted.without(Rights::CREATE).with(Rights::UPDATE);
         }
         // The same with a directory: what comes next is to make something in it.
-        Stands::Directory if because == Because::Hidden && wanted.has(Rights::CREATE) => {}
+        Stands::Directory if is_unseen && wanted.has(Rights::CREATE) => {}
         // What is put in the place of something makes and removes; all else that is there is not made.
         Stands::Other if wanted.has(Rights::CREATE.with(Rights::DELETE)) => {}
         Stands::Other => wanted = wanted.without(Rights::CREATE),
@@ -157,7 +164,10 @@ fn path_missing(
         because,
         paths: 1,
         count: seen.count,
-        weight: weight(rights, order),
+        weight: match seen.looked {
+            true => (LOOKED, Reverse(order)),
+            false => weight(rights, order),
+        },
     })
 }
 
@@ -351,6 +361,9 @@ impl At {
         }
     }
 }
+
+/// The weight of what was only asked about.
+const LOOKED: u8 = 2;
 
 /// How many paths of one directory are told one by one.
 const MANY: usize = 3;

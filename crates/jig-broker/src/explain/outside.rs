@@ -89,6 +89,9 @@ fn why(around: &Around<'_>, one: &Missing, path: &Path) -> String {
     let makes = one.rights.has(Rights::CREATE);
     let why = match one.because {
         Because::Withheld => "it is a secret of the system".to_owned(),
+        Because::Own if makes => {
+            "the tool has a directory of its own there, in which nothing leads to it".to_owned()
+        }
         Because::Own if one.asked.starts_with(around.private_home) => {
             "it is there, but the tool has a home of its own, without it".to_owned()
         }

@@ -62,7 +62,7 @@ impl Scene {
         })
     }
 
-    /// `r PATH`: the letters as in rules. `ws/…` and `home/…` are those of the scene, `own/…` is in the home
+    /// `r PATH`: the letters as in rules, and `l` for what was only asked about. `ws/…` and `home/…` are those of the scene, `own/…` is in the home
     /// that the tool has, `socket PATH` and `connect ADDRESS` are no paths.
     fn seen(&self, text: &str, own: &std::path::Path) -> Seen {
         let (letters, place) = text.split_once(' ').unwrap();
@@ -84,6 +84,7 @@ impl Scene {
                     'c' => Rights::CREATE,
                     'u' => Rights::UPDATE,
                     'd' => Rights::DELETE,
+                    'l' => Rights::READ,
                     _ => Rights::EXECUTE,
                 })
             }),
@@ -91,6 +92,7 @@ impl Scene {
         Seen {
             target,
             wanted,
+            looked: letters == "l",
             programs: vec!["sh".to_owned()],
             count: 1,
         }
@@ -110,7 +112,7 @@ impl Scene {
                 .iter()
                 .map(|text| self.seen(text, &confined.home))
                 .collect(),
-            lost: 0,
+            ..Observation::default()
         };
         broker.explain(&observation, &confined, &self.root())
     }
@@ -152,6 +154,9 @@ fn what_is_given_and_what_does_not_exist_is_no_denial() {
             "r /nowhere/at/all",
             "cu own/.cache/thing",
             "r own/.cache/thing",
+            "c own/deep",
+            "c own/deep/er",
+            "cu own/deep/er/file",
             "cu /tmp/mine",
             "ru /tmp/mine",
             "r /usr/lib",
@@ -202,6 +207,8 @@ fn inside_the_workspace_the_policy_speaks() {
     );
     // Where no rule is declared, the default stays.
     let scene = Scene::new(&["ws/.env"], &[]);
+    // The name of what is masked can be seen.
+    scene.check(&["l ws/.env"], &[]);
     let hints = scene.explain(&["r ws/.env"]);
     let hint = hints[0].hint.as_deref().unwrap();
     assert!(
@@ -219,10 +226,11 @@ fn what_is_made_or_removed_needs_a_rule_on_its_directory() {
     let check = |seen: &str, path: &str, rights: &str| {
         scene.check_hints(&[seen], &[Some(&rule(path, rights))]);
     };
-    check("cu ws/out/new", "out", "read = true\ncreate = true");
-    check("c ws/out/deep", "out", "read = true\ncreate = true");
-    check("cu ws/top", ".", "read = true\ncreate = true");
-    check("d ws/out/old", "out", "read = true\ndelete = true");
+    // Above it, in the tool's own `/tmp`, all changes are allowed, of which the kernel takes back only all.
+    check("cu ws/out/new", "out", "read = true\nwrite = true");
+    check("c ws/out/deep", "out", "read = true\nwrite = true");
+    check("cu ws/top", ".", "read = true\nwrite = true");
+    check("d ws/out/old", "out", "read = true\nwrite = true");
     check("cu ws/out/old", "out/old", "read = true\nupdate = true");
     // A rule that names a file grants it; the operating system asks about the directory.
     let scene = Scene::new(&["ws/out/old"], &[". r", "out/new rw"]);
@@ -231,7 +239,7 @@ fn what_is_made_or_removed_needs_a_rule_on_its_directory() {
     assert!(told[0].why.starts_with("a rule grants it, but"), "{told:?}");
     assert_eq!(
         told[0].hint.as_deref(),
-        Some(rule("out", "read = true\ncreate = true").as_str())
+        Some(rule("out", "read = true\nwrite = true").as_str())
     );
 }
 
@@ -467,10 +475,10 @@ fn many_files_of_a_directory_are_told_as_one_and_never_too_many() {
 
 #[test]
 fn the_most_telling_come_first() {
-    let scene = Scene::new(&["ws/a", "ws/b", "ws/c", "ws/d! = x"], &["src r"]);
-    let told = scene.explain(&["r ws/a", "u ws/b", "r ws/c", "x ws/d"]);
+    let scene = Scene::new(&["ws/a", "ws/b", "ws/c", "ws/d! = x", "ws/e"], &["src r"]);
+    let told = scene.explain(&["r ws/a", "u ws/b", "r ws/c", "x ws/d", "l ws/e"]);
     let order: Vec<&str> = told.iter().map(|denial| denial.target.as_str()).collect();
-    assert_eq!(order, ["d", "b", "c", "a"]);
+    assert_eq!(order, ["d", "b", "c", "a", "e"]);
 }
 
 #[test]

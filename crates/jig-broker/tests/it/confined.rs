@@ -299,7 +299,8 @@ fn a_program_that_uses_too_much_is_ended_and_told_so() {
     settings.limits.file_size = Some(1 << 20);
     let reply = shell(&world, "exec head -c 3000000 /dev/zero > big");
     assert_ne!(reply.exit_code, 0);
-    let told = "\njig: it could not write a file of more than 1 MiB";
+    let told = "\njig: denied: use on `file size`: it could not write a file of more than 1 MiB\n  \
+                to allow it, add:\n    [tools.editor.sandbox.limits]\n    file_size = \"2MiB\"";
     assert!(reply.stderr.ends_with(told), "{}", reply.stderr);
     let size = std::fs::metadata(world.outside().join("ws/big"))
         .unwrap()

@@ -15,6 +15,8 @@ mod confined_toolchains;
 #[cfg(target_os = "linux")]
 mod door;
 mod files;
+#[cfg(target_os = "linux")]
+mod gateway;
 mod http;
 mod process;
 mod server;

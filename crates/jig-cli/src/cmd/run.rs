@@ -1,6 +1,6 @@
 //! `jig run`: any command, under the policy of a tool or the default one.
 
-mod hosts;
+pub(super) mod hosts;
 mod relay;
 mod remedy;
 

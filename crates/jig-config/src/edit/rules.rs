@@ -37,7 +37,7 @@ pub(super) fn add_net(mut access: Place<'_>, rules: &[AddedNet]) -> Result<(), E
             text(table, "host") == Some(rule.host.as_str())
                 && text(table, "scheme") == rule.scheme.as_deref()
                 && port == rule.port.map(i64::from)
-                && !table.contains_key("path_prefix")
+                && text(table, "path_prefix") == rule.path_prefix.as_deref()
                 && flag(table, "allow")
         };
         if list.last_where(same).is_some() {
@@ -46,6 +46,8 @@ pub(super) fn add_net(mut access: Place<'_>, rules: &[AddedNet]) -> Result<(), E
         let mut pairs = vec![("host", Value::from(rule.host.as_str()))];
         pairs.extend(rule.scheme.as_deref().map(|it| ("scheme", it.into())));
         pairs.extend(rule.port.map(|port| ("port", i64::from(port).into())));
+        let prefix = rule.path_prefix.as_deref();
+        pairs.extend(prefix.map(|it| ("path_prefix", it.into())));
         pairs.push(("allow", true.into()));
         list.push(pairs, &rule.comment);
     }

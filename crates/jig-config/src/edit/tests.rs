@@ -66,8 +66,9 @@ fn a_new_tool_is_declared() {
         ],
         net: vec![AddedNet {
             host: "example.com".to_owned(),
-            scheme: Some("ssh".to_owned()),
+            scheme: Some("http".to_owned()),
             port: None,
+            path_prefix: Some("/v1".to_owned()),
             comment: vec!["asked for".to_owned()],
         }],
         system: vec![
@@ -107,7 +108,8 @@ execute = true
 # asked for
 [[tools.t.access.net]]
 host = "example.com"
-scheme = "ssh"
+scheme = "http"
+path_prefix = "/v1"
 allow = true
 "#,
     );

@@ -58,7 +58,10 @@ impl Ground {
     /// A path of the host as one of the workspace.
     pub(super) fn relative(&self, path: &Path) -> Option<ProjectPath> {
         let below = path.strip_prefix(&self.root).ok()?;
-        ProjectPath::normalize(below.to_str()?).ok()
+        match below.to_str()? {
+            "" => Some(ProjectPath::root()),
+            below => ProjectPath::normalize(below).ok(),
+        }
     }
 
     /// Whether programs are looked for in a directory.
@@ -77,7 +80,10 @@ impl Ground {
 
     /// A path outside the workspace as a configuration names it: `~/` stands for the home.
     pub(super) fn shown(&self, path: &Path) -> String {
-        let below = self.home.as_ref().and_then(|home| path.strip_prefix(home).ok());
+        let below = self
+            .home
+            .as_ref()
+            .and_then(|home| path.strip_prefix(home).ok());
         match below {
             Some(below) => format!("~/{}", below.display()),
             None => path.display().to_string(),
@@ -122,7 +128,9 @@ pub(super) fn real(path: &Path) -> Option<PathBuf> {
 
 /// Why a path of the host is sensitive: the pattern of the list.
 pub(super) fn sensitive<'a>(list: &'a Sensitive, path: &Path) -> Option<&'a str> {
-    let names = path.components().filter(|part| matches!(part, Component::Normal(_)));
+    let names = path
+        .components()
+        .filter(|part| matches!(part, Component::Normal(_)));
     let relative: PathBuf = names.collect();
     let relative = ProjectPath::normalize(relative.to_str()?).ok()?;
     list.find(&relative).map(|found| found.pattern)

@@ -80,7 +80,11 @@ impl Standing<'_> {
             .filter(|guard| path.starts_with(&guard.path))
             .max_by_key(|guard| (guard.level, guard.path.depth()))?;
         let is_named = guard.level == ProtectionLevel::Named;
-        Some(Withheld::protected(&guard.path.to_string(), &guard.what, is_named))
+        Some(Withheld::protected(
+            &guard.path.to_string(),
+            &guard.what,
+            is_named,
+        ))
     }
 }
 
@@ -174,7 +178,11 @@ impl Needs {
                     self.need(one, &old, evidence);
                 }
             }
-            self.take_all(&top, rights.with(Rights::CREATE).without(Rights::DELETE), evidence);
+            self.take_all(
+                &top,
+                rights.with(Rights::CREATE).without(Rights::DELETE),
+                evidence,
+            );
             self.need(Capability::Update, &top, evidence);
         } else {
             self.take_all(&old, rights, evidence);

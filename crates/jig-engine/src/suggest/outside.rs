@@ -61,7 +61,10 @@ pub(super) fn of(
         for denial in &run.denials {
             let withheld = Withheld::new(
                 &denial.target,
-                format!("it was refused ({}), and no host is proposed by itself", denial.operation),
+                format!(
+                    "it was refused ({}), and no host is proposed by itself",
+                    denial.operation
+                ),
                 "if it is meant, name it: `--net HOST`".to_owned(),
             );
             let evidence = Evidence {
@@ -147,7 +150,12 @@ impl Using<'_> {
         let Some(kind) = ground::kind(path).filter(|_| !is_private && !is_left_out) else {
             return;
         };
-        if let Some(preset) = seen.wanted.has(Rights::EXECUTE).then(|| named(path)).flatten() {
+        if let Some(preset) = seen
+            .wanted
+            .has(Rights::EXECUTE)
+            .then(|| named(path))
+            .flatten()
+        {
             self.use_preset(preset, &evidence);
         }
         if seen.looked || learner.base.at(path).has(seen.wanted) {
@@ -160,7 +168,8 @@ impl Using<'_> {
         }
         let shown = learner.ground.shown(path);
         if let Some(pattern) = ground::sensitive(self.sensitive, path) {
-            self.needs.withhold(sensitive_outside(&shown, pattern), &evidence);
+            self.needs
+                .withhold(sensitive_outside(&shown, pattern), &evidence);
         } else if seen.wanted.has_any(Rights::WRITE) {
             let withheld = Withheld::new(
                 &shown,
@@ -180,7 +189,8 @@ impl Using<'_> {
         let shown = self.learner.ground.shown(real);
         let evidence = Evidence::of(seen);
         if let Some(pattern) = ground::sensitive(self.sensitive, real) {
-            self.needs.withhold(sensitive_outside(&shown, pattern), &evidence);
+            self.needs
+                .withhold(sensitive_outside(&shown, pattern), &evidence);
         } else if self.learner.home.iter().any(|path| path == real) {
             self.use_path(real, Rights::READ, &evidence);
         }
@@ -199,7 +209,9 @@ impl Using<'_> {
         let withheld = Withheld::new(
             &text,
             "it is the socket of a service: whoever reaches it acts with its rights".to_owned(),
-            format!("if it is meant, add `sandbox.system = [{{ path = \"{text}\", write = true }}]`"),
+            format!(
+                "if it is meant, add `sandbox.system = [{{ path = \"{text}\", write = true }}]`"
+            ),
         );
         self.needs.withhold(withheld, &Evidence::of(seen));
     }
@@ -208,7 +220,10 @@ impl Using<'_> {
         let is_there = |(other, _): &(Preset, Showing)| *other == preset;
         if self.learner.presets.iter().any(is_there) {
             let known = self.presets.entry(preset.name());
-            known.or_insert((preset, Evidence::default())).1.add(evidence);
+            known
+                .or_insert((preset, Evidence::default()))
+                .1
+                .add(evidence);
         }
     }
 
@@ -217,7 +232,9 @@ impl Using<'_> {
         let executes = wanted.has(Rights::EXECUTE);
         // A program is found again only if its directory can be seen.
         let parent = path.parent().filter(|parent| {
-            executes && learner.ground.is_on_search_path(parent) && !learner.ground.is_too_much(parent)
+            executes
+                && learner.ground.is_on_search_path(parent)
+                && !learner.ground.is_too_much(parent)
         });
         let place = parent.unwrap_or(path);
         let Some(text) = place.to_str() else {
@@ -252,7 +269,8 @@ impl Using<'_> {
         let mut read = std::mem::take(&mut self.read);
         // What holds programs is one entry with what is read there.
         for (names, evidence) in &execute {
-            read.entry(names.clone()).or_insert_with(|| evidence.clone());
+            read.entry(names.clone())
+                .or_insert_with(|| evidence.clone());
         }
         let read = group::gathered(read, &grouping);
         let mut all: Vec<(Vec<String>, bool, Evidence)> = Vec::new();
@@ -260,7 +278,10 @@ impl Using<'_> {
             all.push((names.clone(), group::covers(&execute, &names), evidence));
         }
         for (names, evidence) in execute {
-            if !all.iter().any(|(other, executes, _)| *executes && names.starts_with(other)) {
+            if !all
+                .iter()
+                .any(|(other, executes, _)| *executes && names.starts_with(other))
+            {
                 all.push((names, true, evidence));
             }
         }

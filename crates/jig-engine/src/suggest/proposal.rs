@@ -92,7 +92,9 @@ impl Proposal {
         });
         let presets = self.presets.iter().filter_map(|added| {
             let words = jig_config::Preset::ALL.iter().copied();
-            words.clone().find(|word| word.name() == added.preset.name())
+            words
+                .clone()
+                .find(|word| word.name() == added.preset.name())
         });
         Additions {
             fs: fs.collect(),
@@ -105,7 +107,10 @@ impl Proposal {
     fn comment(&self, rule: &ProposedRule) -> Vec<String> {
         let mut comment = evidence::lines(&rule.evidence);
         if rule.evidence.is_empty() {
-            comment.push("less than around it: nothing was changed here".to_owned());
+            comment.push(match rule.path.is_root() {
+                true => "nothing of the workspace was used".to_owned(),
+                false => "less than around it: nothing was changed here".to_owned(),
+            });
         }
         if self.make.contains(&rule.path) {
             comment.push("it has to exist: the command cannot make it".to_owned());
@@ -128,7 +133,9 @@ impl Withheld {
         Self::new(
             path,
             format!("it is on the list of sensitive paths (`{pattern}`)"),
-            format!("if it is meant, add a rule that names it: `{{ path = \"{path}\", read = true }}`"),
+            format!(
+                "if it is meant, add a rule that names it: `{{ path = \"{path}\", read = true }}`"
+            ),
         )
     }
 
@@ -145,7 +152,9 @@ impl Withheld {
             true if path.starts_with(".git") => {
                 "if it is meant, add `sandbox.presets = [\"git\"]`".to_owned()
             }
-            true => format!("if it is meant, add a rule that names it: `{{ path = \"{path}\", write = true }}`"),
+            true => format!(
+                "if it is meant, add a rule that names it: `{{ path = \"{path}\", write = true }}`"
+            ),
             false => "no rule can allow that".to_owned(),
         };
         Self::new(path, format!("changing it changes {what}"), advice)
@@ -165,8 +174,17 @@ pub(super) fn of(learner: &Learner) -> Proposal {
     let make = needs.make.clone();
     let withheld = std::mem::take(&mut needs.withheld).into_values();
     let observations = learner.runs.iter().map(|run| &run.observation);
+    let mut fs = rules(learner, needs);
+    if fs.is_empty() && learner.tool.access.fs.is_empty() {
+        // Without any rule the whole workspace would be open.
+        fs.push(ProposedRule {
+            path: ProjectPath::root(),
+            capabilities: Capabilities::NONE,
+            evidence: Vec::new(),
+        });
+    }
     Proposal {
-        fs: rules(learner, needs),
+        fs,
         make,
         system,
         presets,
@@ -202,7 +220,9 @@ fn rules(learner: &Learner, needs: Needs) -> Vec<ProposedRule> {
         paths.extend(directories.map(|path| vec![path.to_string()]));
     }
     let own = |path: &[String]| -> Capabilities {
-        let covered = places.iter().filter(|(_, places)| group::covers(places, path));
+        let covered = places
+            .iter()
+            .filter(|(_, places)| group::covers(places, path));
         covered.map(|(one, _)| *one).collect()
     };
     let mut rules: Vec<(Vec<String>, Capabilities)> = Vec::new();
@@ -211,15 +231,23 @@ fn rules(learner: &Learner, needs: Needs) -> Vec<ProposedRule> {
         if path.is_empty() {
             granted = granted | around.keys().copied().collect();
         }
-        let above = rules.iter().rev().find(|(above, _)| path.starts_with(above));
+        let above = rules
+            .iter()
+            .rev()
+            .find(|(above, _)| path.starts_with(above));
         if above.map(|(_, granted)| *granted) != Some(granted) {
             rules.push((path, granted));
         }
     }
     let rules = rules.into_iter().filter_map(|(names, granted)| {
-        let path = ProjectPath::normalize(&names.join("/")).ok()?;
+        let path = match names.is_empty() {
+            true => ProjectPath::root(),
+            false => ProjectPath::normalize(&names.join("/")).ok()?,
+        };
         let of_around = around.iter().filter(|_| names.is_empty());
-        let of_places = places.iter().filter_map(|(one, places)| Some((one, places.get(&names)?)));
+        let of_places = places
+            .iter()
+            .filter_map(|(one, places)| Some((one, places.get(&names)?)));
         let mut evidence: Vec<(Capability, Evidence)> = of_around
             .chain(of_places)
             .map(|(one, evidence)| (*one, evidence.clone()))
@@ -258,7 +286,10 @@ fn show_glimpsed(glimpsed: Places, places: &mut BTreeMap<Capability, Places>) {
             group::covers(places, &path) || places.keys().any(|below| below.starts_with(&path))
         });
         if !is_seen {
-            places.entry(Capability::Read).or_default().insert(path, evidence);
+            places
+                .entry(Capability::Read)
+                .or_default()
+                .insert(path, evidence);
         }
     }
 }

@@ -9,9 +9,10 @@ use jig_config::{SystemPath, Tool};
 use jig_files::Layer;
 use jig_policy::{Capabilities, FsRule, Origin};
 use jig_proto::{Denial, ProjectPath};
-use jig_sandbox::{Observation, Overlay, PathRule, Rights, RuleSource};
+use jig_sandbox::{Observation, PathRule, Rights, RuleSource};
 
 use super::ground::{self, Kind};
+use super::layers;
 use super::outside::Showing;
 use super::{LearnError, Learner, Run};
 use crate::call::CallError;
@@ -23,7 +24,6 @@ use crate::run::Prepared;
 pub struct Rehearsal {
     /// What to start.
     pub prepared: Prepared,
-    /// The first is that of the workspace.
     layers: Vec<Layer>,
     _made: Made,
 }
@@ -35,26 +35,24 @@ impl Rehearsal {
     /// # Errors
     ///
     /// If its changes cannot be read.
-    pub fn end(
-        self,
-        observation: Observation,
-        denials: Vec<Denial>,
-    ) -> Result<Run, LearnError> {
+    pub fn end(self, observation: Observation, denials: Vec<Denial>) -> Result<Run, LearnError> {
+        let root = self.prepared.root;
         // What it left where nothing may come into being lies in the layer.
         self.prepared.confined.finish();
         let mut changes = Vec::new();
-        for (index, layer) in self.layers.into_iter().enumerate() {
+        for layer in self.layers {
+            let path = layer.lower().to_owned();
             let failed = |source| LearnError::Layer {
-                path: layer.lower().to_owned(),
+                path: path.clone(),
                 source,
             };
-            if index == 0 {
-                changes = layer.changes().map_err(failed)?;
+            if let Some(below) = relative(&root, &path) {
+                for mut change in layer.changes().map_err(failed)? {
+                    change.path = below.join(&change.path);
+                    changes.push(change);
+                }
             }
-            let path = layer.lower().to_owned();
-            layer
-                .discard()
-                .map_err(|source| LearnError::Layer { path, source })?;
+            layer.discard().map_err(failed)?;
         }
         Ok(Run {
             observation,
@@ -89,7 +87,9 @@ impl Learner {
         for (preset, _) in &self.presets {
             let words = jig_config::Preset::ALL.iter().copied();
             let word = words.clone().find(|word| word.name() == preset.name());
-            tool.sandbox.presets.extend(word.filter(|word| !tool.sandbox.presets.contains(word)));
+            tool.sandbox
+                .presets
+                .extend(word.filter(|word| !tool.sandbox.presets.contains(word)));
         }
         let shown = self.readable().into_iter();
         let shown: Vec<SystemPath> = shown.filter_map(|path| system(&tool, path)).collect();
@@ -130,29 +130,17 @@ impl Learner {
         // Which programs a tool may start is a rule of its own, which a command is not held to.
         tool.access.commands = None;
         let state = engine.confine.state.as_deref().ok_or(LearnError::NoState)?;
-        let mut layers = vec![layer(state, self.ground.root.as_std_path())?];
-        let home = engine.confine.home.as_deref().and_then(Utf8Path::from_path);
-        for declared in tool.sandbox.system.iter().filter(|declared| declared.write) {
-            let path = declared.expanded(home);
-            if let Some(path) = path.and_then(|path| ground::real(path.as_std_path())) {
-                layers.push(layer(state, &path)?);
-            }
-        }
-        let overlays = layers.iter().map(|layer| Overlay {
-            path: layer.lower().to_owned(),
-            upper: layer.upper().to_owned(),
-            work: layer.work().to_owned(),
-        });
         let commanded = Commanded {
             program: self.command.first().map(Into::into).unwrap_or_default(),
             observe: true,
-            overlays: overlays.collect(),
             ..Commanded::default()
         };
-        let policy = engine.policy(&tool)?;
+        let policy = Arc::new(engine.policy(&tool)?);
         let view = engine.files.materialize().map_err(CallError::from)?;
-        let broker = engine.broker(&tool, None, Arc::new(policy));
-        let confined = broker.confine(&commanded, view.path(), Reach::Workspace)?;
+        let broker = engine.broker(&tool, None, Arc::clone(&policy));
+        let mut confined = broker.confine(&commanded, view.path(), Reach::Workspace)?;
+        let profile = Arc::make_mut(&mut confined.profile);
+        let layers = layers::lay(profile, self.ground.root.as_std_path(), state)?;
         Ok(Rehearsal {
             prepared: Prepared {
                 confined,
@@ -160,6 +148,7 @@ impl Learner {
                 warnings: Vec::new(),
                 view,
                 broker,
+                policy,
             },
             layers,
             _made: made,
@@ -172,7 +161,11 @@ impl Learner {
         let top = top
             .filter(|name| !LEFT_OUT.contains(&name.to_str().unwrap_or_default()))
             .map(|name| Path::new("/").join(name));
-        let home = self.ground.home.iter().filter(|home| home.parent().is_some());
+        let home = self
+            .ground
+            .home
+            .iter()
+            .filter(|home| home.parent().is_some());
         let all = top.chain(home.cloned()).chain(self.home.iter().cloned());
         let mut all: Vec<PathBuf> = all
             .filter(|path| {
@@ -230,11 +223,12 @@ pub(super) fn showing(
     Ok((Showing::of(&confined.profile), confined.home.clone()))
 }
 
-fn layer(state: &Path, lower: &Path) -> Result<Layer, LearnError> {
-    Layer::create(state, lower).map_err(|source| LearnError::Layer {
-        path: lower.to_owned(),
-        source,
-    })
+/// A path of the host as one of the workspace.
+fn relative(root: &Utf8Path, path: &Path) -> Option<ProjectPath> {
+    match path.strip_prefix(root).ok()?.to_str()? {
+        "" => Some(ProjectPath::root()),
+        below => ProjectPath::normalize(below).ok(),
+    }
 }
 
 /// A path that can be read and run.
@@ -258,9 +252,15 @@ impl Made {
         reason = "an empty directory of the user's own workspace, where nothing of a tool runs yet"
     )]
     fn of(root: &Utf8Path, paths: &[ProjectPath]) -> Self {
-        let paths = paths.iter().map(|path| path.under(root).into_std_path_buf());
+        let paths = paths
+            .iter()
+            .map(|path| path.under(root).into_std_path_buf());
         // One that cannot be made is missed by the run, which says so in its own way.
-        Self(paths.filter(|path| std::fs::create_dir(path).is_ok()).collect())
+        Self(
+            paths
+                .filter(|path| std::fs::create_dir(path).is_ok())
+                .collect(),
+        )
     }
 }
 
@@ -279,5 +279,12 @@ impl Drop for Made {
 /// What of the machine a wide run does not see: what is no file, what others keep there for a moment, and
 /// other people's homes.
 const LEFT_OUT: [&str; 8] = [
-    "proc", "sys", "dev", "run", "tmp", "home", "boot", "lost+found",
+    "proc",
+    "sys",
+    "dev",
+    "run",
+    "tmp",
+    "home",
+    "boot",
+    "lost+found",
 ];

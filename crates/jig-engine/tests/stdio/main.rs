@@ -11,8 +11,12 @@
 mod commands;
 mod confined;
 mod contract;
+#[cfg(target_os = "linux")]
+mod denials;
 mod format;
 mod input;
+#[cfg(target_os = "linux")]
+mod layer;
 mod misbehaving;
 mod questions;
 
@@ -70,6 +74,22 @@ impl World {
             _folder: folder,
             root,
             engine: Arc::new(engine),
+        }
+    }
+
+    /// The same workspace with its configuration read anew, and the engine set up by `set` after what it is
+    /// now.
+    #[cfg(target_os = "linux")]
+    fn reloaded(self, set: impl FnOnce(&mut Engine)) -> Self {
+        let loaded = jig_config::load(&Sources::new(self.root.clone()));
+        let loaded = loaded.unwrap_or_else(|errors| panic!("{errors}"));
+        let disk = DiskFiles::open(&self.root).unwrap();
+        let mut engine = Engine::new(Arc::new(loaded.config), Arc::new(disk));
+        engine.confine = self.engine.confine.clone();
+        set(&mut engine);
+        Self {
+            engine: Arc::new(engine),
+            ..self
         }
     }
 

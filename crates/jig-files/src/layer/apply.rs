@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 use std::ffi::{CStr, CString};
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 
 use jig_proto::ProjectPath;
 use rustix::fs::{AtFlags, Gid, Mode, OFlags, SeekFrom, Stat, Uid};
@@ -117,10 +117,12 @@ impl Apply<'_> {
                 Ok(rustix::fs::mkdirat(parent, name, Mode::RWXU)?)
             }),
             What::File if !change.content && !change.attributes => self.set_in_place(change),
-            What::File => self.put(change, |parent, temporary| self.copy(change, parent, temporary)),
+            What::File => self.put(change, |parent, temporary| {
+                self.copy(change, parent, temporary)
+            }),
             What::Symlink => self.put(change, |parent, temporary| {
-                let (above, name) = self.above(change)?;
-                let target = at::link_target(above.as_fd(), &name)?;
+                let above = self.above(change)?;
+                let target = at::link_target(above.as_fd(), &above.name)?;
                 Ok(rustix::fs::symlinkat(&target, parent, temporary)?)
             }),
             What::Other => Err(Errno::INVAL.into()),
@@ -132,18 +134,24 @@ impl Apply<'_> {
         if change.what != What::Directory || change.kind == ChangeKind::Deleted {
             return Ok(());
         }
-        let wanted = match change.path.parent() {
-            None => at::directory(self.upper.fd(), c".")?,
+        let (stat, attributes) = match change.path.parent() {
+            None => {
+                let wanted = at::directory(self.upper.fd(), c".")?;
+                let stat = rustix::fs::fstat(&wanted)?;
+                (stat, at::attributes(wanted.as_fd())?)
+            }
             Some(_) => {
-                let (above, name) = self.above(change)?;
-                at::own_directory(above.as_fd(), &name)?
+                let above = self.above(change)?;
+                // Before it is opened, which may change its permissions for the moment.
+                let stat = at::look(above.as_fd(), &above.name)?.ok_or(Errno::NOENT)?;
+                let wanted = at::own_directory(above.as_fd(), &above.name)?;
+                (stat, at::attributes(wanted.as_fd())?)
             }
         };
-        let stat = rustix::fs::fstat(&wanted)?;
         let there = self.lower.open_dir(&change.path)?;
         let there = at::directory(there.as_fd(), c".")?;
         keep_owner(there.as_fd(), &stat)?;
-        at::set_attributes(there.as_fd(), &at::attributes(wanted.as_fd())?)?;
+        at::set_attributes(there.as_fd(), &attributes)?;
         // A program that runs as whoever owns it makes no sense for a directory.
         let mode = at::mode(&stat) & 0o3777;
         rustix::fs::fchmod(&there, Mode::from_raw_mode(mode))?;
@@ -155,8 +163,8 @@ impl Apply<'_> {
 
     /// Permissions and times of a file whose content stays.
     fn set_in_place(&self, change: &Change) -> io::Result<()> {
-        let (above, name) = self.above(change)?;
-        let stat = at::look(above.as_fd(), &name)?.ok_or(Errno::NOENT)?;
+        let above = self.above(change)?;
+        let stat = at::look(above.as_fd(), &above.name)?.ok_or(Errno::NOENT)?;
         self.in_parent(change, |parent, name| {
             expect_same(parent, name, change)?;
             let held = at::hold(parent, name)?;
@@ -202,9 +210,10 @@ impl Apply<'_> {
 
     /// Copies a file of the layer, with all that belongs to it.
     fn copy(&self, change: &Change, parent: BorrowedFd<'_>, temporary: &str) -> io::Result<()> {
-        let (above, name) = self.above(change)?;
-        let from = at::own_file(above.as_fd(), &name)?;
-        let stat = rustix::fs::fstat(&from)?;
+        let above = self.above(change)?;
+        // Before it is opened, which may change its permissions for the moment.
+        let stat = at::look(above.as_fd(), &above.name)?.ok_or(Errno::NOENT)?;
+        let from = at::own_file(above.as_fd(), &above.name)?;
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
         let flags = flags | OFlags::NOFOLLOW;
         let private = Mode::RUSR | Mode::WUSR;
@@ -229,17 +238,11 @@ impl Apply<'_> {
     }
 
     /// The directory of the layer that a change is in, and its name there.
-    fn above(&self, change: &Change) -> io::Result<(OwnedFd, CString)> {
-        let parent = change.path.parent().ok_or(Errno::ISDIR)?;
-        let name = c_name(&change.path)?;
-        // A tool may have closed a directory on the way. Its permissions are its last word about it, so
-        // they are only lifted for the moment.
-        let mut fd = at::directory(self.upper.fd(), c".")?;
-        for component in parent.components() {
-            let component = CString::new(component).map_err(|_| Errno::INVAL)?;
-            fd = at::own_directory(fd.as_fd(), &component)?;
-        }
-        Ok((fd, name))
+    fn above(&self, change: &Change) -> io::Result<Above> {
+        Ok(Above {
+            directories: at::own_directories(self.upper.fd(), &change.path)?,
+            name: c_name(&change.path)?,
+        })
     }
 
     /// Acts on a name in the directory of the host that a change is in. One of our own that forbids it is
@@ -267,6 +270,18 @@ impl Apply<'_> {
             }
             result => result,
         }
+    }
+}
+
+/// A directory of the layer, and a name in it.
+struct Above {
+    directories: at::OwnDirectories,
+    name: CString,
+}
+
+impl AsFd for Above {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.directories.as_fd()
     }
 }
 
@@ -363,9 +378,7 @@ fn in_words(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::DirectoryNotEmpty => "it is not empty".to_owned(),
         io::ErrorKind::PermissionDenied => "the operating system denies access".to_owned(),
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            "no space is left".to_owned()
-        }
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "no space is left".to_owned(),
         io::ErrorKind::NotFound => "its directory is missing".to_owned(),
         io::ErrorKind::AlreadyExists => "somebody else has made it in the meantime".to_owned(),
         _ => error.to_string(),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use jig_proto::ProjectPath;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, XattrFlags};
 use rustix::io::Errno;
 
@@ -43,12 +44,12 @@ pub(super) fn size(stat: &Stat) -> u64 {
 }
 
 pub(super) fn modified(stat: &Stat) -> Moment {
-    Moment(stat.st_mtime as i64, stat.st_mtime_nsec as i64)
+    Moment(stat.st_mtime, stat.st_mtime_nsec as i64)
 }
 
 /// When anything of it was last changed, which nobody can set.
 pub(super) fn changed(stat: &Stat) -> Moment {
-    Moment(stat.st_ctime as i64, stat.st_ctime_nsec as i64)
+    Moment(stat.st_ctime, stat.st_ctime_nsec as i64)
 }
 
 pub(super) fn seen(stat: &Stat) -> Seen {
@@ -102,35 +103,103 @@ pub(super) fn file(parent: BorrowedFd<'_>, name: &CStr) -> Result<OwnedFd, Errno
     }
 }
 
-/// As [`directory`], in a layer: one that a tool has closed is opened all the same.
-pub(super) fn own_directory(parent: BorrowedFd<'_>, name: &CStr) -> Result<OwnedFd, Errno> {
-    match directory(parent, name) {
-        Err(Errno::ACCESS) => unlocked(parent, name, Mode::RWXU, || directory(parent, name)),
-        result => result,
-    }
+/// As [`directory`], in a layer: one that a tool has closed is open while it is used.
+pub(super) fn own_directory(parent: BorrowedFd<'_>, name: &CStr) -> Result<Own, Errno> {
+    let lifted = Lifted::of(parent, name, Mode::RWXU)?;
+    let fd = directory(parent, name)?;
+    Ok(Own {
+        fd,
+        _lifted: lifted,
+    })
 }
 
-/// As [`file`], in a layer.
+/// As [`file`], in a layer: one that a tool has closed is opened all the same.
 pub(super) fn own_file(parent: BorrowedFd<'_>, name: &CStr) -> Result<OwnedFd, Errno> {
     match file(parent, name) {
-        Err(Errno::ACCESS) => unlocked(parent, name, Mode::RUSR, || file(parent, name)),
+        Err(Errno::ACCESS) => {
+            let _lifted = Lifted::of(parent, name, Mode::RUSR)?;
+            file(parent, name)
+        }
         result => result,
     }
 }
 
-/// Does something while `name` has more permissions than it gives itself.
-fn unlocked<T>(
-    parent: BorrowedFd<'_>,
-    name: &CStr,
-    more: Mode,
-    act: impl FnOnce() -> Result<T, Errno>,
-) -> Result<T, Errno> {
-    let held = hold(parent, name)?;
-    let before = Mode::from_raw_mode(mode(&rustix::fs::fstat(&held)?));
-    set_mode(held.as_fd(), before | more)?;
-    let result = act();
-    set_mode(held.as_fd(), before)?;
-    result
+/// An open directory of a layer, and what was lifted for that.
+#[derive(Debug)]
+pub(super) struct Own {
+    fd: OwnedFd,
+    _lifted: Option<Lifted>,
+}
+
+impl AsFd for Own {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+/// The directories of a layer down to that of a path, all of them open.
+#[derive(Debug)]
+pub(super) struct OwnDirectories {
+    root: OwnedFd,
+    below: Vec<Own>,
+}
+
+impl AsFd for OwnDirectories {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.below.last().map_or(self.root.as_fd(), AsFd::as_fd)
+    }
+}
+
+impl Drop for OwnDirectories {
+    fn drop(&mut self) {
+        // What lies deeper can only be closed while those above it are open.
+        while self.below.pop().is_some() {}
+    }
+}
+
+/// Opens the directory of a layer that a path is in.
+pub(super) fn own_directories(
+    root: BorrowedFd<'_>,
+    path: &ProjectPath,
+) -> Result<OwnDirectories, Errno> {
+    let mut directories = OwnDirectories {
+        root: directory(root, c".")?,
+        below: Vec::new(),
+    };
+    for name in path.parent().unwrap_or_default().components() {
+        let name = CString::new(name).map_err(|_| Errno::INVAL)?;
+        let next = own_directory(directories.as_fd(), &name)?;
+        directories.below.push(next);
+    }
+    Ok(directories)
+}
+
+/// Permissions that something of a layer has for the moment: those that a tool gave it are its last word
+/// about it, and come back.
+#[derive(Debug)]
+struct Lifted {
+    held: OwnedFd,
+    before: Mode,
+}
+
+impl Lifted {
+    /// `None` if it has them anyway.
+    fn of(parent: BorrowedFd<'_>, name: &CStr, needed: Mode) -> Result<Option<Self>, Errno> {
+        let held = hold(parent, name)?;
+        let stat = rustix::fs::fstat(&held)?;
+        let before = Mode::from_raw_mode(mode(&stat));
+        if before.contains(needed) || what(&stat) == What::Symlink {
+            return Ok(None);
+        }
+        set_mode(held.as_fd(), before | needed)?;
+        Ok(Some(Self { held, before }))
+    }
+}
+
+impl Drop for Lifted {
+    fn drop(&mut self) {
+        let _ = set_mode(self.held.as_fd(), self.before);
+    }
 }
 
 /// A bare handle of what is at a name.

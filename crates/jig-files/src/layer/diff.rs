@@ -26,11 +26,8 @@ impl Side {
         }
     }
 
-    /// A file, if there is one.
-    pub(super) fn of_file(file: Option<OwnedFd>, limit: u64) -> io::Result<Self> {
-        let Some(file) = file else {
-            return Ok(Side::Nothing);
-        };
+    /// The content of a file.
+    pub(super) fn of_file(file: OwnedFd, limit: u64) -> io::Result<Self> {
         let size = at::size(&rustix::fs::fstat(&file)?);
         if size > limit {
             return Ok(Side::TooLarge(size));
@@ -79,13 +76,14 @@ pub(super) fn between(change: &Change, before: Side, after: Side, limits: DiffLi
     let is_there = change.kind != ChangeKind::Deleted;
     // A name can hold a line end, and so pretend to be another line of the diff.
     let header = |name: String| name.replace(char::is_control, "\u{fffd}");
-    let diff = TextDiff::configure()
-        .timeout(LONGEST)
-        .diff_lines(old, new);
+    let diff = TextDiff::configure().timeout(LONGEST).diff_lines(old, new);
     let mut unified = diff.unified_diff();
     let whole = unified
         .context_radius(3)
-        .header(&header(named(was_there, "a")), &header(named(is_there, "b")))
+        .header(
+            &header(named(was_there, "a")),
+            &header(named(is_there, "b")),
+        )
         .to_string();
     let lines: Vec<&str> = whole.split_inclusive('\n').collect();
     let shown = lines.len().min(limits.lines);

@@ -1,5 +1,6 @@
 //! [`Layer`] where there is overlayfs.
 
+use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -10,11 +11,11 @@ use rustix::fs::{AtFlags, FlockOperation, Gid, Mode, OFlags, Uid};
 use rustix::io::Errno;
 
 use super::apply::Apply;
-use super::change::{Applied, Change, Diff, DiffLimits, Moment, What};
+use super::change::{Applied, Change, ChangeKind, Diff, DiffLimits, Moment, What};
 use super::diff::{self, Side};
 use super::walk::Walk;
 use super::{at, remove};
-use crate::disk::{Leftovers, Root, default_state, open_child_dir, random_name};
+use crate::disk::{Leftovers, Root, default_state, random_name};
 
 /// What a program changes in a directory, apart from that directory.
 ///
@@ -37,8 +38,8 @@ pub struct Layer {
 impl Layer {
     /// Makes an empty layer over the directory `lower`.
     ///
-    /// It is made below `state`, a directory of the user's own, in a directory that is open to nobody
-    /// else. The two must not lie in each other, and the program must not be able to reach `state`.
+    /// It is made below `state`, a directory of the user's own that is made if it is missing, in a
+    /// directory that is open to nobody else. The two must not lie in each other, and the program must not be able to reach `state`.
     pub fn create(state: &Path, lower: &Path) -> io::Result<Self> {
         let lower = Root::open(utf8(lower)?, false)?;
         let (home, home_path) = home(state, true)?;
@@ -98,15 +99,13 @@ impl Layer {
         if change.unfit.is_some() || !change.content {
             return Ok(Diff::Nothing);
         }
-        let upper = Root::open(utf8(&self.upper)?, false)?;
-        let side = |root: &Root, is_ours: bool| side(root, change, is_ours, limits.size);
         let before = match change.was {
-            Some(What::File | What::Symlink) => side(&self.lower, false)?,
+            Some(What::File | What::Symlink) => before(&self.lower, change, limits.size)?,
             _ => Side::Nothing,
         };
         let after = match change.kind {
-            super::ChangeKind::Deleted => Side::Nothing,
-            _ => side(&upper, true)?,
+            ChangeKind::Deleted => Side::Nothing,
+            _ => after(self.open_upper()?.as_fd(), change, limits.size)?,
         };
         Ok(diff::between(change, before, after, limits))
     }
@@ -172,9 +171,8 @@ impl Layer {
             if is_kept && age(&at::changed(&rustix::fs::fstat(&directory)?)) < KEPT_SECONDS {
                 continue;
             }
-            let removed = remove::all_within(directory.as_fd()).and_then(|()| {
-                rustix::fs::unlinkat(&home, name.as_c_str(), AtFlags::REMOVEDIR)
-            });
+            let removed = remove::all_within(directory.as_fd())
+                .and_then(|()| rustix::fs::unlinkat(&home, name.as_c_str(), AtFlags::REMOVEDIR));
             count += usize::from(removed.is_ok());
         }
         Ok(count)
@@ -230,6 +228,9 @@ impl Drop for Layer {
 
 /// The directory of all layers, which must be open to nobody else, and its path without links.
 fn home(state: &Path, make: bool) -> io::Result<(OwnedFd, Utf8PathBuf)> {
+    if make {
+        make_all(utf8(state)?)?;
+    }
     let state = Root::open(utf8(state)?, false)?;
     if make {
         match rustix::fs::mkdirat(state.fd(), HOME, Mode::RWXU) {
@@ -246,6 +247,22 @@ fn home(state: &Path, make: bool) -> io::Result<(OwnedFd, Utf8PathBuf)> {
         ));
     }
     Ok((home, state.canonical().join(HOME)))
+}
+
+/// Makes a directory and those above it, for the user alone.
+fn make_all(path: &Utf8Path) -> Result<(), Errno> {
+    match rustix::fs::mkdir(path.as_str(), Mode::RWXU) {
+        Ok(()) | Err(Errno::EXIST) => Ok(()),
+        Err(Errno::NOENT) => {
+            make_all(path.parent().ok_or(Errno::NOENT)?)?;
+            match rustix::fs::mkdir(path.as_str(), Mode::RWXU) {
+                // Somebody else made it at the same moment.
+                Err(Errno::EXIST) => Ok(()),
+                result => result,
+            }
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// Makes a directory with a new name and locks it before anybody can take it for abandoned.
@@ -267,35 +284,37 @@ fn make_locked(home: BorrowedFd<'_>) -> io::Result<(String, OwnedFd)> {
     Err(Errno::WOULDBLOCK.into())
 }
 
-/// One side of a change.
-fn side(root: &Root, change: &Change, is_ours: bool, limit: u64) -> io::Result<Side> {
-    let (Some(parent), Some(name)) = (change.path.parent(), change.path.file_name()) else {
-        return Ok(Side::Nothing);
-    };
-    let name = std::ffi::CString::new(name).map_err(|_| Errno::INVAL)?;
-    let mut fd = open_child_dir(root.fd(), c".")?;
-    for component in parent.components() {
-        let component = std::ffi::CString::new(component).map_err(|_| Errno::INVAL)?;
-        fd = match is_ours {
-            true => at::own_directory(fd.as_fd(), &component)?,
-            false => open_child_dir(fd.as_fd(), component.as_c_str())?,
-        };
-    }
-    match at::look(fd.as_fd(), &name)?.as_ref().map(at::what) {
-        Some(What::Symlink) => {
-            let mut target = at::link_target(fd.as_fd(), &name)?.into_bytes();
-            target.push(b'\n');
-            Ok(Side::Bytes(target))
-        }
-        Some(What::File) => {
-            let file = match is_ours {
-                true => at::own_file(fd.as_fd(), &name),
-                false => at::file(fd.as_fd(), &name),
-            };
-            Side::of_file(Some(file?), limit)
-        }
+/// What the host has at the path of a change.
+fn before(root: &Root, change: &Change, limit: u64) -> io::Result<Side> {
+    let parent = root.open_dir(&change.path.parent().unwrap_or_default())?;
+    let name = c_name(change)?;
+    match at::look(parent.as_fd(), &name)?.as_ref().map(at::what) {
+        Some(What::Symlink) => link(parent.as_fd(), &name),
+        Some(What::File) => Side::of_file(at::file(parent.as_fd(), &name)?, limit),
         _ => Ok(Side::Nothing),
     }
+}
+
+/// What the layer has there.
+fn after(upper: BorrowedFd<'_>, change: &Change, limit: u64) -> io::Result<Side> {
+    let parent = at::own_directories(upper, &change.path)?;
+    let name = c_name(change)?;
+    match change.what {
+        What::Symlink => link(parent.as_fd(), &name),
+        What::File => Side::of_file(at::own_file(parent.as_fd(), &name)?, limit),
+        _ => Ok(Side::Nothing),
+    }
+}
+
+/// Where a link leads, as a line.
+fn link(parent: BorrowedFd<'_>, name: &CStr) -> io::Result<Side> {
+    let mut target = at::link_target(parent, name)?.into_bytes();
+    target.push(b'\n');
+    Ok(Side::Bytes(target))
+}
+
+fn c_name(change: &Change) -> Result<CString, Errno> {
+    CString::new(change.path.file_name().unwrap_or_default()).map_err(|_| Errno::INVAL)
 }
 
 fn age(since: &Moment) -> i64 {

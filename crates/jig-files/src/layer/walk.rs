@@ -41,7 +41,8 @@ impl Walk {
             left: MOST_NAMES,
         };
         let root = ProjectPath::root();
-        walk.compare_directories(upper, lower, &root)?;
+        let top = rustix::fs::fstat(upper)?;
+        walk.compare_directories(upper, lower, &top, &root)?;
         walk.within(upper, Some(lower), &root)?;
         let mut changes = walk.changes;
         changes.sort_unstable_by(|one, other| one.path.cmp(&other.path));
@@ -99,8 +100,9 @@ impl Walk {
                     let upper = at::own_directory(pair.upper, pair.name)?;
                     match pair.lower_directory() {
                         Ok(lower) => {
-                            self.compare_directories(upper.as_fd(), lower.as_fd(), &pair.path)?;
-                            self.within(upper.as_fd(), Some(lower.as_fd()), &pair.path)
+                            let (upper, lower) = (upper.as_fd(), lower.as_fd());
+                            self.compare_directories(upper, lower, above, &pair.path)?;
+                            self.within(upper, Some(lower), &pair.path)
                         }
                         // The tool has opened it, and the host cannot look into its own.
                         Err(Errno::ACCESS | Errno::PERM) => {
@@ -156,14 +158,15 @@ impl Walk {
         &mut self,
         upper: BorrowedFd<'_>,
         lower: BorrowedFd<'_>,
+        above: &Stat,
         path: &ProjectPath,
     ) -> io::Result<()> {
-        let (above, below) = (rustix::fs::fstat(upper)?, rustix::fs::fstat(lower)?);
+        let below = rustix::fs::fstat(lower)?;
         let mut change = Change::new(path.clone(), ChangeKind::Modified, What::Directory);
-        change.mode = changed_mode(&above, &below);
+        change.mode = changed_mode(above, &below);
         change.attributes = at::attributes(upper)? != readable(at::attributes(lower))?;
         if change.mode.is_some() || change.attributes {
-            self.push(change, Some(&above), Some(&below));
+            self.push(change, Some(above), Some(&below));
         }
         Ok(())
     }

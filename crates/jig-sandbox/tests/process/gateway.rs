@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::os::unix::net::UnixStream;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -422,6 +422,29 @@ fn without_the_hosts_sockets_there_is_no_network() {
     drop(child.gateway.take().expect("its profile has one"));
     drop(hold);
     assert_eq!(outcomes(&mut child), refused);
+}
+
+/// An observer and a door come by the same line as the sockets.
+#[test]
+fn one_that_is_watched_and_has_a_door_has_its_gateway_too() {
+    let place = Place::new();
+    let network = Network::Gateway(gateway(&[80], &[]));
+    let mut request = place.program(network.clone(), &["tcp 198.18.0.20:80"]);
+    let mut profile = place.profile(network);
+    profile.door = Some("/tmp/door".into());
+    request.profile = Some(Arc::new(profile));
+    request.observe = true;
+    let mut child = spawn(request).expect("it starts");
+    assert!(child.observer.is_some() || child.unobserved.is_some());
+    let door = child.door.take().expect("its profile has one");
+    let door = UnixListener::from(door).local_addr();
+    assert_eq!(
+        door.expect("it is a unix socket").as_pathname(),
+        Some("door".as_ref())
+    );
+    let sockets = child.gateway.take().expect("its profile has one");
+    let came_to = serving(sockets, || outcomes(&mut child));
+    assert_eq!(came_to, ["tcp 198.18.0.20:80 => [::ffff:198.18.0.20]:80"]);
 }
 
 /// The sockets are the host's alone.

@@ -6,8 +6,34 @@ use serde_json::json;
 #[cfg(test)]
 mod tests;
 
+/// A host as somebody types it.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::cmd) struct Host<'a> {
+    pub(in crate::cmd) host: &'a str,
+    pub(in crate::cmd) scheme: Option<&'a str>,
+    pub(in crate::cmd) port: Option<u16>,
+    /// The beginning of the path of URLs, if not all are meant.
+    pub(in crate::cmd) path: Option<&'a str>,
+}
+
 /// The rule for `HOST`, `HOST:PORT`, `SCHEME://HOST[:PORT][/PATH]`, as TOML.
 pub(super) fn rule(text: &str) -> anyhow::Result<String> {
+    let host = parse(text)?;
+    let mut parts = vec![format!("host={}", json!(host.host)), "allow=true".to_owned()];
+    if let Some(scheme) = host.scheme {
+        parts.push(format!("scheme={}", json!(scheme)));
+    }
+    if let Some(port) = host.port {
+        parts.push(format!("port={port}"));
+    }
+    if let Some(path) = host.path {
+        parts.push(format!("path_prefix={}", json!(path)));
+    }
+    Ok(format!("{{{}}}", parts.join(",")))
+}
+
+/// Takes `HOST`, `HOST:PORT`, `SCHEME://HOST[:PORT][/PATH]` apart.
+pub(in crate::cmd) fn parse(text: &str) -> anyhow::Result<Host<'_>> {
     let (scheme, rest) = match text.split_once("://") {
         Some((scheme, rest)) => (Some(scheme), rest),
         None => (None, text),
@@ -23,17 +49,12 @@ pub(super) fn rule(text: &str) -> anyhow::Result<String> {
         .ok_or_else(|| anyhow!("hint: write HOST, HOST:PORT or SCHEME://HOST").context(format!(
             "`{text}` is not a host"
         )))?;
-    let mut parts = vec![format!("host={}", json!(host)), "allow=true".to_owned()];
-    if let Some(scheme) = scheme {
-        parts.push(format!("scheme={}", json!(scheme)));
-    }
-    if let Some(port) = port {
-        parts.push(format!("port={port}"));
-    }
-    if !path.trim_matches('/').is_empty() {
-        parts.push(format!("path_prefix={}", json!(path)));
-    }
-    Ok(format!("{{{}}}", parts.join(",")))
+    Ok(Host {
+        host,
+        scheme,
+        port,
+        path: (!path.trim_matches('/').is_empty()).then_some(path),
+    })
 }
 
 /// Splits `host:port`; an IPv6 address with a port is in brackets.

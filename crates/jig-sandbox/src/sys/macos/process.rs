@@ -104,6 +104,16 @@ fn command(request: &SpawnRequest, sandbox: &Path) -> Result<(Command, Status), 
     let (mut command, status) = match &request.profile {
         None => (Command::new(file), not_asked_for()),
         Some(profile) => {
+            if let Some(overlay) = profile.overlays.first() {
+                return Err(SpawnError::Confinement {
+                    program: name(),
+                    reason: format!(
+                        "there are no layers on macOS, so that the tool would change the files of `{}` \
+                         themselves; run it without a layer",
+                        overlay.path.display()
+                    ),
+                });
+            }
             let mut rules = seatbelt(profile).map_err(|unspeakable| SpawnError::Confinement {
                 program: name(),
                 reason: unspeakable.to_string(),

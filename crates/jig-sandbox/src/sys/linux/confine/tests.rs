@@ -6,6 +6,7 @@ mod landlock;
 mod mounts;
 mod network;
 mod order_text;
+mod overlay;
 mod replaced;
 mod statuses;
 mod terminal;
@@ -17,7 +18,7 @@ use self::order_text::lines;
 use super::host::Found;
 use super::*;
 use crate::profile::{
-    Enforce, Layers, PathRule, PrivateContent, PrivateDirectory, PrivateFile, Rights, RuleSource,
+    Enforce, Layers, Overlay, PathRule, PrivateContent, PrivateDirectory, PrivateFile, Rights, RuleSource,
 };
 
 /// A host of these paths: a directory ends with a slash, a link has an arrow.
@@ -73,6 +74,11 @@ fn profile(text: &str) -> Profile {
             ["replace", path] => profile.replaced.push(PrivateFile {
                 path: path.into(),
                 content: PrivateContent::Text(b"ours".to_vec()),
+            }),
+            ["layer", path] => profile.overlays.push(Overlay {
+                path: path.into(),
+                upper: "/state/u".into(),
+                work: "/state/w".into(),
             }),
             ["seal", path] => profile.sealed.push(path.into()),
             [source, granted, path] => profile.paths.push(PathRule {

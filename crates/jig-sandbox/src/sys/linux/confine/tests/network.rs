@@ -106,7 +106,7 @@ fn without_namespaces_names_cannot_be_had() {
     assert_eq!(bare.filter, host.filter);
     // Where not even ports can be filtered there is no network: nothing is opened by a lack of means.
     let old = compiled("/usr/", &asked, Tier::B, 3).unwrap();
-    let mut none = asked.clone();
+    let mut none = asked;
     none.network = Network::None;
     let none = compiled("/usr/", &none, Tier::B, 3).unwrap();
     assert_eq!((old.filter, old.steps), (none.filter, none.steps));

@@ -1,0 +1,402 @@
+//! `jig run --overlay`: what becomes of the changes when the command has ended.
+
+use std::io::{self, IsTerminal as _};
+
+use anyhow::Context;
+use camino::Utf8Path;
+use jig_engine::{Prepared, may_apply};
+use jig_files::{Applied, Change, ChangeKind, Diff, DiffLimits, Layer};
+use jig_policy::Policy;
+use jig_proto::ProjectPath;
+use serde_json::{Value as Json, json};
+
+use crate::args::RunArgs;
+use crate::diff;
+use crate::interrupt;
+use crate::output::{BOLD, DIM, GREEN, Output, RED, YELLOW, printable};
+use crate::prompt::Terminal;
+
+/// Shows what the command changed, and applies or discards it. Whether all that was to be applied is.
+pub(super) fn settle(
+    layers: Vec<Layer>,
+    args: &RunArgs,
+    prepared: &Prepared,
+    went_well: bool,
+    out: &mut Output,
+) -> anyhow::Result<bool> {
+    let mut parts = Vec::new();
+    for layer in layers {
+        parts.push(Part::read(layer, &prepared.root)?);
+    }
+    parts.retain(|part| !part.changes.is_empty());
+    if parts.is_empty() {
+        match out.is_json() {
+            true => out.json(&told(&parts, "unchanged", None, &[]))?,
+            false => out.note("jig: the command changed nothing"),
+        }
+        return Ok(true);
+    }
+    if !out.is_json() {
+        out.aside(&summary(&parts));
+        out.aside(&diffs(&parts, SHOWN_LINES, "`s` shows all"));
+    }
+    let (apply, why) = decision(&parts, args, went_well, out)?;
+    if !apply {
+        if out.is_json() {
+            out.json(&told(&parts, "discarded", why, &[]))?;
+        } else {
+            let why = why.map_or(String::new(), |why| format!(": {why}"));
+            out.note(&format!("jig: the changes were discarded{why}"));
+        }
+        return discard(parts).map(|()| true);
+    }
+    let mut outcomes = Vec::new();
+    let mut kept = Vec::new();
+    for part in parts {
+        let (changes, outcome) = part.apply(&prepared.policy)?;
+        kept.push(changes);
+        outcomes.push(outcome);
+    }
+    let is_complete = outcomes.iter().all(|(_, applied)| applied.is_complete());
+    match out.is_json() {
+        true => out.json(&told(&kept, "applied", None, &outcomes))?,
+        false => out.aside(&outcome(&outcomes)),
+    }
+    Ok(is_complete)
+}
+
+/// A layer and what is in it. When the layer has been used up, only the changes are left.
+struct Part {
+    layer: Option<Layer>,
+    /// The directory that it lies on: relative in the workspace, absolute elsewhere.
+    at: At,
+    changes: Vec<Change>,
+}
+
+enum At {
+    Inside(ProjectPath),
+    Outside(String),
+}
+
+impl At {
+    /// The path of a change, as people know it.
+    fn shown(&self, change: &Change) -> String {
+        match self {
+            At::Inside(above) => above.join(&change.path).to_string(),
+            At::Outside(above) if change.path.is_root() => above.clone(),
+            At::Outside(above) => format!("{above}/{}", change.path),
+        }
+    }
+
+    /// Whether the rules allow it. Outside of the workspace the sandbox has held the command to them.
+    fn allows(&self, policy: &Policy, change: &Change) -> bool {
+        match self {
+            At::Inside(above) => {
+                let mut whole = change.clone();
+                whole.path = above.join(&change.path);
+                may_apply(policy, &whole)
+            }
+            At::Outside(_) => true,
+        }
+    }
+}
+
+impl Part {
+    fn read(layer: Layer, root: &Utf8Path) -> anyhow::Result<Self> {
+        let lower = layer.lower().to_string_lossy().into_owned();
+        let inside = Utf8Path::new(&lower).strip_prefix(root).ok();
+        let at = match inside.map(Utf8Path::as_str) {
+            Some("") => At::Inside(ProjectPath::root()),
+            Some(inside) => At::Inside(ProjectPath::normalize(inside)?),
+            None => At::Outside(lower),
+        };
+        let changes = layer
+            .changes()
+            .context("cannot read what the command changed, so it is discarded")?;
+        Ok(Self {
+            layer: Some(layer),
+            at,
+            changes,
+        })
+    }
+
+    fn apply(mut self, policy: &Policy) -> anyhow::Result<(Self, (At, Applied))> {
+        let failed = "cannot apply what the command changed, so it is discarded";
+        let layer = self.layer.take().context(failed)?;
+        let applied = layer
+            .apply(&|change| self.at.allows(policy, change))
+            .context(failed)?;
+        let at = match &self.at {
+            At::Inside(path) => At::Inside(path.clone()),
+            At::Outside(path) => At::Outside(path.clone()),
+        };
+        Ok((self, (at, applied)))
+    }
+}
+
+fn discard(parts: Vec<Part>) -> anyhow::Result<()> {
+    for layer in parts.into_iter().filter_map(|part| part.layer) {
+        layer.discard().context("cannot remove the changes")?;
+    }
+    Ok(())
+}
+
+/// Whether to apply, and if not, why.
+fn decision(
+    parts: &[Part],
+    args: &RunArgs,
+    went_well: bool,
+    out: &mut Output,
+) -> anyhow::Result<(bool, Option<&'static str>)> {
+    if args.discard {
+        return Ok((false, None));
+    }
+    if args.apply {
+        return Ok(match went_well {
+            true => (true, None),
+            false => (false, Some("the command failed, and --apply is for one that ends with 0")),
+        });
+    }
+    let nobody = "nobody was there to ask; with --apply they are kept";
+    if out.is_json() || !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+        return Ok((false, Some(nobody)));
+    }
+    let Some(mut terminal) = Terminal::open(false, true) else {
+        return Ok((false, Some(nobody)));
+    };
+    // The command is gone, and with it whoever passed Ctrl-C on to it.
+    let _tokens = interrupt::tokens()?;
+    let mut head = format!("\n{YELLOW}?{YELLOW:#} {BOLD}Apply these changes?{BOLD:#}\n");
+    if !went_well {
+        head.push_str(&format!("  {RED}the command failed{RED:#}\n"));
+    }
+    loop {
+        let words = ["apply", "show", "discard"];
+        let help = "[a]pply, [s]how the whole diff, [d]iscard";
+        match terminal.word(&head, help, &words).as_deref() {
+            Some("apply") => return Ok((true, None)),
+            Some("show") => out.aside(&diffs(parts, usize::MAX, "")),
+            Some(_) => return Ok((false, None)),
+            None => return Ok((false, Some("there was no answer"))),
+        }
+        head.clear();
+    }
+}
+
+/// How many changes there are of each kind, and the first of them.
+fn summary(parts: &[Part]) -> String {
+    let all = || parts.iter().flat_map(|part| &part.changes);
+    let kinds = [
+        ChangeKind::Created,
+        ChangeKind::Modified,
+        ChangeKind::Deleted,
+        ChangeKind::Retyped,
+    ];
+    let counts = kinds.map(|kind| {
+        let count = all().filter(|change| change.kind == kind).count();
+        (count > 0).then(|| format!("{count} {}", kind.name()))
+    });
+    let counts: Vec<String> = counts.into_iter().flatten().collect();
+    let mut text = format!("\n{BOLD}changes:{BOLD:#} {}\n", counts.join(", "));
+    let lines = parts
+        .iter()
+        .flat_map(|part| part.changes.iter().map(|change| line(&part.at, change)));
+    text.extend(lines.take(SHOWN_PATHS));
+    let count = all().count();
+    if count > SHOWN_PATHS {
+        text.push_str(&format!("  {DIM}and {} more{DIM:#}\n", count - SHOWN_PATHS));
+    }
+    text
+}
+
+/// `  M src/main.rs  mode 644 to 755`
+fn line(at: &At, change: &Change) -> String {
+    let (letter, style) = match change.kind {
+        ChangeKind::Created => ('A', GREEN),
+        ChangeKind::Modified => ('M', YELLOW),
+        ChangeKind::Deleted => ('D', RED),
+        ChangeKind::Retyped => ('T', YELLOW),
+    };
+    let mut notes = Vec::new();
+    if let (ChangeKind::Retyped, Some(was)) = (change.kind, change.was) {
+        notes.push(format!("{was} to {}", change.what));
+    } else if change.what != jig_files::What::File {
+        notes.push(change.what.to_string());
+    }
+    if let Some((before, after)) = change.mode {
+        notes.push(format!("mode {before:o} to {after:o}"));
+    }
+    if change.is_of_attributes() && change.mode.is_none() {
+        notes.push(match change.attributes {
+            true => "attributes only".to_owned(),
+            false => "time only".to_owned(),
+        });
+    }
+    if change.conflict {
+        notes.push("changed by somebody else meanwhile".to_owned());
+    }
+    if let Some(unfit) = change.unfit {
+        notes.push(format!("cannot be applied: {unfit}"));
+    }
+    let notes = match notes.is_empty() {
+        true => String::new(),
+        false => format!("  {DIM}{}{DIM:#}", notes.join(", ")),
+    };
+    let path = on_one_line(&at.shown(change));
+    format!("  {style}{letter}{style:#} {path}{notes}\n")
+}
+
+/// The diffs, up to about so many lines.
+fn diffs(parts: &[Part], most: usize, rest: &str) -> String {
+    let mut text = String::new();
+    let (mut lines, mut left_out) = (0, 0);
+    for part in parts {
+        let Some(layer) = &part.layer else {
+            continue;
+        };
+        for change in part.changes.iter().filter(|change| change.content) {
+            if lines >= most {
+                left_out += 1;
+                continue;
+            }
+            let limits = DiffLimits {
+                lines: (most - lines).min(DiffLimits::default().lines),
+                ..DiffLimits::default()
+            };
+            let path = on_one_line(&part.at.shown(change));
+            let (shown, count) = match layer.diff(change, limits) {
+                Ok(Diff::Text { text, left_off }) => {
+                    let mut shown = diff::coloured(&printable(&text));
+                    if left_off > 0 {
+                        shown.push_str(&format!("{DIM}({left_off} more lines){DIM:#}\n"));
+                    }
+                    (shown, text.lines().count())
+                }
+                Ok(Diff::Binary { before, after }) => {
+                    let sizes = sizes(change, before, after);
+                    (format!("{path}: binary, {sizes}\n"), 1)
+                }
+                Ok(Diff::TooLarge { before, after }) => {
+                    let sizes = sizes(change, before, after);
+                    (format!("{path}: too large to show, {sizes}\n"), 1)
+                }
+                Ok(_) => continue,
+                Err(error) => (format!("{path}: cannot be shown: {error}\n"), 1),
+            };
+            text.push('\n');
+            text.push_str(&shown);
+            lines += count;
+        }
+    }
+    if left_out > 0 {
+        let rest = match rest {
+            "" => String::new(),
+            rest => format!("; {rest}"),
+        };
+        text.push_str(&format!("\n{DIM}and diffs of {left_out} more{rest}{DIM:#}\n"));
+    }
+    text
+}
+
+fn sizes(change: &Change, before: u64, after: u64) -> String {
+    match change.kind {
+        ChangeKind::Created => format!("{after} bytes"),
+        ChangeKind::Deleted => format!("{before} bytes"),
+        _ => format!("{before} to {after} bytes"),
+    }
+}
+
+/// What became of the changes.
+fn outcome(outcomes: &[(At, Applied)]) -> String {
+    let done: usize = outcomes.iter().map(|(_, applied)| applied.done.len()).sum();
+    let noun = if done == 1 { "change" } else { "changes" };
+    let mut text = format!("jig: {done} {noun} applied\n");
+    let mut add = |at: &At, change: &Change, why: &str| {
+        let path = on_one_line(&at.shown(change));
+        let kind = change.kind.name();
+        text.push_str(&format!("jig: not applied: {kind} {path}: {}\n", printable(why)));
+    };
+    for (at, applied) in outcomes {
+        for change in &applied.refused {
+            add(at, change, "the rules do not allow it");
+        }
+        for change in &applied.conflicts {
+            add(at, change, "somebody else has changed it meanwhile");
+        }
+        for failed in &applied.failed {
+            add(at, &failed.change, &failed.why);
+        }
+    }
+    for kept in outcomes.iter().filter_map(|(_, applied)| applied.kept.as_ref()) {
+        let kept = kept.display().to_string();
+        text.push_str(&format!(
+            "jig: what the command made is kept for a week in {}\n",
+            printable(&kept)
+        ));
+    }
+    text
+}
+
+/// All of it, for programs.
+fn told(parts: &[Part], outcome: &str, why: Option<&str>, outcomes: &[(At, Applied)]) -> Json {
+    let changes: Vec<Json> = parts
+        .iter()
+        .flat_map(|part| part.changes.iter().map(|change| change_told(&part.at, change)))
+        .collect();
+    let mut told = json!({ "changes": changes, "outcome": outcome });
+    if let Some(why) = why {
+        told["why"] = json!(why);
+    }
+    let paths = |of: fn(&Applied) -> &[Change]| -> Vec<String> {
+        let outcomes = outcomes.iter();
+        outcomes
+            .flat_map(|(at, applied)| of(applied).iter().map(|change| at.shown(change)))
+            .collect()
+    };
+    if outcome == "applied" {
+        let failed = outcomes.iter().flat_map(|(at, applied)| {
+            let failed = applied.failed.iter();
+            failed.map(|one| json!({ "path": at.shown(&one.change), "why": one.why }))
+        });
+        told["failed"] = failed.collect();
+        told["applied"] = json!(paths(|applied| &applied.done));
+        told["refused"] = json!(paths(|applied| &applied.refused));
+        told["conflicts"] = json!(paths(|applied| &applied.conflicts));
+        let kept = outcomes.iter().filter_map(|(_, applied)| applied.kept.as_ref());
+        let kept: Vec<String> = kept.map(|kept| kept.display().to_string()).collect();
+        told["kept"] = json!(kept);
+    }
+    told
+}
+
+fn change_told(at: &At, change: &Change) -> Json {
+    let mut told = json!({
+        "path": at.shown(change),
+        "kind": change.kind.name(),
+        "what": change.what.name(),
+        "size": change.size,
+        "content": change.content,
+        "conflict": change.conflict,
+    });
+    if let Some(was) = change.was {
+        told["was"] = json!(was.name());
+    }
+    if let Some((before, after)) = change.mode {
+        told["mode"] = json!([format!("{before:o}"), format!("{after:o}")]);
+    }
+    if let Some(unfit) = change.unfit {
+        told["unfit"] = json!(unfit.to_string());
+    }
+    told
+}
+
+/// A path in which a tool has put a line end must not pass for two.
+fn on_one_line(path: &str) -> String {
+    printable(path).replace(['\n', '\t'], "\u{fffd}")
+}
+
+/// How many paths are listed.
+const SHOWN_PATHS: usize = 100;
+
+/// How many lines of diffs are shown before somebody asks for more.
+const SHOWN_LINES: usize = 200;

@@ -1,0 +1,316 @@
+//! `jig suggest`: a command is watched, and the rules that it needs are proposed.
+
+mod trial;
+mod words;
+
+use anyhow::{Context, anyhow, bail};
+use camino::{Utf8Path, Utf8PathBuf};
+use jig_config::{AddedNet, Additions, Edit, Runtime, Sources, WORKSPACE_FILES};
+use jig_engine::{LearnError, Learner, Proposal};
+use jig_sandbox::Exit;
+
+use self::trial::{Ended, Trial};
+use crate::args::{Global, SuggestArgs};
+use crate::cmd::call;
+use crate::cmd::run::hosts;
+use crate::exit::Done;
+use crate::interrupt;
+use crate::output::{Output, remark};
+use crate::workspace::{self, Project};
+
+pub(crate) fn run(args: &SuggestArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
+    let mut lesson = Lesson::new(args, global)?;
+    let (engine, tool) = (lesson.engine(&lesson.additions.clone(), out)?, &lesson.tool);
+    let command = lesson.started(args)?;
+    let learner = Learner::new(&engine, tool, &command, args.width);
+    let mut learner = learner.map_err(explained)?;
+    let trial = Trial {
+        tokens: interrupt::tokens()?,
+        args: args.command[1..].to_vec(),
+        cwd: lesson.cwd.clone(),
+        time: engine.config().tool(tool).and_then(|tool| tool.sandbox.limits.time),
+    };
+
+    let line = args.command.join(" ");
+    remark(&format!("jig: watching `{line}`; what it changes goes into a layer, and is thrown away"));
+    let watched = loop {
+        let rehearsal = learner.wide(&engine).map_err(explained)?;
+        let ended = trial.watched(rehearsal)?;
+        learner.saw(ended.run);
+        if ended.interrupted {
+            return Ok(Done::Passed(ended.exit));
+        }
+        // A command that works without what it looked for in the home does not need it.
+        if ended.exit.is_success() || !learner.show_more_of_home() {
+            break ended.exit;
+        }
+        remark("jig: it failed, and looked for files of your home; watching it with them");
+    };
+    if !watched.is_success() {
+        let proposal = learner.proposal();
+        let told = words::Told {
+            lesson: &lesson,
+            line: &line,
+            proposal: &proposal,
+            outcome: words::Outcome::Failed(watched),
+        };
+        told.print(out)?;
+        return Ok(Done::Passed(watched));
+    }
+    let (proposal, enough) = lesson.tried(&mut learner, &trial, out)?;
+    let proposal = match enough {
+        Enough::Yes => proposal,
+        Enough::Interrupted(exit) => return Ok(Done::Passed(exit)),
+        Enough::No(_) => proposal,
+    };
+    let outcome = match &enough {
+        Enough::No(ended) => words::Outcome::NotEnough(ended.exit, ended.tail.clone()),
+        _ => words::Outcome::Enough,
+    };
+    let is_enough = matches!(enough, Enough::Yes);
+    if is_enough && args.write {
+        lesson.write(&proposal)?;
+    }
+    let told = words::Told {
+        lesson: &lesson,
+        line: &line,
+        proposal: &proposal,
+        outcome,
+    };
+    told.print(out)?;
+    Ok(match is_enough {
+        true => Done::Ok,
+        false => Done::Bad,
+    })
+}
+
+/// Whether the proposed rules are enough for the command.
+enum Enough {
+    Yes,
+    No(Box<Ended>),
+    Interrupted(Exit),
+}
+
+/// What is learned, for which tool, and in which file it belongs.
+pub(super) struct Lesson {
+    root: Utf8PathBuf,
+    sources: Sources,
+    /// The file that the rules belong in.
+    file: Utf8PathBuf,
+    text: Option<String>,
+    tool: String,
+    /// What the tool gets whatever is learned: its command, if it is new, and the hosts that were named.
+    additions: Additions,
+    /// Where the command runs.
+    cwd: Utf8PathBuf,
+    is_written: bool,
+}
+
+impl Lesson {
+    fn new(args: &SuggestArgs, global: &Global) -> anyhow::Result<Self> {
+        let root = workspace::root(global.workspace.as_deref())?;
+        let project = Project::load_at(root.clone(), global, &[])?;
+        let tool = match &args.tool {
+            Some(tool) => tool.clone(),
+            None => free_name(&project, &args.command),
+        };
+        let mut file = root.join("jig.toml");
+        let mut additions = Additions::default();
+        match project.config().tool(&tool) {
+            Some(known) if known.runtime != Runtime::Stdio => bail!(
+                "the tool `{tool}` has the runtime `{}`, and what a command needs is learned for tools of \
+                 the runtime `stdio`",
+                known.runtime.name()
+            ),
+            Some(known) => {
+                // Rules stand with the tool, if that is a file of the workspace.
+                let declared = known.declared_at().file().map(Utf8Path::to_owned);
+                let own = |path: &Utf8PathBuf| {
+                    WORKSPACE_FILES.iter().any(|name| root.join(name) == *path)
+                };
+                file = declared.filter(own).unwrap_or(file);
+            }
+            None => additions.command = Some(as_tool(&args.command, &root)?),
+        }
+        for text in &args.net {
+            let host = hosts::parse(text)?;
+            additions.net.push(AddedNet {
+                host: host.host.to_owned(),
+                scheme: host.scheme.map(str::to_owned),
+                port: host.port,
+                path_prefix: host.path.map(str::to_owned),
+                comment: vec![format!("named by --net {text}")],
+            });
+        }
+        let shown = file.strip_prefix(&root).unwrap_or(&file);
+        let text = jig_config::read_config(&file, shown.as_str())?;
+        let sources = Sources {
+            lint: false,
+            files: global.config.clone(),
+            sets: global.set.clone(),
+            ..Sources::from_environment(root.clone())
+        };
+        let current = workspace::current()?;
+        let cwd = match args.tool {
+            // A tool starts at the top of the workspace.
+            Some(_) => root.clone(),
+            None => Some(current).filter(|it| it.starts_with(&root)).unwrap_or(root.clone()),
+        };
+        Ok(Self {
+            root,
+            sources,
+            file,
+            text,
+            tool,
+            additions,
+            cwd,
+            is_written: false,
+        })
+    }
+
+    /// The command as it is started: a path is meant from where it runs.
+    fn started(&self, args: &SuggestArgs) -> anyhow::Result<Vec<String>> {
+        let mut command = args.command.clone();
+        if let Some(program) = command.first_mut()
+            && program.contains('/')
+        {
+            *program = workspace::current()?.join(&*program).into_string();
+        }
+        Ok(command)
+    }
+
+    /// The file as it would be with these additions.
+    fn edit(&self, additions: &Additions) -> anyhow::Result<Edit> {
+        let shown = self.file.strip_prefix(&self.root).unwrap_or(&self.file);
+        let failed = || format!("`{shown}` cannot be changed");
+        let mut edit = Edit::new(self.text.as_deref()).with_context(failed)?;
+        edit.add(&self.tool, additions).with_context(failed)?;
+        Ok(edit)
+    }
+
+    /// An engine for the configuration as it would be with these additions. Nothing is written.
+    fn engine(&self, additions: &Additions, out: &mut Output) -> anyhow::Result<jig_engine::Engine> {
+        let loaded = self.edit(additions)?.check(&self.sources, &self.file)?;
+        let project = Project {
+            root: self.root.clone(),
+            loaded,
+        };
+        call::engine(&project, out)
+    }
+
+    /// What is added for a proposal.
+    fn added(&self, proposal: &Proposal) -> Additions {
+        Additions {
+            command: self.additions.command.clone(),
+            net: self.additions.net.clone(),
+            ..proposal.additions()
+        }
+    }
+
+    /// Runs the command under what is proposed, and learns from what it still lacks.
+    fn tried(
+        &self,
+        learner: &mut Learner,
+        trial: &Trial,
+        out: &mut Output,
+    ) -> anyhow::Result<(Proposal, Enough)> {
+        remark("jig: trying it under the proposed rules, on a new layer");
+        let mut rounds = 0;
+        loop {
+            let proposal = learner.proposal();
+            remark(&format!("DEBUG {}", self.edit(&self.added(&proposal))?));
+            let engine = self.engine(&self.added(&proposal), out)?;
+            let rehearsal = learner.confined(&engine, &self.tool).map_err(explained)?;
+            let ended = trial.confined(rehearsal)?;
+            if ended.interrupted {
+                return Ok((proposal, Enough::Interrupted(ended.exit)));
+            }
+            if ended.exit.is_success() {
+                return Ok((proposal, Enough::Yes));
+            }
+            rounds += 1;
+            learner.saw(ended.run.clone());
+            let is_wider = learner.proposal() != proposal && rounds < MOST_ROUNDS;
+            if !is_wider && !learner.make_nothing() {
+                return Ok((proposal, Enough::No(Box::new(ended))));
+            }
+            remark("jig: that was not enough; trying it with what it lacked");
+        }
+    }
+
+    /// Writes the rules, and makes the directories that they speak of.
+    fn write(&mut self, proposal: &Proposal) -> anyhow::Result<()> {
+        let edit = self.edit(&self.added(proposal))?;
+        edit.check(&self.sources, &self.file)?;
+        let shown = self.file.strip_prefix(&self.root).unwrap_or(&self.file);
+        if edit.is_changed() {
+            edit.save(&self.file)?;
+            remark(&format!("jig: the tool `{}` in `{shown}` has these rules now", self.tool));
+        } else {
+            remark(&format!("jig: the tool `{}` in `{shown}` has these rules already", self.tool));
+        }
+        for path in &proposal.make {
+            make(&path.under(&self.root)).with_context(|| format!("cannot make `{path}`"))?;
+            remark(&format!("jig: made the directory `{path}`"));
+        }
+        self.is_written = true;
+        Ok(())
+    }
+}
+
+/// The name of a new tool for a command: that of its program, if no tool has it.
+fn free_name(project: &Project, command: &[String]) -> String {
+    let program = command.first().map(String::as_str).unwrap_or_default();
+    let name = Utf8Path::new(program).file_stem().unwrap_or("command");
+    let letters = name.chars().map(|c| match c.is_ascii_alphanumeric() {
+        true => c,
+        false => '_',
+    });
+    let name: String = letters.collect();
+    match project.config().tool(&name) {
+        Some(_) => format!("{name}_command"),
+        None => name,
+    }
+}
+
+/// A command as a tool starts it: a path in the workspace is meant from its top.
+fn as_tool(command: &[String], root: &Utf8Path) -> anyhow::Result<Vec<String>> {
+    let mut command = command.to_vec();
+    if let Some(program) = command.first_mut()
+        && program.contains('/')
+    {
+        let path = workspace::current()?.join(&*program);
+        let path: Utf8PathBuf = path.components().filter(|part| part.as_str() != ".").collect();
+        *program = match path.strip_prefix(root) {
+            Ok(inside) => format!("./{inside}"),
+            Err(_) => path.into_string(),
+        };
+    }
+    Ok(command)
+}
+
+fn explained(error: LearnError) -> anyhow::Error {
+    let hint = match &error {
+        LearnError::NoState => "hint: set HOME or XDG_STATE_HOME",
+        LearnError::Layer { .. } => {
+            "hint: the workspace must not hold the directory of jig's state: set XDG_STATE_HOME to one \
+             elsewhere; nothing was run"
+        }
+        _ => return error.into(),
+    };
+    anyhow!(hint).context(error)
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the user asked for it, in a workspace in which nothing runs"
+)]
+fn make(path: &Utf8Path) -> std::io::Result<()> {
+    match std::fs::create_dir(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        done => done,
+    }
+}
+
+/// How often a command is tried: each time it may get as far as to what it lacks next.
+const MOST_ROUNDS: usize = 4;

@@ -1,0 +1,147 @@
+//! [`Trial`]: runs of a command that are watched to their end.
+
+use std::collections::VecDeque;
+use std::io::{self, Read};
+use std::os::fd::AsFd as _;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, anyhow};
+use camino::Utf8PathBuf;
+use jig_broker::Gateway;
+use jig_engine::{Rehearsal, Run};
+use jig_sandbox::{Child, Exit, SpawnError, SpawnRequest, Stdio};
+
+use crate::interrupt::Tokens;
+
+/// How a command is run.
+pub(super) struct Trial {
+    pub(super) tokens: Tokens,
+    /// Its arguments.
+    pub(super) args: Vec<String>,
+    /// Where it starts, if it can see that.
+    pub(super) cwd: Utf8PathBuf,
+    /// The longest that it may run.
+    pub(super) time: Option<Duration>,
+}
+
+/// How a run ended, and what came of it.
+#[derive(Debug)]
+pub(super) struct Ended {
+    pub(super) exit: Exit,
+    pub(super) run: Run,
+    /// The end of what it printed, where that was not shown.
+    pub(super) tail: String,
+    /// Whether somebody pressed ctrl-C.
+    pub(super) interrupted: bool,
+}
+
+impl Trial {
+    /// Runs it with its output where our remarks go.
+    pub(super) fn watched(&self, rehearsal: Rehearsal) -> anyhow::Result<Ended> {
+        let ours = || io::stderr().as_fd().try_clone_to_owned().map(Stdio::Given);
+        let failed = "cannot hand over a standard stream";
+        let (stdout, stderr) = (ours().context(failed)?, ours().context(failed)?);
+        self.run(rehearsal, stdout, stderr)
+    }
+
+    /// Runs it silently, and keeps the end of what it printed.
+    pub(super) fn confined(&self, rehearsal: Rehearsal) -> anyhow::Result<Ended> {
+        let (reader, writer) = io::pipe().context("cannot make a pipe")?;
+        let other = writer.try_clone().context("cannot make a pipe")?;
+        let (stdout, stderr) = (Stdio::Given(writer.into()), Stdio::Given(other.into()));
+        thread::scope(|scope| {
+            let tail = scope.spawn(move || tail(reader));
+            let mut ended = self.run(rehearsal, stdout, stderr)?;
+            ended.tail = tail.join().unwrap_or_default();
+            Ok(ended)
+        })
+    }
+
+    fn run(&self, rehearsal: Rehearsal, stdout: Stdio, stderr: Stdio) -> anyhow::Result<Ended> {
+        let prepared = &rehearsal.prepared;
+        let mut request = SpawnRequest::new(prepared.confined.program.clone(), "/");
+        prepared.confined.apply(&mut request);
+        request.args = self.args.iter().map(Into::into).collect();
+        if request.cwd == prepared.root {
+            request.cwd = self.cwd.clone().into_std_path_buf();
+        }
+        request.stdout = stdout;
+        request.stderr = stderr;
+        let mut child = jig_sandbox::spawn(request).map_err(not_started)?;
+        let Some(observer) = child.observer.take() else {
+            child.kill();
+            let why = child.unobserved.take().unwrap_or_default();
+            let hint = "hint: write the rules by hand; `jig run` says what a command is refused";
+            return Err(anyhow!(hint).context(format!("the command cannot be watched: {why}")));
+        };
+        let sockets = child.gateway.take();
+        let gateway = sockets.map(|sockets| prepared.broker.open_gateway(sockets));
+        let gateway = gateway
+            .transpose()
+            .context("cannot serve the network of the command")?;
+        let (exit, interrupted) = self.wait(&child)?;
+        let observation = observer.finish();
+        drop(child);
+        let denials = gateway.map(Gateway::close).unwrap_or_default();
+        Ok(Ended {
+            exit,
+            run: rehearsal.end(observation, denials)?,
+            tail: String::new(),
+            interrupted,
+        })
+    }
+
+    /// Waits for the end. Says also whether somebody wanted it.
+    fn wait(&self, child: &Child) -> anyhow::Result<(Exit, bool)> {
+        let began = Instant::now();
+        loop {
+            if let Some(exit) = child.wait_timeout(TICK).context(LOST)? {
+                return Ok((exit, false));
+            }
+            let interrupted = self.tokens.cancel.is_cancelled();
+            if interrupted || self.time.is_some_and(|time| began.elapsed() > time) {
+                return Ok((child.end(GRACE).context(LOST)?, interrupted));
+            }
+        }
+    }
+}
+
+fn not_started(error: SpawnError) -> anyhow::Error {
+    match error {
+        SpawnError::Confinement { reason, .. } => {
+            let hint = "hint: `jig doctor` says what this machine can enforce; write the rules by hand, and \
+                        `jig run` says what a command is refused";
+            anyhow!(hint).context(format!("nothing was run: {reason}"))
+        }
+        error => error.into(),
+    }
+}
+
+/// The end of what comes.
+fn tail(mut reader: impl Read) -> String {
+    let mut kept = VecDeque::new();
+    let mut chunk = [0; 4096];
+    loop {
+        match reader.read(&mut chunk) {
+            Ok(0) => break,
+            Ok(count) => kept.extend(&chunk[..count]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => break,
+        }
+        let over = kept.len().saturating_sub(MOST_TAIL);
+        kept.drain(..over);
+    }
+    String::from_utf8_lossy(kept.make_contiguous()).into_owned()
+}
+
+const LOST: &str = "cannot wait for the command";
+
+/// How soon ctrl-C is noticed.
+const TICK: Duration = Duration::from_millis(50);
+
+/// From asking a command to end to killing it.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// How much of what a silent run printed is kept.
+const MOST_TAIL: usize = 8 * 1024;

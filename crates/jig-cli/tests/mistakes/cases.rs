@@ -1,0 +1,75 @@
+//! The mistakes, by what they are about.
+
+pub(crate) mod files;
+pub(crate) mod limits;
+pub(crate) mod mediated;
+pub(crate) mod network;
+pub(crate) mod outside;
+pub(crate) mod run;
+
+/// A command that fails for a reason that can be mended in one step.
+#[derive(Debug, Default)]
+pub(crate) struct Mistake {
+    pub(crate) name: &'static str,
+    /// Files that exist: of the workspace, `~/` of the user, `../` elsewhere on the machine. What begins
+    /// with `#!` can be run.
+    pub(crate) files: &'static [(&'static str, &'static str)],
+    /// The rest of the configuration; it starts below `[tools.check]`.
+    pub(crate) config: &'static str,
+    pub(crate) way: Way,
+    /// What is printed once it works.
+    pub(crate) works: &'static str,
+    /// Who has to listen.
+    pub(crate) server: Listens,
+}
+
+/// How something is done.
+#[derive(Debug)]
+pub(crate) enum Way {
+    /// By a tool that is a program, in the words of a shell.
+    Tool(&'static str),
+    /// By a tool that asks jig: the method, and its parameters.
+    Asks(&'static str, &'static str),
+    /// By one of jig's own tools.
+    Builtin(&'static str),
+    /// By `jig run` with these words.
+    Run(&'static str),
+}
+
+/// What a mistake needs of the machine besides files.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Listens {
+    /// A web server on some port of the loopback.
+    #[default]
+    Anywhere,
+    /// One on port 80, which not everybody may open.
+    WebPort,
+    /// A socket `/elsewhere/service.sock` besides.
+    Socket,
+}
+
+impl Default for Way {
+    fn default() -> Self {
+        Way::Tool("true")
+    }
+}
+
+impl Way {
+    pub(crate) fn command(&self) -> String {
+        match self {
+            Way::Tool(_) | Way::Asks(..) => "jig call --no-interaction check".to_owned(),
+            Way::Builtin(call) => format!("jig call --yes --no-interaction {call}"),
+            Way::Run(words) => format!("jig run {words}"),
+        }
+    }
+
+    /// The same as people are told.
+    pub(crate) fn shown(&self) -> String {
+        match self {
+            Way::Tool(does) => (*does).to_owned(),
+            Way::Asks(method, params) => format!("{method} {params}"),
+            Way::Builtin(call) => format!("jig call {call}"),
+            Way::Run(words) => format!("jig run {words}"),
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! The mistakes that everybody makes first. Each is made with the real `jig`; what the message says is then
+//! done mechanically, exactly once, and the same command has to work.
+//!
+//! The rows of the table in `docs/denials.md` are what was seen here. With `JIG_WRITE_DOCS=1` they are
+//! written anew.
+
+#![cfg(target_os = "linux")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    reason = "the tests make real workspaces and start the real program, and fail where that fails"
+)]
+
+mod cases;
+#[path = "../net/fixture.rs"]
+#[allow(dead_code, reason = "not every server of the network's tests is needed here")]
+mod fixture;
+mod page;
+mod remedy;
+mod scene;
+
+/// A test for each mistake, and all of them in order.
+macro_rules! mistakes {
+    ($($about:ident::$name:ident,)+) => {
+        $(
+            #[test]
+            fn $name() {
+                page::check(&cases::$about::$name());
+            }
+        )+
+
+        /// In the order of the table.
+        fn all() -> Vec<cases::Mistake> {
+            vec![$(cases::$about::$name(),)+]
+        }
+    };
+}
+
+mistakes! {
+    files::unlisted_file,
+    files::new_file,
+    files::new_folder,
+    files::changed_file,
+    files::deleted_file,
+    files::renamed_file,
+    files::script,
+    files::sensitive_file,
+    files::configuration_of_git,
+    outside::home_file,
+    outside::key,
+    outside::folder,
+    outside::cache,
+    outside::toolchain,
+    outside::own_program,
+    outside::socket,
+    outside::variable,
+    network::undeclared_host,
+    network::denied_host,
+    network::other_port,
+    network::other_path,
+    network::denied_path,
+    network::redirect,
+    network::own_service,
+    network::private_address,
+    limits::memory,
+    limits::time,
+    limits::file_size,
+    limits::output,
+    limits::descriptors,
+    mediated::asked_read,
+    mediated::asked_write,
+    mediated::asked_url,
+    mediated::asked_program,
+    mediated::asked_arguments,
+    mediated::builtin_create,
+    mediated::builtin_read,
+    run::run_home,
+    run::run_write,
+    run::run_sensitive,
+    run::run_service,
+    run::run_variable,
+    run::run_toolchain,
+    run::run_memory,
+}
+
+/// Every row belongs to a mistake that is made here, in this order, and there are at least thirty.
+#[test]
+fn the_table_is_complete() {
+    page::check_all(&all());
+}

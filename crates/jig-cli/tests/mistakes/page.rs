@@ -1,0 +1,120 @@
+//! The table in the docs.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use super::cases::Mistake;
+use super::fixture::site::for_each_user;
+use super::remedy::Remedy;
+use super::scene::Scene;
+
+/// Makes the mistake, does what the message says, and compares both with the docs.
+pub(crate) fn check(mistake: &Mistake) {
+    let rows = rows(mistake);
+    if is_writing() {
+        return;
+    }
+    let page = std::fs::read_to_string(page()).unwrap();
+    for row in rows {
+        assert!(
+            page.lines().any(|line| line == row),
+            "`docs/denials.md` does not have this row; JIG_WRITE_DOCS=1 writes it:\n{row}"
+        );
+    }
+}
+
+/// The table has these rows and no others, or gets them.
+pub(crate) fn check_all(mistakes: &[Mistake]) {
+    assert!(mistakes.len() >= 30, "{} mistakes", mistakes.len());
+    let text = std::fs::read_to_string(page()).unwrap();
+    let (head, rest) = text.split_once(BEGIN).unwrap();
+    let (table, tail) = rest.split_once(END).unwrap();
+    if is_writing() {
+        let mut table = HEAD.to_owned();
+        for mistake in mistakes {
+            let rows = rows(mistake);
+            let row = rows.first().expect("only who may open every port can write the table");
+            let _ = writeln!(table, "{row}");
+        }
+        std::fs::write(page(), format!("{head}{BEGIN}\n{table}\n{END}{tail}")).unwrap();
+        return;
+    }
+    let rows = table.lines().filter(|line| line.starts_with("| ")).skip(2);
+    let names: Vec<&str> = rows.filter_map(|row| row.split(" | ").next()).collect();
+    let expected: Vec<String> = mistakes.iter().map(|one| format!("| {}", one.name)).collect();
+    assert_eq!(names, expected);
+}
+
+/// What was seen, as a row, once for each user.
+fn rows(mistake: &Mistake) -> Vec<String> {
+    let rows = std::cell::RefCell::new(Vec::new());
+    for_each_user(|site| {
+        let Some(mut scene) = Scene::set(site, mistake) else {
+            return;
+        };
+        let command = mistake.way.command();
+        let first = scene.run(&command);
+        assert!(!first.success, "it works at once: {}", first.said);
+        let message = denial(&first.said);
+        let remedy = Remedy::find(&first.said);
+        let remedy = remedy.unwrap_or_else(|| panic!("no remedy in: {}", first.said));
+        let config = remedy.config(scene.config());
+        scene.configure(&config);
+        let second = scene.run(&remedy.command(&command));
+        assert!(
+            second.success && second.said.contains(mistake.works),
+            "first: {}\nwith: {remedy:?}\nthen: {}",
+            first.said,
+            second.said
+        );
+        let does = mistake.way.shown();
+        let remedy = match &remedy {
+            Remedy::Add(lines) => lines,
+            Remedy::Flags(flags) => flags,
+        };
+        let cells = [
+            mistake.name.to_owned(),
+            code(&does.replace("{port}", "8000").replace("{beside}", "/elsewhere")),
+            cell(&scene.stable(&message)),
+            code(&scene.stable(remedy)),
+        ];
+        rows.borrow_mut().push(format!("| {} |", cells.join(" | ")));
+    });
+    rows.into_inner()
+}
+
+/// The line that says what was refused, and why.
+fn denial(said: &str) -> String {
+    let marks = ["denied: ", "refused: ", "jig: "];
+    let line = marks.iter().find_map(|mark| {
+        let mut lines = said.lines();
+        lines.find_map(|line| line.split_once(mark))
+    });
+    let (_, line) = line.unwrap_or_else(|| panic!("nothing was refused: {said}"));
+    line.to_owned()
+}
+
+fn code(text: &str) -> String {
+    let lines = text.lines().filter(|line| !line.is_empty());
+    let lines: Vec<String> = lines.map(|line| format!("`{}`", cell(line))).collect();
+    lines.join("<br>")
+}
+
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|")
+}
+
+fn page() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/denials.md")
+}
+
+fn is_writing() -> bool {
+    std::env::var_os("JIG_WRITE_DOCS").is_some()
+}
+
+const HEAD: &str = "\
+| the mistake | what is done | jig says | what makes it work |
+| --- | --- | --- | --- |
+";
+const BEGIN: &str = "<!-- generated: first mistakes -->";
+const END: &str = "<!-- end of generated part -->";
