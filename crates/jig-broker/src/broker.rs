@@ -9,12 +9,13 @@ use std::time::Duration;
 use jiff::Timestamp;
 use jig_files::ProjectFiles;
 use jig_policy::{Capability, FileTarget, Policy, Resolved, Target as _, Verdict};
-use jig_proto::ProjectPath;
 use jig_proto::vfs::{ErrorReply, Request};
+use jig_proto::{Denial, ProjectPath};
 
 use crate::approvals::{ApprovalKey, Approvals};
 use crate::audit::{AuditDecision, AuditEntry, AuditSink, NullSink, OnAuditFailure};
 use crate::denial;
+use crate::explain::MAX_DENIALS;
 use crate::host_env::HostEnv;
 use crate::http::HttpSettings;
 use crate::inquiry::Inquiry;
@@ -124,6 +125,7 @@ impl Broker {
             audit_failure: Mutex::new(None),
             approvals: parts.approvals,
             secrets: parts.secrets,
+            refused: Mutex::new(Vec::new()),
         });
         Self {
             _tenure: Arc::new(Tenure(Arc::clone(&inner))),
@@ -160,6 +162,12 @@ impl Broker {
     /// The values that do not reach the tool, for whoever sends it something past this door.
     pub fn secrets(&self) -> &Secrets {
         &self.inner.secrets
+    }
+
+    /// What the tool was refused so far, each once, the first few.
+    pub fn refusals(&self) -> Vec<Denial> {
+        let refused = self.inner.refused.lock();
+        refused.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Writes audit lines that wait in the sink. A failure is kept for
@@ -233,7 +241,9 @@ impl Broker {
                     let record = judge.record(AuditDecision::Allow, time);
                     record.finish(error.kind().name());
                 }
-                Judged::Refused(inner.scrub_error(error))
+                let error = inner.scrub_error(error);
+                inner.note_refusal(&error);
+                Judged::Refused(error)
             }
         }
     }
@@ -257,9 +267,26 @@ pub(crate) struct Inner {
     audit_failure: Mutex<Option<io::Error>>,
     pub(crate) approvals: Arc<Approvals>,
     pub(crate) secrets: Secrets,
+    /// What was refused so far.
+    refused: Mutex<Vec<Denial>>,
 }
 
 impl Inner {
+    /// Keeps what was refused, for the result of the call. A tool can ask for any number of things.
+    pub(crate) fn note_refusal(&self, error: &ErrorReply) {
+        let Some(denial) = denial::of_reply(error) else {
+            return;
+        };
+        let refused = self.refused.lock();
+        let mut refused = refused.unwrap_or_else(PoisonError::into_inner);
+        let denial = denial.bounded();
+        if let Some(known) = refused.iter_mut().find(|known| known.is_same(&denial)) {
+            known.count = known.count.saturating_add(1);
+        } else if refused.len() < MAX_DENIALS {
+            refused.push(denial);
+        }
+    }
+
     /// Writes an entry, without the secrets that its texts may hold.
     pub(crate) fn audit(&self, mut entry: AuditEntry) {
         if let Some(scrubber) = self.secrets.scrubber() {

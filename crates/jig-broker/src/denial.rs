@@ -81,6 +81,30 @@ pub(crate) fn denial(refusal: &Refusal, around: &Surroundings<'_>) -> Denial {
     }
 }
 
+/// A refusal that was answered, as the result of a call tells it; `None` if it is none.
+pub(crate) fn of_reply(reply: &ErrorReply) -> Option<Denial> {
+    let data = &reply.data;
+    let (operation, target) = (data.operation.as_ref()?, data.target.as_ref()?);
+    if !reply.kind().is_denial() {
+        return None;
+    }
+    // The sentence says also what is told in parts here.
+    let said = reply.message.strip_prefix("access denied: ");
+    let said = said.unwrap_or(&reply.message);
+    let why = said.strip_prefix(&format!("{operation} on `{target}`: "));
+    let granted = format!(" (granted: {})", data.grants.join(", "));
+    Some(Denial {
+        rule: data.rule.clone(),
+        grants: data.grants.clone(),
+        hint: data.hint.clone(),
+        ..Denial::new(
+            operation,
+            target,
+            why.unwrap_or(said).replacen(&granted, "", 1),
+        )
+    })
+}
+
 /// A denial that was found where no single target was judged, completed by what is known of the request.
 pub(crate) fn completed(
     error: ErrorReply,

@@ -23,6 +23,7 @@ mod outside;
 mod place;
 #[cfg(unix)]
 mod sandbox_toml;
+mod variables;
 
 use camino::Utf8Path;
 use jiff::Timestamp;

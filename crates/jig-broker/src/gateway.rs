@@ -15,6 +15,7 @@
 mod body;
 mod connection;
 mod denials;
+mod destination;
 mod dial;
 mod exchange;
 mod head;
@@ -30,12 +31,13 @@ mod wire;
 
 use std::io;
 use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::os::fd::AsFd as _;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use jig_proto::Denial;
-use jig_sandbox::{GatewaySockets, Interest, Ready, Waker, poll};
+use jig_sandbox::{GatewaySockets, Interest, Observation, Ready, SeenTarget, Waker, poll};
 
 use self::denials::Denials;
 use self::names::{Names, Plan};
@@ -49,7 +51,7 @@ impl Broker {
     ///
     /// If the sockets cannot be used, or no thread can be started.
     pub fn open_gateway(&self, sockets: GatewaySockets) -> io::Result<Gateway> {
-        Gateway::open(&self.inner, sockets, Plan::SANDBOX)
+        Gateway::serve(&self.inner, sockets)
     }
 }
 
@@ -70,6 +72,7 @@ impl Gateway {
             socket.set_nonblocking(true)?;
             sources.push(Source::Lookups(socket));
         }
+        let ports = sockets.listeners.iter().map(|(port, _)| *port).collect();
         for (port, listener) in sockets.listeners {
             let listener = TcpListener::from(listener);
             listener.set_nonblocking(true)?;
@@ -86,6 +89,7 @@ impl Gateway {
             inner: Arc::clone(inner),
             names: Names::new(plan),
             denials: Denials::default(),
+            ports,
             open: Mutex::new(0),
             all_ended: Condvar::new(),
             room: groups.iter().map(|(_, room)| room.clone()).collect(),
@@ -108,7 +112,8 @@ impl Gateway {
 
     /// Serves the sockets of a program that a tool has run.
     pub(crate) fn serve(inner: &Arc<Inner>, sockets: GatewaySockets) -> io::Result<Self> {
-        Self::open(inner, sockets, Plan::SANDBOX)
+        let plan = Plan::of(&sockets);
+        Self::open(inner, sockets, plan)
     }
 
     /// What was refused so far, each once and with how often.
@@ -119,6 +124,18 @@ impl Gateway {
     /// Ends all connections, and tells what was refused.
     pub fn close(mut self) -> Vec<Denial> {
         self.end();
+        self.denials()
+    }
+
+    /// As [`close`](Self::close), for a program that was watched. A connection to a name on a port that no rule
+    /// opens never arrives here: it is told, too, if it was seen.
+    pub fn close_watched(mut self, observation: &Observation) -> Vec<Denial> {
+        self.end();
+        for seen in &observation.seen {
+            if let SeenTarget::Address(address) = &seen.target {
+                connection::tell_unserved(&self.shared, *address, seen.count);
+            }
+        }
         self.denials()
     }
 
@@ -149,6 +166,8 @@ struct Shared {
     inner: Arc<Inner>,
     names: Names,
     denials: Denials,
+    /// The ports that are served.
+    ports: Vec<u16>,
     /// How many connections there are.
     open: Mutex<usize>,
     all_ended: Condvar,
@@ -204,7 +223,6 @@ enum Source {
 /// Serves sources until the gateway is closed. While there is no room for connections they wait where the
 /// kernel keeps them; lookups go on.
 fn serve(shared: &Arc<Shared>, sources: &[Source], room: &Waker) {
-    use std::os::fd::AsFd as _;
     while !shared.stop.is_cancelled() {
         room.clear();
         let is_full = *shared.open() >= MAX_CONNECTIONS;

@@ -233,7 +233,9 @@ impl Inquiry {
             retryable: reply.data.retryable,
             ..ask.reply.data
         };
-        self.broker.inner.scrub_error(reply)
+        let reply = self.broker.inner.scrub_error(reply);
+        self.broker.inner.note_refusal(&reply);
+        reply
     }
 }
 

@@ -151,7 +151,9 @@ impl Work {
             Err(error) => {
                 let error = denial::completed(error, &inner.policy, method, record.target());
                 record.fail(&error);
-                Err(inner.scrub_error(error))
+                let error = inner.scrub_error(error);
+                inner.note_refusal(&error);
+                Err(error)
             }
         }
     }

@@ -390,6 +390,7 @@ Examples:
   jig run --read . --write out -- make      only `out` can be changed
   jig run --net pypi.org --net files.pythonhosted.org -- pip download requests
   jig run --policy fmt -- rustfmt src/*.rs  under the rules of the tool `fmt`
+  jig run --overlay -- ./migrate.sh         see what it would change, then decide
   jig run --dry-run -- make                 print what would be enforced
 
 Without --policy, --read and --write, the command may read, change and run whatever is in the
@@ -400,6 +401,11 @@ The exit code is that of the command; 1 if it ended well but left something wher
 into being, which is then moved away; 124 if a limit ended it, 125 if jig could not run it, 126 if it
 may not be executed, 127 if it was not found. A signal that ends the command ends jig, and signals to
 jig reach the command.
+
+With --overlay nothing is changed until you say so: what the command writes goes to a layer over all that
+it may change. Without --apply or --discard you are asked; where there is nobody to ask, the changes are
+shown and discarded. What the rules do not allow, and what somebody else has changed meanwhile, is not
+applied. In a layer a directory that was there before cannot be renamed in one step; `mv` copies it.
 
 At a terminal the command gets a terminal of its own, so that editors, pagers and shells work and yours
 stays as it was; --pty never hands over the streams as they are, --pty always does the same in a pipe.";
@@ -445,6 +451,15 @@ pub(crate) struct RunArgs {
     /// Whether the command gets a terminal of its own; auto: if jig is used at one
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub(crate) pty: When,
+    /// Keep its changes apart: afterwards jig shows them, and asks whether to apply or to discard them
+    #[arg(long)]
+    pub(crate) overlay: bool,
+    /// With --overlay: apply the changes if the command ends with 0
+    #[arg(long, requires = "overlay")]
+    pub(crate) apply: bool,
+    /// With --overlay: show the changes and discard them
+    #[arg(long, requires = "overlay", conflicts_with = "apply")]
+    pub(crate) discard: bool,
     /// Run it even where this machine can't enforce all of it, and say what is missing
     #[arg(long)]
     pub(crate) best_effort: bool,

@@ -82,6 +82,12 @@ impl Output {
         self.stderr(&format!("{}\n", printable(text)));
     }
 
+    /// Prints text on stderr, with its colours if it is a terminal. What a tool wrote must be
+    /// [`printable`].
+    pub(crate) fn aside(&mut self, text: &str) {
+        self.stderr(text);
+    }
+
     /// Prints an error for programs: on stdout, where they read.
     pub(crate) fn error_json(&mut self, value: &Json) {
         // A reader that has gone away is no reason for another error.

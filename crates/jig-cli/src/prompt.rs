@@ -32,6 +32,16 @@ impl Terminal {
         (yes || tty.is_some()).then_some(Self { yes, tty })
     }
 
+    /// One of a few words, by its first letter; an empty line is the last one. `None` if nobody answers.
+    pub(crate) fn word(&mut self, head: &str, help: &str, words: &[&str]) -> Option<String> {
+        let _asking = interrupt::asking();
+        match self.choose(head, help, words) {
+            Answer::Given(Json::String(word)) => Some(word),
+            Answer::Rejected(_) => words.last().map(|word| (*word).to_owned()),
+            _ => None,
+        }
+    }
+
     fn prompt(&mut self, ask: &Ask<'_>) -> Answer {
         let question = ask.question;
         // It is said whose question it is: a tool can write anything into its own.

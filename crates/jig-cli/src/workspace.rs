@@ -139,6 +139,8 @@ pub(crate) fn clear(root: &Utf8Path) -> anyhow::Result<()> {
     let Some(state) = Environment::of_this_process().state() else {
         return Ok(());
     };
+    // What cannot be removed now can be at another time.
+    let _ = jig_files::Layer::sweep(state.as_std_path());
     for leftover in jig_runtime::leftovers(state.join(JOURNAL).as_std_path()) {
         remark(&left_over(&leftover));
     }

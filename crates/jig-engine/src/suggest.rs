@@ -21,10 +21,10 @@ use std::path::PathBuf;
 
 use jig_broker::{ConfineError, Preset};
 use jig_config::Tool;
-use jig_files::Change;
+use jig_files::{Change, ChangeKind, What};
 use jig_policy::Guards;
 use jig_proto::{Denial, ProjectPath};
-use jig_sandbox::Observation;
+use jig_sandbox::{Observation, Rights, Seen, SeenTarget};
 
 use crate::call::CallError;
 use crate::engine::Engine;
@@ -53,6 +53,14 @@ pub struct Learner {
     home: Vec<PathBuf>,
     /// Whether new directories are to be made before a run, instead of by it.
     makes: bool,
+    /// Whether names count that came and went in the workspace's own directory while new directories were
+    /// made there: some programs make a directory under another name first.
+    counts_passing: bool,
+    /// Whether who makes a file may change what is around it: where the kernel does not tell a file's making
+    /// from its change, it still tells its emptying.
+    changes_around: bool,
+    /// Whether what can be changed can be changed in every way, because the kernel cannot tell apart.
+    whole: bool,
     runs: Vec<Run>,
 }
 
@@ -129,12 +137,28 @@ impl Learner {
             presets,
             home: Vec::new(),
             makes: true,
+            counts_passing: false,
+            changes_around: false,
+            whole: false,
             runs: Vec::new(),
         })
     }
 
     /// Takes in what came of a run.
     pub fn saw(&mut self, run: Run) {
+        self.runs.push(run);
+    }
+
+    /// Takes in what a run looked for that failed under the proposed rules. What it changed does not count:
+    /// much of that comes of its failing.
+    pub fn saw_failing(&mut self, mut run: Run) {
+        run.changes.clear();
+        let seen = &mut run.observation.seen;
+        for one in seen.iter_mut() {
+            one.wanted = one.wanted.without(Rights::WRITE);
+        }
+        let is_address = |one: &Seen| matches!(one.target, SeenTarget::Address(_));
+        seen.retain(|one| one.wanted != Rights::NONE || is_address(one));
         self.runs.push(run);
     }
 
@@ -148,12 +172,38 @@ impl Learner {
         !more.is_empty()
     }
 
-    /// Lets the command make its directories itself, because it cannot work in those that are there already.
-    /// It takes wider rules. Says whether that changes anything.
-    pub fn make_nothing(&mut self) -> bool {
-        let changes = self.makes && !self.proposal().make.is_empty();
+    /// Takes what was seen less narrowly, because the rules were not enough: names that came and went count,
+    /// then new files may be changed in every way, then the command makes its directories itself. Says
+    /// whether that changes the proposal.
+    pub fn widen(&mut self) -> bool {
+        let before = self.proposal();
+        for setting in [Self::count_passing, Self::change_around, Self::make_nothing] {
+            setting(self);
+            if !self.proposal().grants_as(&before) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Lets what can be changed be changed in every way, because the sandbox could not hold the rules
+    /// otherwise. Says whether that changes the proposal.
+    pub fn widen_changes(&mut self) -> bool {
+        let before = self.proposal();
+        self.whole = true;
+        !self.proposal().grants_as(&before)
+    }
+
+    fn count_passing(&mut self) {
+        self.counts_passing = true;
+    }
+
+    fn change_around(&mut self) {
+        self.changes_around = true;
+    }
+
+    fn make_nothing(&mut self) {
         self.makes = false;
-        changes
     }
 
     /// The rules that what was seen needs.
@@ -161,10 +211,21 @@ impl Learner {
         proposal::of(self)
     }
 
-    fn is_created(&self, path: &ProjectPath) -> Option<&Change> {
+    /// What came into being at a path, and stayed.
+    fn created(&self, path: &ProjectPath) -> Option<What> {
+        let mut created = self.all_created();
+        created.find(|change| change.path == *path).map(|change| change.what)
+    }
+
+    /// Whether a directory came into being in the workspace's own, and stayed.
+    fn makes_directories(&self) -> bool {
+        let is_new = |change: &Change| change.path.depth() == 1 && change.what == What::Directory;
+        self.makes && self.all_created().any(is_new)
+    }
+
+    fn all_created(&self) -> impl Iterator<Item = &Change> {
         let changes = self.runs.iter().flat_map(|run| &run.changes);
-        let mut created = changes.filter(|change| change.kind == jig_files::ChangeKind::Created);
-        created.find(|change| change.path == *path)
+        changes.filter(|change| change.kind == ChangeKind::Created)
     }
 }
 

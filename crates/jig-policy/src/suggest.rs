@@ -45,6 +45,24 @@ impl Suggestion {
         access
     }
 
+    /// A rule on `path` that grants these capabilities there and below, and what is granted there now; `None`
+    /// if no rule can grant them.
+    pub fn granting(
+        policy: &Policy,
+        path: &ProjectPath,
+        capabilities: Capabilities,
+    ) -> Option<Self> {
+        let mut rules = Vec::new();
+        for capability in capabilities.iter() {
+            match policy.fs.decide_itself(capability, path).reason {
+                Reason::Granted => {}
+                Reason::Protected(_) => return None,
+                _ => name_it(policy, capability, path, &mut rules),
+            }
+        }
+        Self::of_fs(policy, rules)
+    }
+
     /// Both together. Two rules on one path become one that grants what either does.
     #[must_use]
     pub fn and(mut self, other: Self) -> Self {

@@ -13,6 +13,7 @@ use jig_proto::{Content, Question, ToolError, ToolState};
 use jig_tool::vfs::{Host, Notification, RequestError, Transport};
 use serde_json::Value;
 
+use crate::denials;
 use crate::session::{Applied, AskedBy, Board, Given, Order, Orders, Setup};
 use crate::{Plan, Runtime, Session, StartError};
 
@@ -78,7 +79,11 @@ fn run(tool: Builtin, name: &str, plan: Plan, board: &Arc<Board>, orders: Receiv
             .unwrap_or_else(|| Err(ToolError::new(format!("there is no code for `{name}`")))),
         Err(error) => Err(ToolError::new(error.to_string())),
     }));
-    let result = result.unwrap_or_else(|_| Err(ToolError::new("the tool failed by a bug in jig")));
+    let mut result =
+        result.unwrap_or_else(|_| Err(ToolError::new("the tool failed by a bug in jig")));
+    if let Err(error) = &mut result {
+        denials::add_refusals(error, &broker);
+    }
     // With the tool ends what it had started.
     broker.end_processes();
     board.stopped(result);

@@ -76,9 +76,13 @@ impl Held {
     pub(crate) fn finish(self, broker: &Broker, failed: bool) -> Left {
         drop(self.file);
         let observation = self.observer.map(Observer::finish);
-        let mut denials = self.gateway.map(Gateway::close).unwrap_or_default();
-        if let (Some(observation), Some(confined), true) = (observation, &self.confined, failed) {
-            let seen = broker.explain(&observation, confined, &self.root);
+        let mut denials = match (self.gateway, &observation) {
+            (Some(gateway), Some(observation)) => gateway.close_watched(observation),
+            (Some(gateway), None) => gateway.close(),
+            (None, _) => Vec::new(),
+        };
+        if let (Some(observation), Some(confined), true) = (&observation, &self.confined, failed) {
+            let seen = broker.explain(observation, confined, &self.root);
             broker.audit_denials(&seen);
             denials.extend(seen);
         }

@@ -14,6 +14,7 @@
 
 mod builtin;
 mod command;
+mod denials;
 mod launch;
 mod limits;
 mod pipes;

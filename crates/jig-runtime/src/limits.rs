@@ -65,6 +65,18 @@ impl Reached {
             .collect()
     }
 
+    /// What a program that failed says it came up against. What it survives for a moment only is not noticed
+    /// by looking at it now and then.
+    pub(crate) fn told_by(said: &str, limits: &Limits) -> Vec<Self> {
+        let says = |words: &[&str]| words.iter().any(|words| said.contains(words));
+        let no_fork = says(&["fork", "thread"]) && says(&["Resource temporarily unavailable"]);
+        let descriptors = limits.descriptors.map(Self::Descriptors);
+        let tasks = limits.tasks.map(Self::Tasks);
+        let descriptors = descriptors.filter(|_| says(&["Too many open files"]));
+        let tasks = tasks.filter(|_| no_fork || says(&["Cannot fork", "can't start new thread"]));
+        descriptors.into_iter().chain(tasks).collect()
+    }
+
     /// The one of these for which a program was ended, if there is one.
     pub(crate) fn deadly(reached: &[Self], exit: Exit) -> Option<Self> {
         let Exit::Killed { signal, .. } = exit else {

@@ -35,11 +35,11 @@ pub(super) fn settings() -> Vec<PrivateFile> {
     vec![
         text(
             "/etc/resolv.conf",
-            format!("nameserver {GATEWAY_V4}\noptions timeout:10 attempts:2\n"),
+            format!("nameserver {GATEWAY_V4}\nsearch .\noptions timeout:10 attempts:2\n"),
         ),
         text(
             "/etc/hosts",
-            "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n".to_owned(),
+            "127.0.0.1 localhost jig\n::1 localhost ip6-localhost ip6-loopback\n".to_owned(),
         ),
     ]
 }

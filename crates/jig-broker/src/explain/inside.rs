@@ -1,6 +1,6 @@
 //! Denials inside the workspace, in the words of the policy.
 
-use jig_policy::{Capability, FileTarget, Refusal, Resolved, Suggestion};
+use jig_policy::{Capabilities, Capability, FileTarget, Refusal, Resolved, Suggestion};
 use jig_proto::{Denial, ProjectPath};
 use jig_sandbox::Rights;
 
@@ -17,9 +17,10 @@ pub(super) fn denial(around: &Around<'_>, one: &Missing, path: &ProjectPath) -> 
     for capability in wanted(one.rights) {
         let place = place(around, one, capability, path);
         let (refused, needed) = match (refusal(around, capability, path), &place) {
-            (Some(refused), Some(place)) if *place != *path && !is_named_only(around, path) => {
-                let above = refusal(around, capability, place);
-                let needed = above.and_then(|above| above.suggestion);
+            (Some(refused), Some(place))
+                if is_entry(capability) && !is_named_only(around, path) =>
+            {
+                let needed = entries(around, capability, place);
                 (refused.clone(), needed.or(refused.suggestion))
             }
             (Some(refused), _) => (refused.clone(), refused.suggestion),
@@ -29,15 +30,12 @@ pub(super) fn denial(around: &Around<'_>, one: &Missing, path: &ProjectPath) -> 
                     continue;
                 };
                 granted.get_or_insert((capability, place.clone()));
-                (above.clone(), above.suggestion)
+                (above, entries(around, capability, place))
             }
             (None, _) => continue,
         };
         main.get_or_insert(refused);
         suggested = both(suggested, needed);
-        if let Some(place) = place.filter(|_| is_entry(capability)) {
-            suggested = both(suggested, all_changes(around, &place));
-        }
     }
     let shown = match one.paths {
         1 => path.to_string(),
@@ -87,19 +85,19 @@ fn is_entry(capability: Capability) -> bool {
     matches!(capability, Capability::Create | Capability::Delete)
 }
 
-/// What else has to be granted on a directory so that the kernel can hold the rule.
-fn all_changes(around: &Around<'_>, place: &ProjectPath) -> Option<Suggestion> {
-    let full = around.root.join(place.as_str());
-    if !around.given.is_changed_above(&full) {
-        return None;
-    }
-    let changes = [Capability::Create, Capability::Update, Capability::Delete];
-    let refused = changes
-        .into_iter()
-        .filter_map(|one| refusal(around, one, place));
-    refused
-        .filter_map(|refused| refused.suggestion)
-        .reduce(Suggestion::and)
+/// The rule under which a confined program can make or remove the entries of a directory. Where changes are
+/// allowed above it, the kernel holds a rule only if it grants all of them.
+fn entries(
+    around: &Around<'_>,
+    capability: Capability,
+    directory: &ProjectPath,
+) -> Option<Suggestion> {
+    let full = around.root.join(directory.as_str());
+    let wanted = match around.given.is_changed_above(&full) {
+        true => Capabilities::WRITE,
+        false => capability.into(),
+    };
+    Suggestion::granting(&around.inner.policy, directory, wanted)
 }
 
 /// What the policy grants and the sandbox cannot open.

@@ -139,8 +139,10 @@ fn path_missing(
         }
         // The same with a directory: what comes next is to make something in it.
         Stands::Directory if is_unseen && wanted.has(Rights::CREATE) => {}
-        // What is put in the place of something makes and removes; all else that is there is not made.
-        Stands::Other if wanted.has(Rights::CREATE.with(Rights::DELETE)) => {}
+        // What is put in the place of something changes it; all else that is there is not made.
+        Stands::Other if wanted.has(Rights::CREATE.with(Rights::DELETE)) => {
+            wanted = wanted.with(Rights::WRITE);
+        }
         Stands::Other => wanted = wanted.without(Rights::CREATE),
         Stands::Directory => wanted = wanted.without(Rights::CREATE.with(Rights::EXECUTE)),
     }

@@ -68,7 +68,10 @@ fn refused(around: &Around<'_>, address: SocketAddr, ip: IpAddr) -> Option<Denia
         return None;
     }
     let refused = inner.policy.permit(target).err()?;
-    let shown = SocketAddr::new(ip, address.port()).to_string();
+    let shown = match ip.is_loopback() {
+        true => format!("localhost:{}", address.port()),
+        false => SocketAddr::new(ip, address.port()).to_string(),
+    };
     let mut told = denial::denial(
         &refused.refusal,
         &Surroundings {

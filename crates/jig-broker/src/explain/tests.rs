@@ -49,6 +49,12 @@ impl Scene {
         Utf8PathBuf::from_path_buf(self.tree.root().join("ws")).unwrap()
     }
 
+    /// Whether it lies where a tool has a directory of its own.
+    fn is_in_tmp(&self) -> bool {
+        let root = self.root();
+        root.starts_with("/tmp") || root.starts_with("/var/tmp")
+    }
+
     fn broker(&self) -> Broker {
         let root = self.root();
         let files = Arc::new(DiskFiles::open(&root).unwrap());
@@ -226,33 +232,38 @@ fn what_is_made_or_removed_needs_a_rule_on_its_directory() {
     let check = |seen: &str, path: &str, rights: &str| {
         scene.check_hints(&[seen], &[Some(&rule(path, rights))]);
     };
-    // Above it, in the tool's own `/tmp`, all changes are allowed, of which the kernel takes back only all.
-    check("cu ws/out/new", "out", "read = true\nwrite = true");
-    check("c ws/out/deep", "out", "read = true\nwrite = true");
-    check("cu ws/top", ".", "read = true\nwrite = true");
-    check("d ws/out/old", "out", "read = true\nwrite = true");
+    // In the tool's own `/tmp` all changes are allowed, of which the kernel takes back only all.
+    let (create, delete) = match scene.is_in_tmp() {
+        true => ("read = true\nwrite = true", "read = true\nwrite = true"),
+        false => ("read = true\ncreate = true", "read = true\ndelete = true"),
+    };
+    check("cu ws/out/new", "out", create);
+    check("c ws/out/deep", "out", create);
+    check("cu ws/top", ".", create);
+    check("d ws/out/old", "out", delete);
     check("cu ws/out/old", "out/old", "read = true\nupdate = true");
     // A rule that names a file grants it; the operating system asks about the directory.
     let scene = Scene::new(&["ws/out/old"], &[". r", "out/new rw"]);
     let told = scene.explain(&["cu ws/out/new"]);
     assert_eq!(told.len(), 1, "{told:?}");
     assert!(told[0].why.starts_with("a rule grants it, but"), "{told:?}");
-    assert_eq!(
-        told[0].hint.as_deref(),
-        Some(rule("out", "read = true\nwrite = true").as_str())
-    );
+    assert_eq!(told[0].hint.as_deref(), Some(rule("out", create).as_str()));
 }
 
 #[test]
 fn outside_it_is_the_sandbox() {
     let mut scene = Scene::new(&["home/data/a", "home/tool! = x", "else/b"], &[]);
-    scene.check(
-        &["r home/data/a"],
-        &["read on `~/data/a`: it is there, but the tool has a directory of its own for temporary files
+    let why = match scene.is_in_tmp() {
+        true => "the tool has a directory of its own for temporary files",
+        false => "the sandbox does not show it",
+    };
+    let told = format!(
+        "read on `~/data/a`: it is there, but {why}
   to allow it, add:
     [tools.t.sandbox]
-    system = [\"~/data/a\"]"],
+    system = [\"~/data/a\"]"
     );
+    scene.check(&["r home/data/a"], &[&told]);
     scene.check(
         &["r /var/log"],
         &[

@@ -148,7 +148,9 @@ fn take_line(input: &mut &[u8], line: &mut Vec<u8>, most: usize) -> io::Result<b
 
 /// The size of a chunk. Extensions behind it are passed over.
 fn size(line: &[u8]) -> io::Result<u64> {
-    let digits = line.split(|byte| matches!(byte, b';' | b' ' | b'\t')).next();
+    let digits = line
+        .split(|byte| matches!(byte, b';' | b' ' | b'\t'))
+        .next();
     let digits = digits.unwrap_or_default();
     let rest = line[digits.len()..].trim_ascii_start();
     let fine = (1..=15).contains(&digits.len())

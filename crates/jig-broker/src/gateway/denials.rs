@@ -36,7 +36,7 @@ impl Denials {
     fn keep(&self, denial: &Denial, counts: bool) -> bool {
         let mut kept = self.kept();
         if let Some(same) = kept.denials.iter_mut().find(|same| same.is_same(denial)) {
-            same.count += u64::from(counts);
+            same.count = same.count.saturating_add(if counts { denial.count } else { 0 });
             return false;
         }
         if kept.denials.len() < MAX_DENIALS {
@@ -93,24 +93,30 @@ impl Note {
 
 impl Shared {
     /// Keeps and logs that a connection was refused by the policy.
-    pub(super) fn refuse<T: Target>(&self, refused: &Refused<T>) -> Denial {
-        let denial = self.denial_of(CONNECT, refused);
+    pub(super) fn refuse<T: Target>(&self, refused: &Refused<T>) -> Box<Denial> {
+        self.refuse_often(refused, 1)
+    }
+
+    /// The same for what was refused so often.
+    pub(super) fn refuse_often<T: Target>(&self, refused: &Refused<T>, count: u64) -> Box<Denial> {
+        let mut denial = self.denial_of(CONNECT, refused);
+        denial.count = count;
         let mut note = Note::of(&self.inner, refused.target());
         note.hint.clone_from(&denial.hint);
         self.keep_connection(denial, note)
     }
 
     /// Keeps and logs that a connection was refused for another reason than a rule.
-    pub(super) fn refuse_because(&self, denial: Denial) -> Denial {
+    pub(super) fn refuse_because(&self, denial: Denial) -> Box<Denial> {
         let denial = self.clean(denial);
         let note = Note::of_denial(&denial);
         self.keep_connection(denial, note)
     }
 
-    fn keep_connection(&self, denial: Denial, note: Note) -> Denial {
+    fn keep_connection(&self, denial: Denial, note: Note) -> Box<Denial> {
         self.denials.keep(&denial, true);
         self.log("net.connect", AuditDecision::Deny, note, None);
-        denial
+        Box::new(denial)
     }
 
     /// Keeps and logs that a name was not looked up. `counts` is whether it is a lookup of its own: programs

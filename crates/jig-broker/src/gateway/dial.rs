@@ -22,7 +22,7 @@ use crate::http::exchange::{Stopped, waiting};
 #[derive(Debug)]
 pub(super) enum Undialled {
     /// None of the addresses may be used.
-    Refused(Denial),
+    Refused(Box<Denial>),
     /// Something else than a rule is in the way, in words.
     Failed(String),
 }
@@ -42,7 +42,7 @@ pub(super) fn dial<'g>(
     let (outcome, result) = match connect_any(shared, &target, first, started) {
         Ok(wire) => ("ok", Ok(wire)),
         Err(Trouble::Unfit(denial)) => {
-            return Err(Undialled::Refused(shared.refuse_because(denial)));
+            return Err(Undialled::Refused(shared.refuse_because(*denial)));
         }
         Err(Trouble::Unknown) => {
             let message = format!("the host `{}` was not found", target.host);
@@ -68,7 +68,7 @@ pub(super) fn dial<'g>(
 
 /// What is in the way.
 enum Trouble {
-    Unfit(Denial),
+    Unfit(Box<Denial>),
     Unknown,
     Late,
     Connect(io::Error),
@@ -127,7 +127,7 @@ fn addresses(
         denial.grants = crate::denial::grants(&inner.policy, Resource::Net);
         let suggestion = unfit.suggestion;
         denial.hint = suggestion.map(|suggestion| suggestion.to_toml(&inner.tool));
-        Trouble::Unfit(denial)
+        Trouble::Unfit(Box::new(denial))
     })
 }
 

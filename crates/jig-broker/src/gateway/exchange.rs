@@ -5,15 +5,16 @@ use std::time::{Duration, Instant};
 use jig_policy::{NetTarget, OwnedSpeaks};
 use jig_proto::Denial;
 
+use super::Shared;
 use super::body::Body;
-use super::connection::{Client, Destination, FIRST_WORDS, reach};
+use super::connection::{Client, FIRST_WORDS, reach};
 use super::denials::CONNECT;
+use super::destination::Destination;
 use super::dial::Undialled;
 use super::head::{self, Request, RequestTarget};
 use super::relay::{self, End, Passage};
 use super::response::Response;
 use super::wire::Wire;
-use super::Shared;
 
 /// Serves the one request of a connection that leads to this destination.
 pub(super) fn serve(mut client: Client<'_>, destination: &Destination, server: Option<Wire<'_>>) {
@@ -74,8 +75,8 @@ pub(super) fn check_host(request: &Request, destination: &Destination) -> Result
     match &request.host {
         None => Ok(()),
         Some((host, port)) => {
-            let fits = destination.is_called(host)
-                && port.is_none_or(|port| port == destination.port);
+            let fits =
+                destination.is_called(host) && port.is_none_or(|port| port == destination.port);
             match fits {
                 true => Ok(()),
                 false => Err(format!(
@@ -158,7 +159,7 @@ fn check_websocket(
     host: &str,
     port: u16,
     request: &Request,
-) -> Result<(), Denial> {
+) -> Result<(), Box<Denial>> {
     if !request.websocket {
         return Ok(());
     }
@@ -180,7 +181,10 @@ fn check_websocket(
 /// Refuses a request that cannot be judged.
 pub(super) fn refuse_request(client: Client<'_>, target: &str, why: &str) {
     let why = format!("the request cannot be judged: {why}");
-    let denial = client.wire.shared.refuse_because(Denial::new(CONNECT, target, why));
+    let denial = client
+        .wire
+        .shared
+        .refuse_because(Denial::new(CONNECT, target, why));
     let answer = answer(400, &format!("{denial}\n"), false);
     client.wire.say_last(&answer);
 }

@@ -2,11 +2,12 @@
 
 use std::convert::Infallible;
 use std::io;
+use std::sync::Arc;
 
 use jig_proto::Denial;
-use jig_sandbox::GatewaySockets;
+use jig_sandbox::{GatewaySockets, Observation};
 
-use crate::broker::Broker;
+use crate::broker::{Broker, Inner};
 
 impl Broker {
     /// There is no gateway on this system.
@@ -14,8 +15,8 @@ impl Broker {
     /// # Errors
     ///
     /// Always.
-    pub fn open_gateway(&self, _: GatewaySockets) -> io::Result<Gateway> {
-        Err(io::ErrorKind::Unsupported.into())
+    pub fn open_gateway(&self, sockets: GatewaySockets) -> io::Result<Gateway> {
+        Gateway::serve(&self.inner, sockets)
     }
 }
 
@@ -24,8 +25,17 @@ impl Broker {
 pub struct Gateway(Infallible);
 
 impl Gateway {
+    pub(crate) fn serve(_: &Arc<Inner>, _: GatewaySockets) -> io::Result<Self> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
     /// There is nothing to refuse.
     pub fn denials(&self) -> Vec<Denial> {
+        match self.0 {}
+    }
+
+    /// There is nothing to close.
+    pub fn close_watched(self, _: &Observation) -> Vec<Denial> {
         match self.0 {}
     }
 

@@ -126,7 +126,9 @@ fn read_header(line: &[u8]) -> Result<Header, &'static str> {
 }
 
 fn understand(first: &[u8], headers: Vec<Header>) -> Result<Request, &'static str> {
-    let first = std::str::from_utf8(first).ok().filter(|line| line.is_ascii());
+    let first = std::str::from_utf8(first)
+        .ok()
+        .filter(|line| line.is_ascii());
     let first = first.ok_or("its first line is not ASCII")?;
     let mut words = first.split(' ');
     let parts = (words.next(), words.next(), words.next(), words.next());
@@ -177,7 +179,10 @@ fn understand(first: &[u8], headers: Vec<Header>) -> Result<Request, &'static st
 }
 
 fn read_target(method: &str, target: &str) -> Result<RequestTarget, &'static str> {
-    if target.bytes().any(|byte| byte <= b' ' || byte == 0x7f || byte == b'#') {
+    if target
+        .bytes()
+        .any(|byte| byte <= b' ' || byte == 0x7f || byte == b'#')
+    {
         return Err("its path has characters that no path has");
     }
     if method == "CONNECT" {
@@ -193,7 +198,9 @@ fn read_target(method: &str, target: &str) -> Result<RequestTarget, &'static str
         let path = normal_path(target).ok_or("its path is not one")?;
         return Ok(RequestTarget::Path(path));
     }
-    let scheme = target.get(..7).filter(|scheme| scheme.eq_ignore_ascii_case("http://"));
+    let scheme = target
+        .get(..7)
+        .filter(|scheme| scheme.eq_ignore_ascii_case("http://"));
     let Some(rest) = scheme.and(target.get(7..)) else {
         return Err("its target is neither a path nor a URL of HTTP");
     };
@@ -221,18 +228,16 @@ fn normal_path(path: &str) -> Option<String> {
     })
 }
 
-fn read_framing(
-    codings: &[&[u8]],
-    lengths: &[&[u8]],
-    old: bool,
-) -> Result<Framing, &'static str> {
+fn read_framing(codings: &[&[u8]], lengths: &[&[u8]], old: bool) -> Result<Framing, &'static str> {
     match (codings, lengths) {
         ([], []) => Ok(Framing::None),
         ([], [length]) => {
             let digits = !length.is_empty() && length.iter().all(u8::is_ascii_digit);
             let length = std::str::from_utf8(length).ok().filter(|_| digits);
             let length = length.and_then(|length| length.parse().ok());
-            length.map(Framing::Length).ok_or("its `Content-Length` is not a number")
+            length
+                .map(Framing::Length)
+                .ok_or("its `Content-Length` is not a number")
         }
         ([], _) => Err("it has two `Content-Length`"),
         ([coding], []) if coding.eq_ignore_ascii_case(b"chunked") && !old => Ok(Framing::Chunked),
@@ -242,13 +247,17 @@ fn read_framing(
 }
 
 fn values<'h>(headers: &'h [Header], wanted: &str) -> Vec<&'h [u8]> {
-    let wanted = headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case(wanted));
+    let wanted = headers
+        .iter()
+        .filter(|(name, _)| name.eq_ignore_ascii_case(wanted));
     wanted.map(|(_, value)| value.as_slice()).collect()
 }
 
 /// The words of lists, in lower case.
 fn tokens(lists: &[&[u8]]) -> Vec<String> {
-    let words = lists.iter().flat_map(|list| list.split(|byte| *byte == b','));
+    let words = lists
+        .iter()
+        .flat_map(|list| list.split(|byte| *byte == b','));
     let words = words.map(|word| String::from_utf8_lossy(word.trim_ascii()).to_ascii_lowercase());
     words.filter(|word| !word.is_empty()).collect()
 }

@@ -41,7 +41,10 @@ pub(super) fn with_port(text: &str) -> Option<(String, Option<u16>)> {
     let port = match rest.strip_prefix(':') {
         None if rest.is_empty() => None,
         Some(digits) if (1..=5).contains(&digits.len()) => {
-            let digits = digits.bytes().all(|byte| byte.is_ascii_digit()).then_some(digits)?;
+            let digits = digits
+                .bytes()
+                .all(|byte| byte.is_ascii_digit())
+                .then_some(digits)?;
             Some(digits.parse().ok()?)
         }
         _ => return None,

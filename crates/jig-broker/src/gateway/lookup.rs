@@ -58,30 +58,41 @@ fn answer(shared: &Shared, message: &[u8]) -> Option<Vec<u8>> {
     let name = &query.question.name;
     let found = host::normal(name).and_then(|name| addresses(shared, &name));
     let Some((v4, v6)) = found else {
-        if matches!(kind, KIND_A | KIND_AAAA) {
+        // Names of services are no hosts that anybody wants to reach.
+        let is_service = name.split('.').any(|label| label.starts_with('_'));
+        if matches!(kind, KIND_A | KIND_AAAA) && !is_service {
             shared.refuse_lookup(name, kind == KIND_A);
         }
         return Some(dns::write_answer(&query, Code::NoSuchName, &[], 0));
     };
     let address: Option<IpAddr> = match kind {
         KIND_A => Some(v4.into()),
-        KIND_AAAA => Some(v6.into()),
+        KIND_AAAA => v6.map(IpAddr::V6),
         // The name exists. What else its owner says of it, such as keys that hide the name from us, does not.
         _ => None,
     };
-    Some(dns::write_answer(&query, Code::Fine, address.as_slice(), TTL))
+    Some(dns::write_answer(
+        &query,
+        Code::Fine,
+        address.as_slice(),
+        TTL,
+    ))
 }
 
 /// The addresses of a name that some rule allows something on, and of the program's own machine.
-fn addresses(shared: &Shared, name: &str) -> Option<(Ipv4Addr, Ipv6Addr)> {
+fn addresses(shared: &Shared, name: &str) -> Option<(Ipv4Addr, Option<Ipv6Addr>)> {
+    let own = Some((Ipv4Addr::LOCALHOST, Some(Ipv6Addr::LOCALHOST)));
     if host::is_localhost(name) {
-        return Some((Ipv4Addr::LOCALHOST, Ipv6Addr::LOCALHOST));
+        return own;
     }
-    if name.parse::<IpAddr>().is_ok() || !shared.inner.policy.speaks_of_host(name) {
-        return None;
+    if name.parse::<IpAddr>().is_err() && shared.inner.policy.speaks_of_host(name) {
+        return shared.names.addresses(name);
     }
-    shared.names.addresses(name)
+    own.filter(|_| name == OWN_NAME)
 }
+
+/// What the sandbox calls the machine of a program. Programs look up the name of their own machine.
+const OWN_NAME: &str = "jig";
 
 /// How long an answer holds, in seconds. The addresses do not change; a program need not know that.
 const TTL: u32 = 60;

@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::os::fd::OwnedFd;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use jig_sandbox::{GATEWAY_V4, NAMES_V4, NAMES_V6};
+use jig_sandbox::{GATEWAY_V4, GatewaySockets, NAMES_V4, NAMES_V6};
+use rustix::net::AddressFamily;
 
 /// The addresses of the program's network that mean something else than themselves.
 ///
@@ -20,18 +22,29 @@ pub(super) struct Names {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Plan {
     pub(super) v4: Ipv4Addr,
-    pub(super) v6: Ipv6Addr,
+    /// Absent where the program has no IPv6.
+    pub(super) v6: Option<Ipv6Addr>,
     /// Where the gateway itself answers.
     pub(super) gateway: Ipv4Addr,
 }
 
 impl Plan {
-    /// As the sandbox lays the network out.
-    pub(super) const SANDBOX: Self = Self {
-        v4: NAMES_V4.0,
-        v6: NAMES_V6.0,
-        gateway: GATEWAY_V4,
-    };
+    /// As the sandbox lays the network out that these sockets are in.
+    pub(super) fn of(sockets: &GatewaySockets) -> Self {
+        let is_v6 = |listener: &OwnedFd| {
+            let name = rustix::net::getsockname(listener);
+            name.is_ok_and(|name| name.address_family() == AddressFamily::INET6)
+        };
+        let has_v6 = sockets
+            .listeners
+            .iter()
+            .any(|(_, listener)| is_v6(listener));
+        Self {
+            v4: NAMES_V4.0,
+            v6: has_v6.then_some(NAMES_V6.0),
+            gateway: GATEWAY_V4,
+        }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -49,7 +62,7 @@ impl Names {
     }
 
     /// The addresses of a name in its normal form; `None` if there are no more.
-    pub(super) fn addresses(&self, name: &str) -> Option<(Ipv4Addr, Ipv6Addr)> {
+    pub(super) fn addresses(&self, name: &str) -> Option<(Ipv4Addr, Option<Ipv6Addr>)> {
         let mut known = self.known();
         let place = match known.places.get(name) {
             Some(place) => *place,
@@ -62,8 +75,9 @@ impl Names {
             }
         };
         let v4 = self.plan.v4.to_bits() + FIRST + place;
-        let v6 = self.plan.v6.to_bits() + u128::from(FIRST + place);
-        Some((v4.into(), v6.into()))
+        let v6 = self.plan.v6;
+        let v6 = v6.map(|v6| Ipv6Addr::from(v6.to_bits() + u128::from(FIRST + place)));
+        Some((v4.into(), v6))
     }
 
     /// What an address stands for.
@@ -75,7 +89,8 @@ impl Names {
                 place.filter(|place| *place < SPAN)
             }
             IpAddr::V6(address) => {
-                let place = address.to_bits().checked_sub(self.plan.v6.to_bits());
+                let first = self.plan.v6.map(Ipv6Addr::to_bits);
+                let place = first.and_then(|first| address.to_bits().checked_sub(first));
                 // The whole network stands for names, also the part that is never used.
                 let place = place.filter(|place| *place < 1 << 64);
                 place.map(|place| u32::try_from(place).unwrap_or(u32::MAX))

@@ -1,11 +1,14 @@
 //! The proxy, for programs that want one: the same judge, asked in another way.
 
+use std::time::Instant;
+
 use jig_policy::OwnedSpeaks;
 use jig_proto::Denial;
 
 use super::Shared;
-use super::connection::{Client, Destination, converse};
+use super::connection::{Client, FIRST_WORDS, converse};
 use super::denials::CONNECT;
+use super::destination::Destination;
 use super::exchange::{self, Unheard, read_request};
 use super::head::{Request, RequestTarget};
 
@@ -38,7 +41,7 @@ pub(super) fn serve(mut client: Client<'_>) {
     }
 }
 
-fn destination(shared: &Shared, host: &str, port: u16) -> Result<Destination, Denial> {
+fn destination(shared: &Shared, host: &str, port: u16) -> Result<Destination, Box<Denial>> {
     Destination::asked_for(shared, host.to_owned(), port).ok_or_else(|| {
         let why = "no name that was looked up has this address";
         shared.refuse_because(Denial::new(CONNECT, format!("{host}:{port}"), why))
@@ -49,7 +52,7 @@ fn check(
     shared: &Shared,
     request: &Request,
     destination: Destination,
-) -> Result<Destination, Denial> {
+) -> Result<Destination, Box<Denial>> {
     match exchange::check_host(request, &destination) {
         Ok(()) => Ok(destination),
         Err(why) => {
@@ -68,14 +71,21 @@ fn tunnel(client: Client<'_>, destination: &Destination) {
         path: "/".to_owned(),
     };
     let all = [OwnedSpeaks::Tls, OwnedSpeaks::Other, http.clone()];
-    if !all.iter().any(|speaks| destination.would_allow(shared, speaks)) {
-        let expected = if destination.port == 80 { http } else { OwnedSpeaks::Tls };
+    if !all
+        .iter()
+        .any(|speaks| destination.would_allow(shared, speaks))
+    {
+        let expected = if destination.port == 80 {
+            http
+        } else {
+            OwnedSpeaks::Tls
+        };
         if let Err(denial) = destination.permit(shared, &expected) {
             exchange::refuse(client, &denial, false);
         }
         return;
     }
-    let deadline = std::time::Instant::now() + super::connection::FIRST_WORDS;
+    let deadline = Instant::now() + FIRST_WORDS;
     let agreed = b"HTTP/1.1 200 Connection established\r\n\r\n";
     if client.wire.write_all(agreed, deadline).is_ok() {
         converse(client, destination);

@@ -99,7 +99,9 @@ fn write_closing(head: &[u8], out: &mut Vec<u8>) {
         if !goes_on {
             let name = line.split(|byte| *byte == b':').next().unwrap_or_default();
             let name = name.trim_ascii();
-            is_dropped = DROPPED.iter().any(|dropped| name.eq_ignore_ascii_case(dropped));
+            is_dropped = DROPPED
+                .iter()
+                .any(|dropped| name.eq_ignore_ascii_case(dropped));
         }
         if !is_dropped {
             out.extend_from_slice(line);
@@ -111,7 +113,12 @@ fn malformed(why: &'static str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, why)
 }
 
-const DROPPED: [&[u8]; 4] = [b"connection", b"keep-alive", b"proxy-connection", b"upgrade"];
+const DROPPED: [&[u8]; 4] = [
+    b"connection",
+    b"keep-alive",
+    b"proxy-connection",
+    b"upgrade",
+];
 
 /// The longest head of an answer. A server could send one that never ends.
 const MAX_HEAD: usize = 256 * 1024;

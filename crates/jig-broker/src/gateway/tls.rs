@@ -18,10 +18,10 @@ pub(super) fn read_hello(bytes: &[u8]) -> Result<Option<Hello>, &'static str> {
     let mut records = Bytes(bytes);
     let mut message = Vec::new();
     loop {
-        if let Some(length) = length_of(&message)? {
-            if let Some(body) = message.get(4..4 + length) {
-                return read_body(body).map(Some);
-            }
+        if let Some(length) = length_of(&message)?
+            && let Some(body) = message.get(4..4 + length)
+        {
+            return read_body(body).map(Some);
         }
         let Some([kind, major, _, high, low]) = records.take(5) else {
             break;
@@ -155,10 +155,11 @@ const MAX_RECORD: usize = 16 * 1024;
 
 /// The longest message that is read. Those of real clients have at most a few thousand bytes, with keys
 /// that are safe from quantum computers.
-const MAX_HELLO: usize = 64 * 1024;
+const MAX_HELLO: usize = 16 * 1024;
 
-/// The most bytes that it may take with its records, each of which may hold as little as one byte of it.
-pub(super) const MAX_BYTES: usize = 128 * 1024;
+/// The most bytes that it may take with its records, each of which may hold as little as one byte of it. It is read
+/// from the beginning whenever more comes, so that a program could have us read a long one very often.
+const MAX_BYTES: usize = 32 * 1024;
 
 #[cfg(test)]
 mod tests;

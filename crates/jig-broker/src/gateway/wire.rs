@@ -29,10 +29,8 @@ impl<'g> Wire<'g> {
         loop {
             match (&self.stream).read(buffer) {
                 Err(error) if is_passing(&error) => {
-                    self.shared.wait(
-                        &[Interest::Readable(self.stream.as_fd())],
-                        Some(deadline),
-                    )?;
+                    self.shared
+                        .wait(&[Interest::Readable(self.stream.as_fd())], Some(deadline))?;
                 }
                 other => return other,
             }
@@ -46,10 +44,8 @@ impl<'g> Wire<'g> {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
                 Ok(count) => bytes = &bytes[count..],
                 Err(error) if is_passing(&error) => {
-                    self.shared.wait(
-                        &[Interest::Writable(self.stream.as_fd())],
-                        Some(deadline),
-                    )?;
+                    self.shared
+                        .wait(&[Interest::Writable(self.stream.as_fd())], Some(deadline))?;
                 }
                 Err(error) => return Err(error),
             }

@@ -80,7 +80,7 @@ pub(crate) struct Unfit {
     /// Why, in a sentence that names the address.
     pub(crate) why: String,
     /// What would allow it.
-    pub(crate) suggestion: Option<Suggestion>,
+    pub(crate) suggestion: Option<Box<Suggestion>>,
 }
 
 impl Unfit {
@@ -137,7 +137,7 @@ fn judge_one(policy: &Policy, wanted: &impl Reached, address: IpAddr) -> Result<
     Err(Unfit {
         kind,
         why,
-        suggestion: target.and_then(|target| target.suggestion(policy)),
+        suggestion: target.and_then(|target| target.suggestion(policy).map(Box::new)),
     })
 }
 

@@ -91,7 +91,9 @@ impl DnsResolver {
                 let length = usize::from(u16::from_be_bytes(*length));
                 if let Some(message) = rest.get(..length) {
                     let said = dns::read_answer(message, id, name, kind);
-                    return Ok(said.filter(|said| *said != Said::Truncated).unwrap_or(Said::Failed));
+                    return Ok(said
+                        .filter(|said| *said != Said::Truncated)
+                        .unwrap_or(Said::Failed));
                 }
             }
             stream.set_read_timeout(Some(left()?))?;

@@ -72,7 +72,11 @@ impl Attendance {
         // It and all that it started are gone before anybody looks at what is left behind.
         drop(child);
         let observation = self.observer.map(Observer::finish);
-        let mut denials = self.gateway.map(Gateway::close).unwrap_or_default();
+        let mut denials = match (self.gateway, &observation) {
+            (Some(gateway), Some(observation)) => gateway.close_watched(observation),
+            (Some(gateway), None) => gateway.close(),
+            (None, _) => Vec::new(),
+        };
         let mut notes = Vec::new();
         match failed {
             true => {

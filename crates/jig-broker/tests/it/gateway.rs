@@ -46,8 +46,13 @@ fn a_confined_program_reaches_what_its_rules_name_by_name() {
     assert!(reply.stdout.ends_with("from outside"), "{reply:?}");
     assert!(server.seen()[0].starts_with("GET /a HTTP/1.1\r\n"));
     let entries = world.log.entries();
-    let connected = entries.iter().find(|entry| entry.operation == "net.connect");
-    assert_eq!(connected.unwrap().target, format!("http://api.test:{port}/a"));
+    let connected = entries
+        .iter()
+        .find(|entry| entry.operation == "net.connect");
+    assert_eq!(
+        connected.unwrap().target,
+        format!("http://api.test:{port}/a")
+    );
 }
 
 #[test]
@@ -57,7 +62,10 @@ fn the_machine_itself_is_reached_if_a_rule_names_it() {
     let world = world().net("localhost", port, true);
     for host in ["localhost", "127.0.0.1"] {
         let reply = bash(&world, &get(host, port, "/"));
-        assert!(reply.stdout.ends_with("from this machine"), "{host}: {reply:?}");
+        assert!(
+            reply.stdout.ends_with("from this machine"),
+            "{host}: {reply:?}"
+        );
     }
 }
 
@@ -80,9 +88,15 @@ fn all_else_leads_nowhere() {
         assert!(text.contains(part), "{script}: {text}");
     };
     // The twin: outside of the sandbox it is there.
-    let mut open = World::on_disk().allow(".", "rcudx").command("bash", None, &[]);
+    let mut open = World::on_disk()
+        .allow(".", "rcudx")
+        .command("bash", None, &[]);
     open.names = world.names.clone();
-    assert!(bash(&open, &get("127.0.0.1", port, "/")).stdout.ends_with("secret"));
+    assert!(
+        bash(&open, &get("127.0.0.1", port, "/"))
+            .stdout
+            .ends_with("secret")
+    );
     check(&get("evil.test", port, "/"), "evil.test");
     check(&get("private.test", port, "/"), "a loopback address");
     check(&get("127.0.0.1", port, "/"), "403 Forbidden");
@@ -91,7 +105,9 @@ fn all_else_leads_nowhere() {
     check(&get("198.18.0.99", port, "/"), "");
     assert_eq!(server.seen().len(), 1);
     let refused = world.log.entries();
-    let refused = refused.iter().filter(|entry| entry.operation == "net.lookup");
+    let refused = refused
+        .iter()
+        .filter(|entry| entry.operation == "net.lookup");
     let names: Vec<&str> = refused.map(|entry| entry.target.as_str()).collect();
     assert_eq!(names, ["evil.test"]);
 }

@@ -1,6 +1,7 @@
 //! `jig run`: any command, under the policy of a tool or the default one.
 
 pub(super) mod hosts;
+mod layer;
 mod relay;
 mod remedy;
 
@@ -11,7 +12,7 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
 use camino::{Utf8Path, Utf8PathBuf};
-use jig_broker::{ConfineError, Gateway};
+use jig_broker::ConfineError;
 use jig_config::SandboxLimits;
 use jig_engine::{CallError, Preparation, Prepared};
 use jig_proto::Denial;
@@ -65,7 +66,7 @@ fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<
         observe: !args.no_observe,
         ..Preparation::default()
     };
-    let prepared = engine
+    let mut prepared = engine
         .prepare(&tool, &command, preparation)
         .map_err(|error| match error {
             CallError::Start { error, .. } => anyhow::Error::from(error),
@@ -76,6 +77,10 @@ fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<
         shown(args, &prepared, &limits, out)?;
         return Ok(Done::Ok);
     }
+    let layers = match args.overlay {
+        true => Some(engine.lay(&mut prepared)?),
+        false => None,
+    };
     for warning in prepared.confined.warnings.iter().chain(&prepared.warnings) {
         out.note(&format!("jig: {warning}"));
     }
@@ -118,11 +123,17 @@ fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<
     let reached = child.reached();
     let observation = child.observer.take().map(Observer::finish);
     drop(child);
-    let mut denials = gateway.map(Gateway::close).unwrap_or_default();
-    if let Some(observation) = &observation {
-        let (broker, confined) = (&prepared.broker, &prepared.confined);
-        denials.extend(broker.explain(observation, confined, &prepared.root));
-    }
+    let observation = observation.unwrap_or_default();
+    let gateway = gateway.map(|gateway| gateway.close_watched(&observation));
+    let mut denials = gateway.unwrap_or_default();
+    let (broker, confined) = (&prepared.broker, &prepared.confined);
+    denials.extend(broker.explain(&observation, confined, &prepared.root));
+    // What a layer brings is looked at as what the command left is, so it comes before.
+    let went_well = exit.is_success() && !timed_out && !reached.contains(&Limit::Memory);
+    let settled = match layers {
+        Some(layers) => layer::settle(layers, args, &prepared, went_well, out)?,
+        None => true,
+    };
     let intruders = prepared.confined.finish();
     for intruder in &intruders {
         out.note(&format!("jig: {intruder}"));
@@ -130,18 +141,20 @@ fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<
     let mut ended_by_limit = timed_out;
     if timed_out && let Some(time) = limits.time {
         out.note(&format!(
-            "jig: the command ran longer than {} and was ended; allow more with --time",
-            limits::time(time)
+            "jig: the command ran longer than {} and was ended; allow more with --time {}s",
+            limits::time(time),
+            (time * 2).as_secs().max(1)
         ));
     }
     for limit in reached {
         ended_by_limit |= matches!(limit, Limit::Memory);
         let height = tree.height(limit).unwrap_or(0);
+        let higher = height.saturating_mul(2);
         let flag = match limit {
-            Limit::Tasks => "--processes",
-            Limit::Memory => "--memory",
-            Limit::Descriptors => "--descriptors",
-            _ => "--file-size",
+            Limit::Tasks => format!("--processes {higher}"),
+            Limit::Descriptors => format!("--descriptors {higher}"),
+            Limit::Memory => format!("--memory {}", size(higher)),
+            _ => format!("--file-size {}", size(higher)),
         };
         let told = limit.told(height);
         out.note(&format!("jig: the command {told}; allow more with {flag}"));
@@ -153,7 +166,7 @@ fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<
     Ok(match ended_by_limit {
         true => Done::Passed(Exit::Exited { code: LIMIT }),
         // Whoever goes on because all went well would go on without what was moved away.
-        false if exit.is_success() && !intruders.is_empty() => Done::Bad,
+        false if exit.is_success() && !(intruders.is_empty() && settled) => Done::Bad,
         false => Done::Passed(exit),
     })
 }
@@ -407,6 +420,9 @@ fn shown(
     text.push_str(&field("network", network(&profile.network)));
     text.push_str(&field("env", names.join(" ")));
     text.push_str(&field("limits", limits::listed(limits)));
+    if args.overlay {
+        text.push_str(&field("changes", "go to a layer"));
+    }
     text.push_str(&format!(
         "\n{DIM}files; the deepest path that matches decides{DIM:#}\n"
     ));
@@ -437,6 +453,14 @@ fn shown(
         text.push_str(&field("note", warning));
     }
     out.text(&text)
+}
+
+/// A size as a flag takes it.
+fn size(bytes: u64) -> String {
+    match Bytes(bytes).to_string().split_once(' ') {
+        Some((count, unit)) if unit != "bytes" => format!("{count}{unit}"),
+        _ => bytes.to_string(),
+    }
 }
 
 fn network(network: &Network) -> String {

@@ -35,7 +35,7 @@ pub(crate) fn run(args: &SuggestArgs, global: &Global, out: &mut Output) -> anyh
     remark(&format!("jig: watching `{line}`; what it changes goes into a layer, and is thrown away"));
     let watched = loop {
         let rehearsal = learner.wide(&engine).map_err(explained)?;
-        let ended = trial.watched(rehearsal)?;
+        let ended = trial.watched(rehearsal)??;
         learner.saw(ended.run);
         if ended.interrupted {
             return Ok(Done::Passed(ended.exit));
@@ -218,10 +218,14 @@ impl Lesson {
         let mut rounds = 0;
         loop {
             let proposal = learner.proposal();
-            remark(&format!("DEBUG {}", self.edit(&self.added(&proposal))?));
             let engine = self.engine(&self.added(&proposal), out)?;
             let rehearsal = learner.confined(&engine, &self.tool).map_err(explained)?;
-            let ended = trial.confined(rehearsal)?;
+            let ended = match trial.confined(rehearsal)? {
+                Ok(ended) => ended,
+                // Some rules can only be held where changes are allowed altogether.
+                Err(_) if learner.widen_changes() => continue,
+                Err(unheld) => return Err(unheld),
+            };
             if ended.interrupted {
                 return Ok((proposal, Enough::Interrupted(ended.exit)));
             }
@@ -229,9 +233,9 @@ impl Lesson {
                 return Ok((proposal, Enough::Yes));
             }
             rounds += 1;
-            learner.saw(ended.run.clone());
-            let is_wider = learner.proposal() != proposal && rounds < MOST_ROUNDS;
-            if !is_wider && !learner.make_nothing() {
+            learner.saw_failing(ended.run.clone());
+            let is_wider = !learner.proposal().grants_as(&proposal) && rounds < MOST_ROUNDS;
+            if !is_wider && !learner.widen() {
                 return Ok((proposal, Enough::No(Box::new(ended))));
             }
             remark("jig: that was not enough; trying it with what it lacked");

@@ -297,3 +297,57 @@ fn the_exit_code_tells_on_request() {
     );
     assert_eq!(code(&[&explain[..], &["env", "HOME"]].concat()), Some(4));
 }
+
+/// X-53: what a program says under TLS is hidden, so that a rule on paths refuses it; a mediated tool names
+/// the URL.
+#[test]
+fn a_path_of_tls_is_hidden_from_rules_on_programs() {
+    let rules = "
+[[tools.tool.access.net]]
+host = 'a.de'
+path_prefix = '/v1'
+allow = true
+
+[[tools.tool.access.net]]
+host = 'b.de'
+allow = true
+
+[[tools.tool.access.net]]
+host = 'c.de'
+scheme = 'ssh'
+allow = true
+";
+    let program = HEAD.replace("vfs", "stdio");
+    let cases = [
+        ("https://a.de/v1/x", "deny", "allow"),
+        ("http://a.de/v1/x", "allow", "allow"),
+        ("http://a.de/v2", "uncovered", "uncovered"),
+        ("https://b.de/v1", "allow", "allow"),
+        ("ssh://c.de", "allow", "allow"),
+        ("ssh://b.de", "uncovered", "uncovered"),
+    ];
+    for (head, mediated) in [(program.as_str(), false), (HEAD, true)] {
+        let workspace = Workspace::with(&format!("{head}{rules}"));
+        for (url, by_program, by_request) in cases {
+            let answer = workspace.json(&["policy", "explain", "tool", "net", url]);
+            let expected = if mediated { by_request } else { by_program };
+            assert_eq!(answer["decision"], expected, "{url}: {answer:#}");
+            let why = answer["why"].as_str().unwrap();
+            let hidden = why.contains("path of a TLS connection cannot be seen");
+            assert_eq!(hidden, expected == "deny", "{url}: {answer:#}");
+            assert_eq!(answer["operation"], "reach");
+            assert!(answer["target"].as_str().unwrap().starts_with(url));
+        }
+        let shown = workspace.run(&["policy", "show", "tool"]);
+        let told = shown.contains("allow `a.de/v1`, in plain HTTP only");
+        assert_eq!(told, !mediated, "{shown}");
+        let shown = workspace.json(&["policy", "show", "tool"]);
+        let hidden: Vec<bool> = shown["net"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|rule| rule["hidden_under_tls"].as_bool().unwrap())
+            .collect();
+        assert_eq!(hidden, [!mediated, false, false]);
+    }
+}

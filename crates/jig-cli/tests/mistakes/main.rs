@@ -12,8 +12,6 @@
 )]
 
 mod cases;
-#[path = "../net/fixture.rs"]
-#[allow(dead_code, reason = "not every server of the network's tests is needed here")]
 mod fixture;
 mod page;
 mod remedy;
@@ -78,7 +76,6 @@ mistakes! {
     run::run_write,
     run::run_sensitive,
     run::run_service,
-    run::run_variable,
     run::run_toolchain,
     run::run_memory,
 }

@@ -33,7 +33,9 @@ pub(crate) fn check_all(mistakes: &[Mistake]) {
         let mut table = HEAD.to_owned();
         for mistake in mistakes {
             let rows = rows(mistake);
-            let row = rows.first().expect("only who may open every port can write the table");
+            let row = rows
+                .first()
+                .expect("only who may open every port can write the table");
             let _ = writeln!(table, "{row}");
         }
         std::fs::write(page(), format!("{head}{BEGIN}\n{table}\n{END}{tail}")).unwrap();
@@ -41,7 +43,10 @@ pub(crate) fn check_all(mistakes: &[Mistake]) {
     }
     let rows = table.lines().filter(|line| line.starts_with("| ")).skip(2);
     let names: Vec<&str> = rows.filter_map(|row| row.split(" | ").next()).collect();
-    let expected: Vec<String> = mistakes.iter().map(|one| format!("| {}", one.name)).collect();
+    let expected: Vec<String> = mistakes
+        .iter()
+        .map(|one| format!("| {}", one.name))
+        .collect();
     assert_eq!(names, expected);
 }
 
@@ -74,7 +79,11 @@ fn rows(mistake: &Mistake) -> Vec<String> {
         };
         let cells = [
             mistake.name.to_owned(),
-            code(&does.replace("{port}", "8000").replace("{beside}", "/elsewhere")),
+            code(
+                &does
+                    .replace("{port}", "8000")
+                    .replace("{beside}", "/elsewhere"),
+            ),
             cell(&scene.stable(&message)),
             code(&scene.stable(remedy)),
         ];

@@ -44,7 +44,8 @@ impl<'a> Scene<'a> {
             config: String::new(),
         };
         for name in ["api.test", "files.test"] {
-            site.names.put(name, &[&scene.server.address.ip().to_string()]);
+            site.names
+                .put(name, &[&scene.server.address.ip().to_string()]);
         }
         for (path, content) in mistake.files {
             let path = match path.split_once('/') {
@@ -54,7 +55,11 @@ impl<'a> Scene<'a> {
             };
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(&path, content).unwrap();
-            let mode = if content.starts_with("#!") { 0o755 } else { 0o644 };
+            let mode = if content.starts_with("#!") {
+                0o755
+            } else {
+                0o644
+            };
             let mode = PermissionsExt::from_mode(mode);
             std::fs::set_permissions(&path, mode).unwrap();
         }
@@ -94,7 +99,10 @@ impl<'a> Scene<'a> {
     /// Runs the words of a shell.
     pub(crate) fn run(&self, command: &str) -> Ran {
         let home = self.site.beside("home");
-        let path = format!("{}:{home}/.cargo/bin:{home}/bin:{PATH}", self.site.beside("bin"));
+        let path = format!(
+            "{}:{home}/.cargo/bin:{home}/bin:{PATH}",
+            self.site.beside("bin")
+        );
         let output = self
             .site
             .command("/bin/sh".as_ref())
@@ -132,7 +140,9 @@ impl Ran {
         let streams = [&output.stdout, &output.stderr];
         Self {
             success: output.status.success(),
-            said: streams.map(|stream| String::from_utf8_lossy(stream)).concat(),
+            said: streams
+                .map(|stream| String::from_utf8_lossy(stream))
+                .concat(),
         }
     }
 }

@@ -151,6 +151,11 @@ def tcp(host, port):
     socket.create_connection((host, port), 3).close()
     return True
 
+def answered(host, port):
+    with socket.create_connection((host, port), 3) as stream:
+        stream.sendall(b"GET / HTTP/1.1\r\nHost: allowed.test:%d\r\n\r\n" % port)
+        return b" 200 " in stream.recv(512)
+
 def udp(host, port, message=b"x"):
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
         one.settimeout(3)
@@ -178,14 +183,14 @@ def raw():
     socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP).close()
     return True
 
-attempt("allowed", lambda: tcp("allowed.test", server))
+attempt("allowed", lambda: answered("allowed.test", server))
 attempt("other port", lambda: tcp("127.0.0.1", other))
 attempt("own address", lambda: tcp(own, everywhere))
 attempt("datagram", lambda: udp("127.0.0.1", datagrams))
 attempt("datagram to own address", lambda: udp(own, datagrams))
 attempt("name server", lambda: udp("127.0.0.1", names, query("canary.test")))
 attempt("name server by tcp", by_tcp)
-attempt("unknown address", lambda: tcp("198.18.1.200", server))
+attempt("unknown address", lambda: answered("198.18.1.200", server))
 attempt("ping", ping)
 attempt("raw socket", raw)
 "#;

@@ -2,7 +2,7 @@
 
 use super::fixture::http::Server;
 use super::fixture::lines::Lines;
-use super::fixture::site::{for_each_user, net, reach};
+use super::fixture::site::{Site, for_each_user, net, reach};
 
 /// A rule with a port, and no word about what is spoken there.
 #[test]
@@ -58,16 +58,32 @@ fn a_rule_for_the_web_is_none_for_other_protocols() {
                 })
                 .collect();
             let settings = format!("access.net = [{}]\n", rules.join(", "));
-            // The client says nothing until it is greeted: it must not wait for ever either.
-            let called = site.does(&with_python(&settings), &talk(port, Begins::Server));
-            assert!(!called.says("welcome"), "{called}");
-            // It begins, with what is no HTTP and no TLS.
+            // What is no HTTP and no TLS.
             let called = site.does(&with_python(&settings), &talk(port, Begins::Client));
             assert!(!called.says("heard"), "{called}");
             called.refused("connect", "lines.test");
             assert!(lines.heard().is_empty(), "{:?}", lines.heard());
         }
     });
+}
+
+/// A client that waits to be greeted where nobody may greet it is not left waiting, and is told why.
+#[test]
+fn a_client_that_waits_in_vain_is_refused() {
+    let site = Site::new();
+    if !site.has(&["python3", "--version"]) {
+        return;
+    }
+    let lines = Lines::start("127.0.0.1:0", "welcome\n");
+    site.names.put("lines.test", &["127.0.0.1"]);
+    let rules = ["lines.test", "127.0.0.1"].map(|host| {
+        let port = lines.port();
+        format!("{{ host = '{host}', scheme = 'https', port = {port}, allow = true }}")
+    });
+    let settings = format!("access.net = [{}]\n", rules.join(", "));
+    let called = site.does(&with_python(&settings), &talk(lines.port(), Begins::Server));
+    assert!(!called.says("welcome"), "{called}");
+    called.refused("connect", "lines.test");
 }
 
 #[test]
@@ -161,7 +177,7 @@ fn talk(port: u16, begins: Begins) -> String {
     format!(
         "cat > talk.py <<'END'
 import socket
-with socket.create_connection(('lines.test', {port}), 20) as stream:
+with socket.create_connection(('lines.test', {port}), 120) as stream:
     file = stream.makefile('rw')
 {greeting}    file.write('hello\\n')
     file.flush()

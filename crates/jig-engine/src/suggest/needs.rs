@@ -3,7 +3,7 @@
 //! A right is needed where the sandbox asks for it: making and removing a name is done to the directory that
 //! it is in, all else to the path itself.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jig_files::What;
 use jig_policy::{Capability, ProtectionLevel, Sensitive};
@@ -27,6 +27,10 @@ pub(super) struct Needs {
     pub(super) make: Vec<ProjectPath>,
     /// What is not proposed, by what it is.
     pub(super) withheld: BTreeMap<String, Withheld>,
+    /// Names that were removed, or that something else took: no rule can be held at one of them.
+    replaced: BTreeSet<ProjectPath>,
+    /// New files that stayed, what was done with them, and by whom.
+    kept: Vec<(ProjectPath, Rights, Evidence)>,
 }
 
 /// What all runs of a learner needed in the workspace.
@@ -40,6 +44,7 @@ pub(super) fn of(learner: &Learner, rules: &Standing<'_>) -> Needs {
             needs.take(learner, rules, &path, seen);
         }
     }
+    needs.settle(learner);
     needs.make.sort();
     needs.make.dedup();
     needs
@@ -136,11 +141,11 @@ impl Needs {
             self.need(Capability::Execute, path, evidence);
         }
         if let Some(parent) = path.parent() {
-            if rights.has(Rights::CREATE) {
-                self.need(Capability::Create, &parent, evidence);
-            }
-            if rights.has(Rights::DELETE) {
-                self.need(Capability::Delete, &parent, evidence);
+            for (right, one) in NAMES {
+                if rights.has(right) {
+                    self.need(one, &parent, evidence);
+                    self.replaced.insert(path.clone());
+                }
             }
         }
     }
@@ -154,9 +159,12 @@ impl Needs {
         evidence: &Evidence,
     ) {
         let (top, old) = edge(learner, path);
-        let created = learner.is_created(&top);
-        let stays = created.map(|change| change.what);
-        if created.is_none() && !rights.has_any(Rights::WRITE) {
+        let stays = learner.created(&top);
+        if stays.is_none() && !rights.has_any(Rights::WRITE) {
+            return;
+        }
+        let is_passing = stays.is_none() && old.is_root();
+        if is_passing && learner.makes_directories() && !learner.counts_passing {
             return;
         }
         // A directory in the workspace's own: if it is there beforehand, nothing around it must be opened.
@@ -169,8 +177,7 @@ impl Needs {
             self.make.push(top);
             return;
         }
-        // A file that stays is named by itself, so that the others around it cannot be changed. One that gets
-        // another name each time cannot be.
+        // A file that gets another name each time cannot be named.
         let is_kept = top == *path && matches!(stays, Some(What::File | What::Symlink));
         if is_kept && !is_generated(path.file_name().unwrap_or_default()) {
             for (right, one) in NAMES {
@@ -178,15 +185,46 @@ impl Needs {
                     self.need(one, &old, evidence);
                 }
             }
-            self.take_all(
-                &top,
-                rights.with(Rights::CREATE).without(Rights::DELETE),
-                evidence,
-            );
-            self.need(Capability::Update, &top, evidence);
+            self.kept.push((top, rights, evidence.clone()));
         } else {
             self.take_all(&old, rights, evidence);
         }
+    }
+
+    /// Finds the places of what depends on all the rest.
+    fn settle(&mut self, learner: &Learner) {
+        let removes = self.places.get(&Capability::Delete).cloned();
+        let removes = removes.unwrap_or_default();
+        for (path, rights, evidence) in std::mem::take(&mut self.kept) {
+            let parent = path.parent().unwrap_or_default();
+            // A file that stays is named by itself, so that the others around it cannot be changed; but not
+            // one that may have come to its name by a rename, which the next one replaces.
+            let place = match removes.contains_key(names(&parent).as_slice()) {
+                true => &parent,
+                false => &path,
+            };
+            let rights = rights.with(Rights::CREATE).without(Rights::DELETE);
+            self.take_all(place, rights, &evidence);
+            // The next time it is there, and is changed.
+            self.need(Capability::Update, place, &evidence);
+            if learner.changes_around {
+                self.need(Capability::Update, &parent, &evidence);
+            }
+        }
+        for path in &self.replaced {
+            let (own, mut around) = (names(path), names(path));
+            around.pop();
+            for places in self.places.values_mut() {
+                if let Some(evidence) = places.remove(&own) {
+                    places.entry(around.clone()).or_default().add(&evidence);
+                }
+            }
+        }
+    }
+
+    /// Whether no rule can be held at a path, because something else takes its name.
+    pub(super) fn is_replaced(&self, path: &ProjectPath) -> bool {
+        self.replaced.contains(path)
     }
 
     /// Needs all of it at one place.
@@ -225,8 +263,11 @@ fn edge(learner: &Learner, path: &ProjectPath) -> (ProjectPath, ProjectPath) {
 }
 
 fn note(places: &mut Places, path: &ProjectPath, evidence: &Evidence) {
-    let names: Vec<String> = path.components().map(str::to_owned).collect();
-    places.entry(names).or_default().add(evidence);
+    places.entry(names(path)).or_default().add(evidence);
+}
+
+fn names(path: &ProjectPath) -> Vec<String> {
+    path.components().map(str::to_owned).collect()
 }
 
 /// Whether a name looks as if the next run would choose another: it holds a number, or a hash.

@@ -65,7 +65,7 @@ pub(super) fn of(
                     "it was refused ({}), and no host is proposed by itself",
                     denial.operation
                 ),
-                "if it is meant, name it: `--net HOST`".to_owned(),
+                format!("if it is meant, name it: `--net {}`", denial.target),
             );
             let evidence = Evidence {
                 count: denial.count,

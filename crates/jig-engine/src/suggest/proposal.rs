@@ -104,6 +104,17 @@ impl Proposal {
         }
     }
 
+    /// Whether it grants the same as another, whatever was seen.
+    pub fn grants_as(&self, other: &Proposal) -> bool {
+        let bare = |proposal: &Proposal| {
+            let mut additions = proposal.additions();
+            additions.fs.iter_mut().for_each(|rule| rule.comment.clear());
+            additions.system.iter_mut().for_each(|path| path.comment.clear());
+            (additions, proposal.make.clone())
+        };
+        bare(self) == bare(other)
+    }
+
     fn comment(&self, rule: &ProposedRule) -> Vec<String> {
         let mut comment = evidence::lines(&rule.evidence);
         if rule.evidence.is_empty() {
@@ -171,10 +182,12 @@ pub(super) fn of(learner: &Learner) -> Proposal {
     };
     let mut needs = needs::of(learner, &standing);
     let (presets, system) = outside::of(learner, &guards.sensitive, &mut needs);
-    let make = needs.make.clone();
+    let mut make = needs.make.clone();
     let withheld = std::mem::take(&mut needs.withheld).into_values();
     let observations = learner.runs.iter().map(|run| &run.observation);
-    let mut fs = rules(learner, needs);
+    let mut fs = rules(learner, &needs);
+    // What has no rule of its own is made by the command, as the rule around it allows.
+    make.retain(|path| fs.iter().any(|rule| rule.path == *path));
     if fs.is_empty() && learner.tool.access.fs.is_empty() {
         // Without any rule the whole workspace would be open.
         fs.push(ProposedRule {
@@ -194,9 +207,9 @@ pub(super) fn of(learner: &Learner) -> Proposal {
 }
 
 /// The rules on files, outer ones first.
-fn rules(learner: &Learner, needs: Needs) -> Vec<ProposedRule> {
+fn rules(learner: &Learner, needs: &Needs) -> Vec<ProposedRule> {
     let top = learner.ground.top();
-    let mut places = needs.places;
+    let mut places = needs.places.clone();
     // What is done to names in the workspace's own directory reaches all below it, and is taken back there.
     let mut around: BTreeMap<Capability, Evidence> = BTreeMap::new();
     for one in Capabilities::WRITE.iter() {
@@ -207,17 +220,20 @@ fn rules(learner: &Learner, needs: Needs) -> Vec<ProposedRule> {
         .into_iter()
         .map(|(one, places)| (one, gathered(learner, one, places, top.len())))
         .collect();
-    show_glimpsed(needs.glimpsed, &mut places);
+    show_glimpsed(needs.glimpsed.clone(), &mut places);
 
     let mut paths: BTreeSet<Vec<String>> = BTreeSet::new();
     paths.extend(places.values().flat_map(|places| places.keys().cloned()));
     if !around.is_empty() {
         paths.insert(Vec::new());
-        let directories = top.iter().filter(|path| {
+        // To make a name is not to change others, but what removes can also replace.
+        let changes_others = learner.whole || around.keys().any(|one| *one != Capability::Create);
+        let kept = top.iter().filter(|path| {
+            let is_directory = learner.ground.inside(path) == Some(Kind::Directory);
             let is_sensitive = learner.guards.sensitive.find(path).is_some();
-            !is_sensitive && learner.ground.inside(path) == Some(Kind::Directory)
+            (is_directory || changes_others) && !is_sensitive && !needs.is_replaced(path)
         });
-        paths.extend(directories.map(|path| vec![path.to_string()]));
+        paths.extend(kept.take(MOST_KEPT).map(|path| vec![path.to_string()]));
     }
     let own = |path: &[String]| -> Capabilities {
         let covered = places
@@ -230,12 +246,22 @@ fn rules(learner: &Learner, needs: Needs) -> Vec<ProposedRule> {
         let mut granted = own(&path);
         if path.is_empty() {
             granted = granted | around.keys().copied().collect();
+        } else if !around.is_empty() {
+            granted = granted | READ;
         }
-        let above = rules
-            .iter()
-            .rev()
-            .find(|(above, _)| path.starts_with(above));
-        if above.map(|(_, granted)| *granted) != Some(granted) {
+        if granted.iter().any(|one| Capabilities::WRITE.has(one)) {
+            // Whoever makes a file sees it.
+            granted = granted | READ;
+            // What can be removed and made anew can be changed.
+            let replaces = granted.has(Capability::Create) && granted.has(Capability::Delete);
+            if learner.whole || replaces {
+                granted = granted | Capabilities::WRITE;
+            }
+        }
+        let above = rules.iter().rev().find(|(above, _)| path.starts_with(above));
+        let above = above.map(|(_, granted)| *granted);
+        granted = above.map_or(granted, |above| holdable(granted, above));
+        if above != Some(granted) {
             rules.push((path, granted));
         }
     }
@@ -278,6 +304,20 @@ fn gathered(learner: &Learner, one: Capability, places: Places, top: usize) -> P
     )
 }
 
+/// What a rule has to grant inside another one, so that the kernel can hold it: it takes back all changes or
+/// none, and reading only with everything else.
+fn holdable(granted: Capabilities, above: Capabilities) -> Capabilities {
+    if granted.is_empty() {
+        return granted;
+    }
+    let changes = (granted & Capabilities::WRITE).is_empty();
+    let kept = match changes {
+        true => READ,
+        false => READ | Capabilities::WRITE,
+    };
+    granted | (above & kept)
+}
+
 /// Shows directories that were asked about and of which nothing else can be seen.
 fn show_glimpsed(glimpsed: Places, places: &mut BTreeMap<Capability, Places>) {
     for (path, evidence) in glimpsed.into_iter().filter(|(path, _)| !path.is_empty()) {
@@ -308,4 +348,9 @@ fn granted_already(rules: &[FsRule], path: &ProjectPath) -> Capabilities {
     deepest.map_or(Capabilities::NONE, |(_, granted)| granted)
 }
 
+/// How many entries of the workspace's own directory are kept from what can be done in it.
+const MOST_KEPT: usize = 64;
+
 const ROOT: &[String] = &[];
+
+const READ: Capabilities = Capabilities::just(Capability::Read);

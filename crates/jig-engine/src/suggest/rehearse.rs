@@ -85,8 +85,8 @@ impl Learner {
         };
         tool.access.fs = std::iter::once(everything).chain(own.cloned()).collect();
         for (preset, _) in &self.presets {
-            let words = jig_config::Preset::ALL.iter().copied();
-            let word = words.clone().find(|word| word.name() == preset.name());
+            let mut words = jig_config::Preset::ALL.iter().copied();
+            let word = words.find(|word| word.name() == preset.name());
             tool.sandbox
                 .presets
                 .extend(word.filter(|word| !tool.sandbox.presets.contains(word)));

@@ -275,7 +275,7 @@ fn a_service_on_the_loopback_of_the_host() {
     let script = format!(
         "python3 -c 'import socket; s = socket.create_connection((\"127.0.0.1\", {port}), 10); assert s.recv(6) == b\"hello\\n\"'"
     );
-    let target = format!("127.0.0.1:{port}");
+    let target = format!("localhost:{port}");
     let denial = helps(&Mistake::new(OBSERVED), &script, "connect", &target);
     let hint =
         format!("[[tools.tool.access.net]]\nhost = \"localhost\"\nport = {port}\nallow = true\n");

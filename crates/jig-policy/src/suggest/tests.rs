@@ -359,3 +359,56 @@ fn nothing_moves_a_repository_whatever_is_declared_in_it() {
         }
     }
 }
+
+#[test]
+fn a_rule_on_a_directory_keeps_what_is_granted_there() {
+    let check =
+        |rules: &[(&str, Capabilities)], path: &str, wanted: Capabilities, expected: &str| {
+            let access = fs(rules);
+            let guards = Guards::of_workspace();
+            let default = DefaultAccess::STDIO;
+            let policy =
+                Policy::compile(&access, default, &guards, &workspace()).expect("it compiles");
+            let path = ProjectPath::normalize(path).expect("it is inside");
+            let granting = super::Suggestion::granting(&policy, &path, wanted);
+            let text = granting.map(|granting| granting.to_toml("t").replace("\n\n", "\n"));
+            assert_eq!(text.unwrap_or_default(), expected, "{path}");
+        };
+    let read = Capabilities::from(Capability::Read);
+    let create = Capabilities::from(Capability::Create);
+    check(
+        &[(".", read)],
+        "out",
+        create,
+        "[[tools.t.access.fs]]\npath = \"out\"\nread = true\ncreate = true\n",
+    );
+    // Also on the workspace itself, in which some things are protected.
+    check(
+        &[(".", read)],
+        ".",
+        Capabilities::WRITE,
+        "[[tools.t.access.fs]]\npath = \".\"\nread = true\nwrite = true\n",
+    );
+    check(&[(".", Capabilities::WRITE)], "out", create, "");
+    check(&[(".", read)], "jig.toml", create, "");
+}
+
+#[test]
+fn two_suggestions_become_one() {
+    let read = Capabilities::from(Capability::Read);
+    let access = fs(&[("src", read)]);
+    let guards = Guards::of_workspace();
+    let policy = Policy::compile(&access, DefaultAccess::STDIO, &guards, &workspace());
+    let policy = policy.expect("it compiles");
+    let suggest = |capability, path| {
+        file(capability, path)
+            .suggestion(&policy)
+            .expect("there is one")
+    };
+    let both = suggest(Capability::Read, "a").and(suggest(Capability::Update, "a"));
+    let three = both.and(suggest(Capability::Read, "b"));
+    assert_eq!(
+        three.to_toml("t").replace("\n\n", "\n"),
+        "[[tools.t.access.fs]]\npath = \"a\"\nread = true\nupdate = true\n[[tools.t.access.fs]]\npath = \"b\"\nread = true\n"
+    );
+}

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use jig_policy::{
-    Access, Capabilities, Capability, CommandRule, CommandTarget, DefaultAccess, EnvRule, EnvUse,
-    FileTarget, FsRule, Guards, MoveTarget, NetRule, NetTarget, Origin, Policy, Program,
-    ProtectionLevel, Verdict, Workspace,
+    Access, Capabilities, Capability, CommandRule, CommandTarget, Connection, DefaultAccess,
+    EnvRule, EnvUse, FileTarget, FsRule, Guards, MoveTarget, NetRule, NetTarget, Origin, Policy,
+    Program, ProtectionLevel, Reason, Speaks, Verdict, Workspace,
 };
 
 use crate::random::{on_env, on_files, on_net, workspace};

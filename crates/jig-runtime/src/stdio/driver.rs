@@ -5,15 +5,16 @@ use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
-use jig_broker::{MAX_DENIALS, Reach, Unapproved};
+use jig_broker::{Reach, Unapproved};
 use jig_proto::vfs::ToolInput;
-use jig_proto::{Content, Denial, Question, ToolError, ToolState};
+use jig_proto::{Content, Question, ToolError, ToolState};
 use jig_pty::Pty;
 use jig_sandbox::{Stdio, Waker};
 
 use super::clean::Cleaner;
 use super::live::Live;
 use super::watch::Watch;
+use crate::denials;
 use crate::launch::{self, Launched};
 use crate::session::{Applied, AskedBy, Board, Given, Order};
 use crate::{ApplyError, Delivery, Plan, StartError};
@@ -130,7 +131,7 @@ impl Driver {
                 ..
             } = second
             {
-                add_denials(error, second.denials);
+                denials::add(error, second.denials);
             }
         }
         Ok(state)
@@ -182,16 +183,6 @@ impl Driver {
             cause = error.source();
         }
         told
-    }
-}
-
-/// Adds those that the error does not tell already.
-pub(super) fn add_denials(error: &mut ToolError, denials: Vec<Denial>) {
-    for denial in denials {
-        let is_known = |known: &Denial| known.is_same(&denial);
-        if error.denials.len() < MAX_DENIALS && !error.denials.iter().any(is_known) {
-            error.denials.push(denial);
-        }
     }
 }
 

@@ -9,9 +9,10 @@ use jig_proto::vfs::{FsWrite, Request};
 use jig_proto::{Denial, ToolError, ToolState};
 use jig_sandbox::{Child, Exit, Limits};
 
-use super::driver::{ABORTED, CANCELLED, Driver, add_denials};
+use super::driver::{ABORTED, CANCELLED, Driver};
 use super::outcome::by_a_shell;
 use crate::Reached;
+use crate::denials;
 use crate::launch::{Held, Left};
 use crate::limits::SIGXFSZ;
 
@@ -168,7 +169,10 @@ impl<'d> Run<'d> {
         let plan = &self.driver.plan;
         let left = self.held.take();
         let left = left.map(|held| held.finish(&plan.broker, failed));
-        let Left { intruders, denials } = left.unwrap_or_default();
+        let Left {
+            intruders,
+            denials: refused,
+        } = left.unwrap_or_default();
         let mut state = match intruders.is_empty() {
             true => state,
             false => self.with_intruders(state, &intruders),
@@ -178,11 +182,23 @@ impl<'d> Run<'d> {
         } = &mut state
             && !given_up
         {
+            let said = [&[error.message.clone()][..], &error.trace]
+                .concat()
+                .join("\n");
+            let mut reached = reached.to_vec();
+            for told in Reached::told_by(&said, &self.limits) {
+                if !reached.contains(&told) {
+                    reached.push(told);
+                }
+            }
             let limits = reached.iter().map(|reached| reached.denial(&plan.name));
             let limits: Vec<Denial> = limits.collect();
             plan.broker.audit_denials(&limits);
-            add_denials(error, limits);
-            add_denials(error, denials);
+            denials::add(error, limits);
+            denials::add(error, refused);
+            let variables = plan.broker.explain_variables(&said);
+            plan.broker.audit_denials(&variables);
+            denials::add(error, variables);
         }
         state
     }

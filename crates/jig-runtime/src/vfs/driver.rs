@@ -25,6 +25,7 @@ use serde_json::Value;
 
 use super::descriptors::Descriptors;
 use super::open::{AnswerForm, Doing, Ledger};
+use crate::denials;
 use crate::launch::{Held, Launched};
 use crate::pipes::{Pipes, with_buffer};
 use crate::session::{AskedBy, Board, Given, Order};

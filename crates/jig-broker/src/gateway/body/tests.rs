@@ -8,7 +8,8 @@ fn pass(framing: Framing, pieces: &[&[u8]]) -> Result<(Vec<u8>, bool), String> {
     let mut body = Body::new(framing);
     let mut out = Vec::new();
     for piece in pieces {
-        body.pass(piece, &mut out).map_err(|error| error.to_string())?;
+        body.pass(piece, &mut out)
+            .map_err(|error| error.to_string())?;
     }
     Ok((out, matches!(body, Body::Done)))
 }
@@ -34,8 +35,16 @@ fn chunks_are_written_anew() {
         assert_eq!(passed, (expected.as_bytes().to_vec(), done), "{input:?}");
     };
     check("5\r\nhello\r\n0\r\n\r\n", "5\r\nhello\r\n0\r\n\r\n", true);
-    check("05 ;a=b;c\r\nhello\r\n000;x\r\n\r\n", "5\r\nhello\r\n0\r\n\r\n", true);
-    check("1\r\na\r\nB\r\n0123456789a\r\n0\r\nT: x\r\n\r\nGET", "1\r\na\r\nb\r\n0123456789a\r\n0\r\n\r\n", true);
+    check(
+        "05 ;a=b;c\r\nhello\r\n000;x\r\n\r\n",
+        "5\r\nhello\r\n0\r\n\r\n",
+        true,
+    );
+    check(
+        "1\r\na\r\nB\r\n0123456789a\r\n0\r\nT: x\r\n\r\nGET",
+        "1\r\na\r\nb\r\n0123456789a\r\n0\r\n\r\n",
+        true,
+    );
     check("5\r\nhel", "3\r\nhel\r\n", false);
     check("0\r\n", "", false);
     check("", "", false);

@@ -68,7 +68,9 @@ fn a_head_is_written_as_it_was_understood() {
 
 #[test]
 fn hosts_with_colons_are_written_in_brackets() {
-    let (request, _) = read(b"GET / HTTP/1.1\r\nHost: [::1]:8080\r\n\r\n").unwrap().unwrap();
+    let (request, _) = read(b"GET / HTTP/1.1\r\nHost: [::1]:8080\r\n\r\n")
+        .unwrap()
+        .unwrap();
     assert_eq!(request.host, Some(("::1".to_owned(), Some(8080))));
     let written = String::from_utf8(request.write("::1", 8080)).unwrap();
     assert!(written.contains("Host: [::1]:8080\r\n"), "{written}");
@@ -89,17 +91,25 @@ fn a_head_is_waited_for_as_long_as_it_can_still_be_one() {
 #[test]
 fn an_upgrade_needs_all_its_words() {
     let check = |head: &str, expected: bool| {
-        let (request, _) = read(format!("{head}\r\n{HOST}").as_bytes()).unwrap().unwrap();
+        let (request, _) = read(format!("{head}\r\n{HOST}").as_bytes())
+            .unwrap()
+            .unwrap();
         assert_eq!(request.websocket, expected, "{head}");
     };
     let both = "Connection: Upgrade\r\nUpgrade: WebSocket";
     check(&format!("GET / HTTP/1.1\r\n{both}"), true);
     check(&format!("POST / HTTP/1.1\r\n{both}"), false);
     check(&format!("GET / HTTP/1.0\r\n{both}"), false);
-    check(&format!("GET / HTTP/1.1\r\n{both}\r\nContent-Length: 1"), false);
+    check(
+        &format!("GET / HTTP/1.1\r\n{both}\r\nContent-Length: 1"),
+        false,
+    );
     check("GET / HTTP/1.1\r\nUpgrade: websocket", false);
     check("GET / HTTP/1.1\r\nConnection: upgrade", false);
-    check("GET / HTTP/1.1\r\nConnection: upgrade\r\nUpgrade: h2c, websocket", false);
+    check(
+        "GET / HTTP/1.1\r\nConnection: upgrade\r\nUpgrade: h2c, websocket",
+        false,
+    );
 }
 
 #[test]
@@ -107,10 +117,17 @@ fn lengths_are_plain_numbers() {
     let check = |header: &str, expected: Option<Framing>| {
         let head = format!("POST / HTTP/1.1\r\n{header}\r\n{HOST}");
         let read = read(head.as_bytes()).ok().flatten();
-        assert_eq!(read.map(|(request, _)| request.framing), expected, "{header}");
+        assert_eq!(
+            read.map(|(request, _)| request.framing),
+            expected,
+            "{header}"
+        );
     };
     check("Content-Length: 0", Some(Framing::Length(0)));
-    check("Content-Length: 18446744073709551615", Some(Framing::Length(u64::MAX)));
+    check(
+        "Content-Length: 18446744073709551615",
+        Some(Framing::Length(u64::MAX)),
+    );
     check("Content-Length: 18446744073709551616", None);
     check("Content-Length: 1 1", None);
     check("Content-Length: 1e3", None);

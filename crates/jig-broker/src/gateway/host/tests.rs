@@ -15,10 +15,31 @@ fn hosts_have_one_form() {
     check("::1", Some("::1"));
     check("[::ffff:127.0.0.1]", Some("127.0.0.1"));
     for odd in [
-        "", ".", "..", ".api.test", "api..test", "api.test..", "bücher.test", "api.test/",
-        "x@api.test", "api.test:80", "api.test ", " api.test", "api%2etest", "api.test\0",
-        "a\tb", "*.test", "0x7f.1", "127.1", "2130706433", "127.0.0.1.", "[api.test]", "[::1",
-        "::1]", "[]", "xn--\u{fc}",
+        "",
+        ".",
+        "..",
+        ".api.test",
+        "api..test",
+        "api.test..",
+        "bücher.test",
+        "api.test/",
+        "x@api.test",
+        "api.test:80",
+        "api.test ",
+        " api.test",
+        "api%2etest",
+        "api.test\0",
+        "a\tb",
+        "*.test",
+        "0x7f.1",
+        "127.1",
+        "2130706433",
+        "127.0.0.1.",
+        "[api.test]",
+        "[::1",
+        "::1]",
+        "[]",
+        "xn--\u{fc}",
     ] {
         check(odd, None);
     }

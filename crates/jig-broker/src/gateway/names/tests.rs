@@ -1,14 +1,24 @@
 use std::net::IpAddr;
 
+use jig_sandbox::{GATEWAY_V4, GatewaySockets, NAMES_V4, NAMES_V6};
+
 use super::{MAX_NAMES, Meaning, Names, Plan};
+
+fn sandbox() -> Plan {
+    Plan {
+        v4: NAMES_V4.0,
+        v6: Some(NAMES_V6.0),
+        gateway: GATEWAY_V4,
+    }
+}
 
 #[test]
 fn a_name_keeps_its_addresses_and_they_mean_the_name() {
-    let names = Names::new(Plan::SANDBOX);
+    let names = Names::new(sandbox());
     let first = names.addresses("a.test").unwrap();
     let second = names.addresses("b.test").unwrap();
     assert_eq!(first.0.to_string(), "198.18.0.16");
-    assert_eq!(first.1.to_string(), "fd6a:6967:6e61:6d65::10");
+    assert_eq!(first.1.unwrap().to_string(), "fd6a:6967:6e61:6d65::10");
     assert_eq!(second.0.to_string(), "198.18.0.17");
     assert_eq!(names.addresses("a.test"), Some(first));
     let check = |address: &str, expected: Meaning| {
@@ -17,8 +27,14 @@ fn a_name_keeps_its_addresses_and_they_mean_the_name() {
     };
     check("198.18.0.16", Meaning::Name("a.test".to_owned()));
     check("::ffff:198.18.0.17", Meaning::Name("b.test".to_owned()));
-    check("fd6a:6967:6e61:6d65::10", Meaning::Name("a.test".to_owned()));
-    check("fd6a:6967:6e61:6d65::11", Meaning::Name("b.test".to_owned()));
+    check(
+        "fd6a:6967:6e61:6d65::10",
+        Meaning::Name("a.test".to_owned()),
+    );
+    check(
+        "fd6a:6967:6e61:6d65::11",
+        Meaning::Name("b.test".to_owned()),
+    );
     check("198.18.0.1", Meaning::Gateway);
     check("::ffff:198.18.0.1", Meaning::Gateway);
     check("198.18.0.0", Meaning::Nothing);
@@ -35,11 +51,25 @@ fn a_name_keeps_its_addresses_and_they_mean_the_name() {
 
 #[test]
 fn there_is_an_end_to_addresses() {
-    let names = Names::new(Plan::SANDBOX);
+    let names = Names::new(sandbox());
     for number in 0..MAX_NAMES {
         assert!(names.addresses(&format!("{number}.test")).is_some());
     }
     assert_eq!(names.addresses("one-too-many.test"), None);
     let (last, _) = names.addresses(&format!("{}.test", MAX_NAMES - 1)).unwrap();
     assert_eq!(last.to_string(), "198.19.255.254");
+}
+
+#[test]
+fn without_ipv6_names_have_no_such_addresses() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let sockets = GatewaySockets {
+        lookups: Vec::new(),
+        listeners: vec![(80, listener.into())],
+    };
+    let names = Names::new(Plan::of(&sockets));
+    let (v4, v6) = names.addresses("a.test").unwrap();
+    assert_eq!((v4.to_string().as_str(), v6), ("198.18.0.16", None));
+    let address = "fd6a:6967:6e61:6d65::10".parse::<IpAddr>().unwrap();
+    assert_eq!(names.meaning(address), Meaning::Itself);
 }

@@ -4,7 +4,9 @@ fn pass(websocket: bool, pieces: &[&[u8]]) -> Result<String, String> {
     let mut response = Response::new(websocket);
     let mut out = Vec::new();
     for piece in pieces {
-        response.pass(piece, &mut out).map_err(|error| error.to_string())?;
+        response
+            .pass(piece, &mut out)
+            .map_err(|error| error.to_string())?;
     }
     Ok(String::from_utf8_lossy(&out).into_owned())
 }
@@ -29,12 +31,21 @@ fn a_head_says_that_the_connection_closes_however_it_comes() {
         "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n",
         "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n",
     );
-    check("HTTP/1.0 200\r\n\r\n", "HTTP/1.0 200\r\nConnection: close\r\n\r\n");
+    check(
+        "HTTP/1.0 200\r\n\r\n",
+        "HTTP/1.0 200\r\nConnection: close\r\n\r\n",
+    );
 }
 
 #[test]
 fn what_is_no_answer_is_an_error() {
-    for head in ["nonsense\r\n\r\n", "HTTP/2 200\r\n\r\n", "HTTP/1.1 2x0\r\n\r\n", "HTTP/1.1\r\n\r\n", "\r\n\r\n\r\n"] {
+    for head in [
+        "nonsense\r\n\r\n",
+        "HTTP/2 200\r\n\r\n",
+        "HTTP/1.1 2x0\r\n\r\n",
+        "HTTP/1.1\r\n\r\n",
+        "\r\n\r\n\r\n",
+    ] {
         assert!(pass(false, &[head.as_bytes()]).is_err(), "{head:?}");
     }
     let endless = format!("HTTP/1.1 200 OK\r\n{}", "X: y\r\n".repeat(100_000));
@@ -48,5 +59,8 @@ fn protocols_change_only_when_asked() {
     let head = b"HTTP/1.1 101 Switching\r\nConnection: Upgrade\r\n\r\nframes";
     assert!(pass(false, &[head]).is_err());
     let passed = pass(true, &[head]);
-    assert_eq!(passed.as_deref(), Ok("HTTP/1.1 101 Switching\r\nConnection: Upgrade\r\n\r\nframes"));
+    assert_eq!(
+        passed.as_deref(),
+        Ok("HTTP/1.1 101 Switching\r\nConnection: Upgrade\r\n\r\nframes")
+    );
 }

@@ -43,7 +43,11 @@ fn each_request_is_judged_by_its_path() {
         .open();
     let check = |path: &str, allowed: bool| {
         let answer = world.say("api.test", port, get("api.test", path));
-        let status = if allowed { "HTTP/1.1 200" } else { "HTTP/1.1 403" };
+        let status = if allowed {
+            "HTTP/1.1 200"
+        } else {
+            "HTTP/1.1 403"
+        };
         assert!(answer.starts_with(status), "{path}: {answer}");
         if allowed {
             server.heard();
@@ -82,8 +86,14 @@ fn a_refused_request_is_explained_in_the_answer() {
         assert!(head.contains(&format!("Content-Length: {}", body.len())));
         let target = format!("connect on `http://api.test:{port}/admin/x`: ");
         assert!(body.starts_with(&target), "{body}");
-        assert!(body.contains(&format!("deny `api.test:{port}/admin` (jig.toml:3)")), "{body}");
-        assert!(body.contains(&format!("granted: allow `api.test:{port}`")), "{body}");
+        assert!(
+            body.contains(&format!("deny `api.test:{port}/admin` (jig.toml:3)")),
+            "{body}"
+        );
+        assert!(
+            body.contains(&format!("granted: allow `api.test:{port}`")),
+            "{body}"
+        );
         assert!(body.contains("[[tools.fetcher.access.net]]"), "{body}");
     }
     let denial = world.denial();
@@ -91,17 +101,25 @@ fn a_refused_request_is_explained_in_the_answer() {
     let entry = &world.log.entries()[0];
     assert_eq!(entry.operation, "net.connect");
     assert_eq!(entry.origin.as_deref(), Some("jig.toml:3"));
-    assert!(entry.hint.as_ref().unwrap().contains("path_prefix = \"/admin/x\""));
+    assert!(
+        entry
+            .hint
+            .as_ref()
+            .unwrap()
+            .contains("path_prefix = \"/admin/x\"")
+    );
     assert_eq!(server.connections(), 0);
 }
 
 #[test]
 fn the_answer_to_head_has_no_body() {
-    let world = World::new().host("api.test", 8080).rule("api.test", |rule| {
-        rule.port = Some(8080);
-        rule.scheme = Some("http".to_owned());
-        rule.allow = false;
-    });
+    let world = World::new()
+        .host("api.test", 8080)
+        .rule("api.test", |rule| {
+            rule.port = Some(8080);
+            rule.scheme = Some("http".to_owned());
+            rule.allow = false;
+        });
     let world = world.open();
     let request = "HEAD / HTTP/1.1\r\nHost: api.test:8080\r\n\r\n";
     let answer = world.say("api.test", 8080, request);
@@ -193,8 +211,15 @@ fn large_bodies_pass_in_both_directions_at_once() {
     });
     let answer = hear(&mut stream);
     sending.join().unwrap();
-    let body_at = answer.windows(4).position(|part| part == b"\r\n\r\n").unwrap() + 4;
-    assert!(answer[body_at..] == body, "what came back is not what was sent");
+    let body_at = answer
+        .windows(4)
+        .position(|part| part == b"\r\n\r\n")
+        .unwrap()
+        + 4;
+    assert!(
+        answer[body_at..] == body,
+        "what came back is not what was sent"
+    );
 }
 
 #[test]
@@ -225,7 +250,10 @@ fn websockets_are_judged_as_such_and_passed_on_after_the_server_agreed() {
     stream.shutdown(Shutdown::Write).unwrap();
     assert_eq!(hear(&mut stream), b"bye");
     let heard = server.heard();
-    assert!(heard.contains("\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"), "{heard}");
+    assert!(
+        heard.contains("\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"),
+        "{heard}"
+    );
     assert!(heard.ends_with("frames"), "{heard}");
 
     // A rule on http alone does not open web sockets.
@@ -254,7 +282,10 @@ fn other_upgrades_are_not_asked_for() {
     let answer = world.say("api.test", server.port, request);
     assert!(answer.ends_with("hello"), "{answer}");
     let heard = server.heard().to_ascii_lowercase();
-    assert!(!heard.contains("upgrade") && !heard.contains("http2"), "{heard}");
+    assert!(
+        !heard.contains("upgrade") && !heard.contains("http2"),
+        "{heard}"
+    );
 
     // A server that changes the protocol unasked is not followed.
     let server = Server::answering("HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\nxyz");
@@ -279,7 +310,10 @@ fn redirects_are_the_programs_business_and_judged_like_anything() {
     assert!(answer.starts_with("HTTP/1.1 302"), "{answer}");
     assert_eq!(world.look_up("evil.test"), None);
     let denial = world.denial();
-    assert_eq!((denial.operation.as_str(), denial.target.as_str()), ("look up", "evil.test"));
+    assert_eq!(
+        (denial.operation.as_str(), denial.target.as_str()),
+        ("look up", "evil.test")
+    );
     // The address of a known name gains nothing.
     let asked = get(&format!("evil.test:{}", other.port), "/");
     let answer = world.say("api.test", other.port, asked);
@@ -290,13 +324,23 @@ fn redirects_are_the_programs_business_and_judged_like_anything() {
 #[test]
 fn servers_that_cannot_be_reached_are_told_apart_from_refusals() {
     // Nobody listens on a port that was just given back.
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let world = World::new().host("api.test", port).allow("gone.test", port).open();
+    let port = std::net::TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
+    let world = World::new()
+        .host("api.test", port)
+        .allow("gone.test", port)
+        .open();
     let answer = world.say("api.test", port, get("api.test", "/"));
     assert!(answer.starts_with("HTTP/1.1 502"), "{answer}");
     assert!(answer.contains("the connection was refused"), "{answer}");
     let answer = world.say("gone.test", port, get("gone.test", "/"));
-    assert!(answer.contains("the host `gone.test` was not found"), "{answer}");
+    assert!(
+        answer.contains("the host `gone.test` was not found"),
+        "{answer}"
+    );
     assert_eq!(
         world.log.lines(),
         [
@@ -326,7 +370,12 @@ fn an_answer_that_breaks_off_does_not_look_whole() {
 
 #[test]
 fn what_is_not_http_from_a_server_is_not_passed_on() {
-    for answer in ["nonsense\r\n\r\n", "HTTP/2 200\r\n\r\n", "", "HTTP/1.1 200 OK\r\nX"] {
+    for answer in [
+        "nonsense\r\n\r\n",
+        "HTTP/2 200\r\n\r\n",
+        "",
+        "HTTP/1.1 200 OK\r\nX",
+    ] {
         let server = Server::answering(answer);
         let world = World::new().host("api.test", server.port).open();
         let heard = world.say("api.test", server.port, get("api.test", "/"));
@@ -340,9 +389,19 @@ fn the_machine_itself_is_reached_by_the_names_that_rules_give_it() {
     let port = server.port;
     let check = |rule: &str, address: &str, host: &str, allowed: bool| {
         let world = World::new().allow(rule, port).open();
-        let answer = say(world.connect_to(address, port), get(&format!("{host}:{port}"), "/"));
-        let status = if allowed { "HTTP/1.1 200" } else { "HTTP/1.1 403" };
-        assert!(answer.starts_with(status), "{rule} {address} {host}: {answer}");
+        let answer = say(
+            world.connect_to(address, port),
+            get(&format!("{host}:{port}"), "/"),
+        );
+        let status = if allowed {
+            "HTTP/1.1 200"
+        } else {
+            "HTTP/1.1 403"
+        };
+        assert!(
+            answer.starts_with(status),
+            "{rule} {address} {host}: {answer}"
+        );
         if allowed {
             assert!(server.heard().contains(&format!("Host: {host}:{port}\r\n")));
         }

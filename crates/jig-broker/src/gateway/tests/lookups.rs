@@ -16,14 +16,18 @@ fn names_of_rules_have_addresses_and_others_do_not_exist() {
         let answer = world.ask(&dns::write_query(9, name, kind).unwrap());
         dns::read_answer(&answer, 9, name, kind).unwrap()
     };
-    let addresses = |texts: &[&str]| {
-        Said::Addresses(texts.iter().map(|text| text.parse().unwrap()).collect())
-    };
+    let addresses =
+        |texts: &[&str]| Said::Addresses(texts.iter().map(|text| text.parse().unwrap()).collect());
     assert_eq!(ask("api.test", KIND_A), addresses(&["127.80.0.16"]));
     assert_eq!(ask("API.TeSt", KIND_A), addresses(&["127.80.0.16"]));
-    assert_eq!(ask("api.test", KIND_AAAA), addresses(&["fd6a:6967:6e61:6d65::10"]));
+    assert_eq!(
+        ask("api.test", KIND_AAAA),
+        addresses(&["fd6a:6967:6e61:6d65::10"])
+    );
     assert_eq!(ask("localhost", KIND_A), addresses(&["127.0.0.1"]));
     assert_eq!(ask("x.localhost", KIND_AAAA), addresses(&["::1"]));
+    // The program's own machine has a name, too.
+    assert_eq!(ask("jig", KIND_A), addresses(&["127.0.0.1"]));
     // The name exists, and nothing else is said of it: no keys for hiding names from us.
     assert_eq!(ask("api.test", KIND_HTTPS), addresses(&[]));
     assert_eq!(ask("api.test", KIND_MX), addresses(&[]));
@@ -32,16 +36,31 @@ fn names_of_rules_have_addresses_and_others_do_not_exist() {
         assert_eq!(ask(name, KIND_A), Said::NoSuchName, "{name}");
         assert_eq!(ask(name, KIND_AAAA), Said::NoSuchName, "{name}");
     }
-    // Questions of other kinds are no wish to reach a host.
+    // Questions of other kinds are no wish to reach a host, nor are those about services.
+    assert_eq!(ask("_http._tcp.other.test", KIND_A), Said::NoSuchName);
     assert_eq!(ask("_ldap._tcp.other.test", 33), Said::NoSuchName);
     let denials = world.gateway.denials();
-    let told: Vec<(&str, u64)> =
-        denials.iter().map(|denial| (denial.target.as_str(), denial.count)).collect();
+    let told: Vec<(&str, u64)> = denials
+        .iter()
+        .map(|denial| (denial.target.as_str(), denial.count))
+        .collect();
     let expected = ["evil.test", "x.api.test", "bad.test", "127.0.0.1", "test"];
     assert_eq!(told, expected.map(|name| (name, 1)));
-    assert!(denials[0].hint.as_ref().unwrap().contains("host = \"evil.test\""), "{}", denials[0]);
+    assert!(
+        denials[0]
+            .hint
+            .as_ref()
+            .unwrap()
+            .contains("host = \"evil.test\""),
+        "{}",
+        denials[0]
+    );
     assert_eq!(denials[0].operation, "look up");
-    assert!(denials[2].rule.as_ref().unwrap().contains("(jig.toml:2)"), "{}", denials[2]);
+    assert!(
+        denials[2].rule.as_ref().unwrap().contains("(jig.toml:2)"),
+        "{}",
+        denials[2]
+    );
     let lines = world.log.lines();
     assert_eq!(lines[0], "net.lookup evil.test deny -");
     assert_eq!(lines.len(), 5);
@@ -54,7 +73,9 @@ fn lookups_work_over_tcp() {
         let mut stream = world.connect_to(address, 53);
         for id in 1..4 {
             let query = dns::write_query(id, "api.test", KIND_A).unwrap();
-            stream.write_all(&(query.len() as u16).to_be_bytes()).unwrap();
+            stream
+                .write_all(&(query.len() as u16).to_be_bytes())
+                .unwrap();
             stream.write_all(&query).unwrap();
             let mut length = [0; 2];
             stream.read_exact(&mut length).unwrap();

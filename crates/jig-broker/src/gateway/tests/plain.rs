@@ -1,7 +1,9 @@
 //! Connections that are neither HTTP nor TLS, and the addresses behind names.
 
 use std::io::{Read as _, Write as _};
-use std::net::Shutdown;
+use std::net::{IpAddr, Shutdown};
+
+use jig_sandbox::{Observation, Rights, Seen, SeenTarget};
 
 use super::world::{OK, Server, World, expect, hear, say};
 
@@ -46,7 +48,12 @@ fn a_rule_on_the_web_does_not() {
     let denial = world.denial();
     assert_eq!(denial.target, format!("api.test:{}", server.port));
     assert_eq!(denial.count, 3);
-    assert!(denial.hint.unwrap().contains(&format!("port = {}", server.port)));
+    assert!(
+        denial
+            .hint
+            .unwrap()
+            .contains(&format!("port = {}", server.port))
+    );
     assert_eq!(server.connections(), 0);
 }
 
@@ -117,9 +124,17 @@ fn private_addresses_need_a_rule_that_names_them() {
         let why = format!("it resolves to {address}, {word}");
         assert!(answer.contains(&why), "{answer}");
         let denial = world.denial();
-        assert!(denial.hint.unwrap().contains(&format!("host = \"{address}\"")));
+        assert!(
+            denial
+                .hint
+                .unwrap()
+                .contains(&format!("host = \"{address}\""))
+        );
         let lines = world.log.lines();
-        assert_eq!(lines, [format!("net.connect http://inner.test:{port}/ deny -")]);
+        assert_eq!(
+            lines,
+            [format!("net.connect http://inner.test:{port}/ deny -")]
+        );
     };
     check("127.0.0.1", "a loopback address");
     check("127.0.0.53", "a loopback address");
@@ -148,7 +163,11 @@ fn an_address_that_a_rule_denies_is_not_used_under_any_name() {
             rule.allow = false;
         })
         .open();
-    let answer = world.say("api.test", server.port, "GET / HTTP/1.1\r\nHost: api.test\r\n\r\n");
+    let answer = world.say(
+        "api.test",
+        server.port,
+        "GET / HTTP/1.1\r\nHost: api.test\r\n\r\n",
+    );
     assert!(answer.contains("which a rule denies"), "{answer}");
     assert_eq!(server.connections(), 0);
 }
@@ -161,7 +180,9 @@ fn a_name_that_changes_its_address_gains_nothing() {
     let forbidden = std::net::TcpListener::bind(("127.0.0.2", port)).unwrap();
     forbidden.set_nonblocking(true).unwrap();
     let world = World::new().host("turn.test", port);
-    world.names.put("turn.test", &[&["127.0.0.1"], &["127.0.0.2"]]);
+    world
+        .names
+        .put("turn.test", &[&["127.0.0.1"], &["127.0.0.2"]]);
     let world = world.open();
     let request = "GET / HTTP/1.1\r\nHost: turn.test\r\n\r\n";
     assert!(world.say("turn.test", port, request).ends_with("hello"));
@@ -184,7 +205,11 @@ fn the_next_address_is_tried_when_one_does_not_answer() {
         .allow("127.0.0.9", server.port);
     world.names.put("two.test", &[&["127.0.0.9", "127.0.0.1"]]);
     let world = world.open();
-    let answer = world.say("two.test", server.port, "GET / HTTP/1.1\r\nHost: two.test\r\n\r\n");
+    let answer = world.say(
+        "two.test",
+        server.port,
+        "GET / HTTP/1.1\r\nHost: two.test\r\n\r\n",
+    );
     assert!(answer.ends_with("hello"), "{answer}");
 }
 
@@ -198,4 +223,37 @@ fn addresses_that_no_name_has_lead_nowhere() {
     }
     assert_eq!(world.gateway.denials().len(), 3);
     assert_eq!(server.connections(), 0);
+}
+
+#[test]
+fn a_watched_program_is_told_of_ports_that_no_rule_opens() {
+    let world = World::new()
+        .rule("api.test", |_| {})
+        .listen(80)
+        .listen(443)
+        .open();
+    let address = world.look_up("api.test").unwrap();
+    let seen = |address: IpAddr, port: u16, count: u64| Seen {
+        wanted: Rights::WRITE,
+        target: SeenTarget::Address((address, port).into()),
+        programs: vec!["curl".to_owned()],
+        count,
+        looked: false,
+    };
+    let observation = Observation {
+        seen: vec![
+            seen(address, 8123, 2),
+            seen(address, 80, 1),
+            seen(address, 0, 1),
+            seen("127.80.0.77".parse().unwrap(), 8123, 1),
+            seen("192.0.2.1".parse().unwrap(), 8123, 1),
+        ],
+        ..Observation::default()
+    };
+    let denials = world.gateway.close_watched(&observation);
+    assert_eq!(denials.len(), 1, "{denials:#?}");
+    assert_eq!(denials[0].target, "api.test:8123");
+    assert_eq!(denials[0].count, 2);
+    let hint = denials[0].hint.as_ref().unwrap();
+    assert!(hint.contains("host = \"api.test\"\nport = 8123"), "{hint}");
 }

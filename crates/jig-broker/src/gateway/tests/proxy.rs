@@ -87,7 +87,11 @@ fn what_is_not_allowed_is_refused_with_the_explanation() {
         "HTTP/1.1 400",
         "this is a proxy",
     );
-    check("CONNECT api.test HTTP/1.1\r\nHost: x\r\n\r\n".to_owned(), "HTTP/1.1 400", "a port");
+    check(
+        "CONNECT api.test HTTP/1.1\r\nHost: x\r\n\r\n".to_owned(),
+        "HTTP/1.1 400",
+        "a port",
+    );
     check(
         format!("CONNECT 127.0.0.2:{port} HTTP/1.1\r\nHost: 127.0.0.2:{port}\r\n\r\n"),
         "HTTP/1.1 403",
@@ -111,7 +115,13 @@ fn an_address_that_stands_for_a_name_is_that_name_to_the_proxy() {
     let connect = format!("CONNECT {address}:{port} HTTP/1.1\r\nHost: {address}:{port}\r\n\r\n");
     stream.write_all(connect.as_bytes()).unwrap();
     expect(&mut stream, "HTTP/1.1 200 Connection established\r\n\r\n");
-    stream.write_all(b"GET / HTTP/1.1\r\nHost: api.test\r\n\r\n").unwrap();
+    stream
+        .write_all(b"GET / HTTP/1.1\r\nHost: api.test\r\n\r\n")
+        .unwrap();
     assert!(hear(&mut stream).ends_with(b"hello"));
-    assert!(server.heard().contains(&format!("Host: api.test:{port}\r\n")));
+    assert!(
+        server
+            .heard()
+            .contains(&format!("Host: api.test:{port}\r\n"))
+    );
 }

@@ -118,7 +118,10 @@ fn bodies_end_where_they_say() {
         "a\r\n0123456789\r\n0\r\n\r\n",
     );
     // A request that hides in the headers of its connection.
-    check("Connection: close, X-Drop\r\nX-Drop: 1\r\nContent-Length: 1\r\n\r\nx", "x");
+    check(
+        "Connection: close, X-Drop\r\nX-Drop: 1\r\nContent-Length: 1\r\n\r\nx",
+        "x",
+    );
 }
 
 #[test]
@@ -153,7 +156,10 @@ fn heads_without_end_are_refused() {
         format!("GET /pub/{long} HTTP/1.1\r\nHost: api.test\r\n\r\n"),
         format!("GET /pub/{long}"),
         format!("GET /pub HTTP/1.1\r\nHost: api.test\r\nX: {long}\r\n\r\n"),
-        format!("GET /pub HTTP/1.1\r\nHost: api.test\r\n{}\r\n", "X: y\r\n".repeat(200)),
+        format!(
+            "GET /pub HTTP/1.1\r\nHost: api.test\r\n{}\r\n",
+            "X: y\r\n".repeat(200)
+        ),
     ] {
         let (answer, heard) = send(&words);
         assert!(answer.starts_with("HTTP/1.1 400"), "{answer}");

@@ -53,7 +53,9 @@ fn ask(stream: TcpStream, name: &str, with_name: bool) -> Result<String, String>
     let name = ServerName::try_from(name.to_owned()).unwrap();
     let connection = ClientConnection::new(Arc::new(config), name).unwrap();
     let mut stream = StreamOwned::new(connection, stream);
-    stream.write_all(b"a secret request").map_err(|error| error.to_string())?;
+    stream
+        .write_all(b"a secret request")
+        .map_err(|error| error.to_string())?;
     let mut answer = String::new();
     match stream.read_to_string(&mut answer) {
         Ok(_) => Ok(answer),
@@ -94,7 +96,10 @@ fn a_name_that_lies_is_refused_with_an_alert() {
     assert_eq!(server.connections(), 0);
     let lines = world.log.lines();
     assert_eq!(lines.len(), 3);
-    assert!(lines.iter().all(|line| line.ends_with("deny -")), "{lines:?}");
+    assert!(
+        lines.iter().all(|line| line.ends_with("deny -")),
+        "{lines:?}"
+    );
 }
 
 #[test]
@@ -110,7 +115,12 @@ fn a_path_rule_refuses_tls_and_says_so() {
     let error = ask(world.connect("api.test", server.port), "api.test", true).unwrap_err();
     assert!(error.contains("AccessDenied"), "{error}");
     let denial = world.denial();
-    assert!(denial.why.contains("path of a TLS connection cannot be seen"), "{denial}");
+    assert!(
+        denial
+            .why
+            .contains("path of a TLS connection cannot be seen"),
+        "{denial}"
+    );
     assert_eq!(denial.hint, None);
     assert_eq!(server.connections(), 0);
 }
@@ -155,13 +165,50 @@ fn a_hello_that_never_becomes_one_is_refused() {
     }
     // Records of one byte each, without end.
     let mut stream = world.connect("api.test", server.port);
-    let _ = stream.write_all(b"\x16\x03\x01\x00\x04\x01\x00\xf0\x00");
+    let _ = stream.write_all(b"\x16\x03\x01\x00\x04\x01\x00\x40\x00");
     for _ in 0..40_000 {
         if stream.write_all(b"\x16\x03\x01\x00\x01\x03").is_err() {
             break;
         }
     }
     hear(&mut stream);
-    assert!(world.gateway.denials().iter().any(|denial| denial.why.contains("too long")));
+    assert!(
+        world
+            .gateway
+            .denials()
+            .iter()
+            .any(|denial| denial.why.contains("too long"))
+    );
     assert_eq!(server.connections(), 0);
+}
+
+#[test]
+fn a_connection_that_hides_a_second_name_is_refused() {
+    let server = serve();
+    let world = World::new().host("api.test", server.port).open();
+    let hello = |extra: &[u8]| {
+        let name = b"\0\0\0\x0d\0\x0b\0\0\x08api.test".as_slice();
+        let extensions = [name, extra].concat();
+        let size = |bytes: &[u8]| (bytes.len() as u16).to_be_bytes();
+        let body = [
+            b"\x03\x03".as_slice(),
+            &[7; 32],
+            b"\0\0\x02\x13\x01\x01\0",
+            &size(&extensions),
+            &extensions,
+        ]
+        .concat();
+        let message = [b"\x01\0".as_slice(), &size(&body), &body].concat();
+        [b"\x16\x03\x01".as_slice(), &size(&message), &message].concat()
+    };
+    // The twin: without the hidden name it reaches the server, which does not like it.
+    let mut stream = world.connect("api.test", server.port);
+    stream.write_all(&hello(b"")).unwrap();
+    assert_ne!(hear(&mut stream), [21, 3, 3, 0, 2, 2, 49]);
+    assert_eq!(server.heard(), "no request");
+    let mut stream = world.connect("api.test", server.port);
+    stream.write_all(&hello(b"\xfe\x0d\0\x01\0")).unwrap();
+    assert_eq!(hear(&mut stream), [21, 3, 3, 0, 2, 2, 49]);
+    assert!(world.denial().why.contains("ECH"));
+    assert_eq!(server.connections(), 1);
 }

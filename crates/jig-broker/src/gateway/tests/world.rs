@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io::{self, Read as _, Write as _};
 use std::net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use jig_policy::{Access, DefaultAccess, Guards, NetRule, Origin, Policy, Workspa
 use jig_proto::Denial;
 use jig_sandbox::{GatewaySockets, NAMES_V6, PROXY_PORT};
 
-use crate::audit::{AuditEntry, AuditSink};
+use crate::audit::{AuditEntry, AuditSink, OnAuditFailure};
 use crate::broker::{Broker, BrokerParts};
 use crate::gateway::Gateway;
 use crate::gateway::names::Plan;
@@ -23,7 +23,7 @@ use crate::http::resolver::Resolver;
 /// Names stand for loopback addresses.
 pub(super) const PLAN: Plan = Plan {
     v4: Ipv4Addr::new(127, 80, 0, 0),
-    v6: NAMES_V6.0,
+    v6: Some(NAMES_V6.0),
     gateway: Ipv4Addr::new(127, 80, 0, 1),
 };
 
@@ -36,6 +36,7 @@ pub(super) struct World {
     pub(super) access: Access,
     pub(super) names: Table,
     pub(super) log: Arc<Log>,
+    pub(super) on_audit_failure: OnAuditFailure,
     ports: Vec<u16>,
 }
 
@@ -95,6 +96,7 @@ impl World {
         let mut parts = BrokerParts::new("fetcher", "c1", files, Arc::new(policy));
         parts.http.resolver = Arc::new(resolver);
         parts.audit = Arc::clone(&self.log) as Arc<dyn AuditSink>;
+        parts.on_audit_failure = self.on_audit_failure;
         let broker = Broker::new(parts);
         let mut ports = self.ports;
         ports.extend([53, PROXY_PORT]);
@@ -299,7 +301,9 @@ pub(super) struct Table(Arc<Mutex<HashMap<String, Vec<Vec<IpAddr>>>>>);
 impl Table {
     pub(super) fn put(&self, name: &str, answers: &[&[&str]]) {
         let read = |text: &&str| text.parse().unwrap();
-        let answers = answers.iter().map(|answer| answer.iter().map(read).collect());
+        let answers = answers
+            .iter()
+            .map(|answer| answer.iter().map(read).collect());
         let answers = answers.collect();
         self.0.lock().unwrap().insert(name.to_owned(), answers);
     }
@@ -319,28 +323,39 @@ impl Resolver for Table {
 
 /// Keeps the audit entries.
 #[derive(Debug, Default)]
-pub(super) struct Log(Mutex<Vec<AuditEntry>>);
+pub(super) struct Log {
+    entries: Mutex<Vec<AuditEntry>>,
+    pub(super) fails: AtomicBool,
+}
 
 impl Log {
     /// Operation, target, decision and outcome of each entry.
     pub(super) fn lines(&self) -> Vec<String> {
-        let entries = self.0.lock().unwrap();
+        let entries = self.entries.lock().unwrap();
         let line = |entry: &AuditEntry| {
             let outcome = entry.outcome.as_deref().unwrap_or("-");
-            let AuditEntry { operation, target, decision, .. } = entry;
+            let AuditEntry {
+                operation,
+                target,
+                decision,
+                ..
+            } = entry;
             format!("{operation} {target} {decision} {outcome}")
         };
         entries.iter().map(line).collect()
     }
 
     pub(super) fn entries(&self) -> Vec<AuditEntry> {
-        self.0.lock().unwrap().clone()
+        self.entries.lock().unwrap().clone()
     }
 }
 
 impl AuditSink for Log {
     fn record(&self, entry: &AuditEntry) -> io::Result<()> {
-        self.0.lock().unwrap().push(entry.clone());
+        if self.fails.load(Ordering::SeqCst) {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        self.entries.lock().unwrap().push(entry.clone());
         Ok(())
     }
 }

@@ -34,10 +34,23 @@ fn questions_are_read_as_they_were_written() {
     check("", KIND_A);
     check("Mixed-Case_1.TEST", KIND_A);
     check(&"a".repeat(63), KIND_A);
-    let longest = [&"a".repeat(63), "b", &"c".repeat(62), &"d".repeat(63), &"e".repeat(59)].join(".");
+    let longest = [
+        &"a".repeat(63),
+        "b",
+        &"c".repeat(62),
+        &"d".repeat(63),
+        &"e".repeat(59),
+    ]
+    .join(".");
     assert_eq!(longest.len(), 252);
     check(&longest, KIND_A);
-    for name in ["a..test", ".a", &"a".repeat(64), &format!("{longest}.f"), "a\\.test"] {
+    for name in [
+        "a..test",
+        ".a",
+        &"a".repeat(64),
+        &format!("{longest}.f"),
+        "a\\.test",
+    ] {
         assert_eq!(write_query(1, name, KIND_A), None, "{name}");
     }
 }
@@ -50,21 +63,53 @@ fn what_is_no_question_is_told_or_ignored() {
     };
     let wrong = |code| Err(Unread::Answered { id: 5, code });
     check([5, 0x0100, 1, 0, 0, 0], &[A_TEST, KIND_A_IN], Ok(()));
-    check([5, 0x8000, 1, 0, 0, 0], &[A_TEST, KIND_A_IN], Err(Unread::Ignored));
-    check([5, 0x2800, 1, 0, 0, 0], &[A_TEST, KIND_A_IN], wrong(Code::NotImplemented));
+    check(
+        [5, 0x8000, 1, 0, 0, 0],
+        &[A_TEST, KIND_A_IN],
+        Err(Unread::Ignored),
+    );
+    check(
+        [5, 0x2800, 1, 0, 0, 0],
+        &[A_TEST, KIND_A_IN],
+        wrong(Code::NotImplemented),
+    );
     check([5, 0, 0, 0, 0, 0], &[], wrong(Code::Malformed));
-    check([5, 0, 2, 0, 0, 0], &[A_TEST, KIND_A_IN], wrong(Code::Malformed));
+    check(
+        [5, 0, 2, 0, 0, 0],
+        &[A_TEST, KIND_A_IN],
+        wrong(Code::Malformed),
+    );
     check([5, 0, 1, 0, 0, 0], &[A_TEST], wrong(Code::Malformed));
     check([5, 0, 1, 0, 0, 0], &[b"\x05abc"], wrong(Code::Malformed));
-    check([5, 0, 1, 0, 0, 0], &[b"\xc0\x0c", KIND_A_IN], wrong(Code::Malformed));
-    check([5, 0, 1, 0, 0, 0], &[b"\xc0\x00", KIND_A_IN], wrong(Code::Malformed));
-    check([5, 0, 1, 0, 0, 0], &[b"\x40a", KIND_A_IN], wrong(Code::Malformed));
-    check([5, 0, 1, 0, 0, 0], &[A_TEST, b"\0\x01\0\x03"], wrong(Code::Refused));
+    check(
+        [5, 0, 1, 0, 0, 0],
+        &[b"\xc0\x0c", KIND_A_IN],
+        wrong(Code::Malformed),
+    );
+    check(
+        [5, 0, 1, 0, 0, 0],
+        &[b"\xc0\x00", KIND_A_IN],
+        wrong(Code::Malformed),
+    );
+    check(
+        [5, 0, 1, 0, 0, 0],
+        &[b"\x40a", KIND_A_IN],
+        wrong(Code::Malformed),
+    );
+    check(
+        [5, 0, 1, 0, 0, 0],
+        &[A_TEST, b"\0\x01\0\x03"],
+        wrong(Code::Refused),
+    );
     check([5, 0, 1, 9, 9, 9], &[A_TEST, KIND_A_IN], Ok(()));
     assert_eq!(read_query(b"\0\x05\0\0\0"), Err(Unread::Ignored));
     let label = [[63].as_slice(), &[b'a'; 63]].concat();
     let endless = label.repeat(4);
-    check([5, 0, 1, 0, 0, 0], &[&endless, b"\0", KIND_A_IN], wrong(Code::Malformed));
+    check(
+        [5, 0, 1, 0, 0, 0],
+        &[&endless, b"\0", KIND_A_IN],
+        wrong(Code::Malformed),
+    );
 }
 
 #[test]
@@ -85,8 +130,14 @@ fn answers_are_read_as_they_were_written() {
     check(KIND_AAAA, &[]);
     let query = read_query(&write_query(7, "a.test", KIND_A).unwrap()).unwrap();
     let answer = write_answer(&query, Code::NoSuchName, &[], 0);
-    assert_eq!(read_answer(&answer, 7, "a.test", KIND_A), Some(Said::NoSuchName));
-    assert_eq!(write_refusal(7, Code::Refused), [0, 7, 0x80, 0x85, 0, 0, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(
+        read_answer(&answer, 7, "a.test", KIND_A),
+        Some(Said::NoSuchName)
+    );
+    assert_eq!(
+        write_refusal(7, Code::Refused),
+        [0, 7, 0x80, 0x85, 0, 0, 0, 0, 0, 0, 0, 0]
+    );
 }
 
 #[test]
@@ -105,7 +156,13 @@ fn extensions_are_answered_with_extensions() {
 fn other_names_are_followed_and_records_of_others_are_not_taken() {
     let record = |name: &[u8], kind: u16, data: &[u8]| {
         let length = data.len() as u16;
-        let words = [kind.to_be_bytes(), 1_u16.to_be_bytes(), [0, 0], [0, 60], length.to_be_bytes()];
+        let words = [
+            kind.to_be_bytes(),
+            1_u16.to_be_bytes(),
+            [0, 0],
+            [0, 60],
+            length.to_be_bytes(),
+        ];
         [name, &words.concat(), data].concat()
     };
     let b_test = b"\x01b\xc0\x0e";
@@ -118,37 +175,77 @@ fn other_names_are_followed_and_records_of_others_are_not_taken() {
         assert_eq!(said, Some(Said::Addresses(expected)));
     };
     check(
-        &[record(b"\xc0\x0c", 5, b_test), record(b_test, KIND_A, &[192, 0, 2, 9])],
+        &[
+            record(b"\xc0\x0c", 5, b_test),
+            record(b_test, KIND_A, &[192, 0, 2, 9]),
+        ],
         &["192.0.2.9"],
     );
     check(&[record(b"\x04evil\0", KIND_A, &[192, 0, 2, 66])], &[]);
-    check(&[record(b"\xc0\x0c", 16, b"text"), record(b"\xc0\x0c", KIND_A, &[1, 2, 3, 4])], &["1.2.3.4"]);
+    check(
+        &[
+            record(b"\xc0\x0c", 16, b"text"),
+            record(b"\xc0\x0c", KIND_A, &[1, 2, 3, 4]),
+        ],
+        &["1.2.3.4"],
+    );
     // A name that stands for itself.
-    check(&[record(b"\xc0\x0c", 5, b"\xc0\x0c"), record(b"\xc0\x0c", KIND_A, &[1, 2, 3, 4])], &["1.2.3.4"]);
-    let many: Vec<Vec<u8>> = (0..200).map(|n| record(b"\xc0\x0c", KIND_A, &[1, 1, 1, n])).collect();
-    let answer = message([9, 0x8180, 1, 200, 0, 0], &[A_TEST, KIND_A_IN, &many.concat()]);
+    check(
+        &[
+            record(b"\xc0\x0c", 5, b"\xc0\x0c"),
+            record(b"\xc0\x0c", KIND_A, &[1, 2, 3, 4]),
+        ],
+        &["1.2.3.4"],
+    );
+    let many: Vec<Vec<u8>> = (0..200)
+        .map(|n| record(b"\xc0\x0c", KIND_A, &[1, 1, 1, n]))
+        .collect();
+    let answer = message(
+        [9, 0x8180, 1, 200, 0, 0],
+        &[A_TEST, KIND_A_IN, &many.concat()],
+    );
     match read_answer(&answer, 9, "a.test", KIND_A) {
         Some(Said::Addresses(addresses)) => assert_eq!(addresses.len(), 64),
         other => panic!("{other:?}"),
     }
     // An address of the wrong length, and an answer that breaks off.
-    for record in [record(b"\xc0\x0c", KIND_A, &[1, 2, 3]), b"\xc0\x0c\0\x01".to_vec()] {
+    for record in [
+        record(b"\xc0\x0c", KIND_A, &[1, 2, 3]),
+        b"\xc0\x0c\0\x01".to_vec(),
+    ] {
         let answer = message([9, 0x8180, 1, 1, 0, 0], &[A_TEST, KIND_A_IN, &record]);
-        assert_eq!(read_answer(&answer, 9, "a.test", KIND_A), Some(Said::Failed));
+        assert_eq!(
+            read_answer(&answer, 9, "a.test", KIND_A),
+            Some(Said::Failed)
+        );
     }
     let truncated = message([9, 0x8380, 1, 0, 0, 0], &[A_TEST, KIND_A_IN]);
-    assert_eq!(read_answer(&truncated, 9, "a.test", KIND_A), Some(Said::Truncated));
+    assert_eq!(
+        read_answer(&truncated, 9, "a.test", KIND_A),
+        Some(Said::Truncated)
+    );
     let failed = message([9, 0x8182, 1, 0, 0, 0], &[A_TEST, KIND_A_IN]);
-    assert_eq!(read_answer(&failed, 9, "a.test", KIND_A), Some(Said::Failed));
+    assert_eq!(
+        read_answer(&failed, 9, "a.test", KIND_A),
+        Some(Said::Failed)
+    );
 }
 
 #[test]
 fn pointers_only_lead_back() {
     // Behind the question: a name that points at itself, at what comes later, and into the header.
     for name in [b"\xc0\x18", b"\xc0\x30", b"\xc0\x02"] {
-        let record = [name.as_slice(), b"\0\x01\0\x01\0\0\0\0\0\x04\x01\x02\x03\x04"].concat();
+        let record = [
+            name.as_slice(),
+            b"\0\x01\0\x01\0\0\0\0\0\x04\x01\x02\x03\x04",
+        ]
+        .concat();
         let answer = message([9, 0x8180, 1, 1, 0, 0], &[A_TEST, KIND_A_IN, &record]);
-        assert_eq!(read_answer(&answer, 9, "a.test", KIND_A), Some(Said::Failed), "{name:?}");
+        assert_eq!(
+            read_answer(&answer, 9, "a.test", KIND_A),
+            Some(Said::Failed),
+            "{name:?}"
+        );
     }
 }
 

@@ -45,13 +45,19 @@ fn serve(answer: impl Fn(&Query, bool) -> Vec<Vec<u8>> + Send + Sync + 'static) 
 }
 
 fn addresses(query: &Query, v4: &[&str], v6: &[&str]) -> Vec<u8> {
-    let texts = if query.question.kind == KIND_A { v4 } else { v6 };
+    let texts = if query.question.kind == KIND_A {
+        v4
+    } else {
+        v6
+    };
     let addresses: Vec<IpAddr> = texts.iter().map(|text| text.parse().unwrap()).collect();
     dns::write_answer(query, Code::Fine, &addresses, 60)
 }
 
 fn resolve(server: SocketAddr, name: &str) -> Result<Vec<String>, std::io::ErrorKind> {
-    let found = DnsResolver::new(server).resolve(name).map_err(|error| error.kind())?;
+    let found = DnsResolver::new(server)
+        .resolve(name)
+        .map_err(|error| error.kind())?;
     Ok(found.iter().map(ToString::to_string).collect())
 }
 
@@ -59,9 +65,15 @@ fn resolve(server: SocketAddr, name: &str) -> Result<Vec<String>, std::io::Error
 fn both_kinds_of_addresses_are_found() {
     let server = serve(|query, _| {
         assert_eq!(query.question.name, "a.test");
-        vec![addresses(query, &["192.0.2.1", "192.0.2.2"], &["2001:db8::1"])]
+        vec![addresses(
+            query,
+            &["192.0.2.1", "192.0.2.2"],
+            &["2001:db8::1"],
+        )]
     });
-    let expected = ["192.0.2.1", "192.0.2.2", "2001:db8::1"].map(str::to_owned).to_vec();
+    let expected = ["192.0.2.1", "192.0.2.2", "2001:db8::1"]
+        .map(str::to_owned)
+        .to_vec();
     assert_eq!(resolve(server, "a.test"), Ok(expected.clone()));
     assert_eq!(resolve(server, "a.test."), Ok(expected));
 }
@@ -72,7 +84,10 @@ fn one_kind_is_enough() {
         if query.question.kind == KIND_A {
             return vec![addresses(query, &["192.0.2.1"], &[])];
         }
-        vec![dns::write_refusal(query.id, Code::NotImplemented), dns::write_answer(query, Code::NoSuchName, &[], 0)]
+        vec![
+            dns::write_refusal(query.id, Code::NotImplemented),
+            dns::write_answer(query, Code::NoSuchName, &[], 0),
+        ]
     });
     assert_eq!(resolve(server, "a.test"), Ok(vec!["192.0.2.1".to_owned()]));
 }
@@ -83,7 +98,10 @@ fn names_that_do_not_exist_are_not_found() {
     assert_eq!(resolve(server, "a.test"), Err(std::io::ErrorKind::NotFound));
     let server = serve(|query, _| vec![addresses(query, &[], &[])]);
     assert_eq!(resolve(server, "a.test"), Err(std::io::ErrorKind::NotFound));
-    assert_eq!(resolve(server, "a..test"), Err(std::io::ErrorKind::InvalidInput));
+    assert_eq!(
+        resolve(server, "a..test"),
+        Err(std::io::ErrorKind::InvalidInput)
+    );
 }
 
 #[test]
@@ -122,7 +140,9 @@ fn a_lost_question_is_asked_again() {
     let lost = std::sync::atomic::AtomicUsize::new(2);
     let server = serve(move |query, _| {
         use std::sync::atomic::Ordering::SeqCst;
-        let is_lost = lost.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1)).is_ok();
+        let is_lost = lost
+            .fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1))
+            .is_ok();
         match is_lost {
             true => Vec::new(),
             false => vec![addresses(query, &["192.0.2.1"], &[])],

@@ -36,9 +36,12 @@ pub(super) struct Ended {
     pub(super) interrupted: bool,
 }
 
+/// A run, or why the sandbox could not hold its rules.
+pub(super) type Held = Result<Ended, anyhow::Error>;
+
 impl Trial {
     /// Runs it with its output where our remarks go.
-    pub(super) fn watched(&self, rehearsal: Rehearsal) -> anyhow::Result<Ended> {
+    pub(super) fn watched(&self, rehearsal: Rehearsal) -> anyhow::Result<Held> {
         let ours = || io::stderr().as_fd().try_clone_to_owned().map(Stdio::Given);
         let failed = "cannot hand over a standard stream";
         let (stdout, stderr) = (ours().context(failed)?, ours().context(failed)?);
@@ -46,19 +49,22 @@ impl Trial {
     }
 
     /// Runs it silently, and keeps the end of what it printed.
-    pub(super) fn confined(&self, rehearsal: Rehearsal) -> anyhow::Result<Ended> {
+    pub(super) fn confined(&self, rehearsal: Rehearsal) -> anyhow::Result<Held> {
         let (reader, writer) = io::pipe().context("cannot make a pipe")?;
         let other = writer.try_clone().context("cannot make a pipe")?;
         let (stdout, stderr) = (Stdio::Given(writer.into()), Stdio::Given(other.into()));
         thread::scope(|scope| {
             let tail = scope.spawn(move || tail(reader));
-            let mut ended = self.run(rehearsal, stdout, stderr)?;
-            ended.tail = tail.join().unwrap_or_default();
-            Ok(ended)
+            let mut held = self.run(rehearsal, stdout, stderr)?;
+            let tail = tail.join().unwrap_or_default();
+            if let Ok(ended) = &mut held {
+                ended.tail = tail;
+            }
+            Ok(held)
         })
     }
 
-    fn run(&self, rehearsal: Rehearsal, stdout: Stdio, stderr: Stdio) -> anyhow::Result<Ended> {
+    fn run(&self, rehearsal: Rehearsal, stdout: Stdio, stderr: Stdio) -> anyhow::Result<Held> {
         let prepared = &rehearsal.prepared;
         let mut request = SpawnRequest::new(prepared.confined.program.clone(), "/");
         prepared.confined.apply(&mut request);
@@ -68,7 +74,11 @@ impl Trial {
         }
         request.stdout = stdout;
         request.stderr = stderr;
-        let mut child = jig_sandbox::spawn(request).map_err(not_started)?;
+        let mut child = match jig_sandbox::spawn(request) {
+            Ok(child) => child,
+            Err(SpawnError::Confinement { reason, .. }) => return Ok(Err(not_held(&reason))),
+            Err(error) => return Err(error.into()),
+        };
         let Some(observer) = child.observer.take() else {
             child.kill();
             let why = child.unobserved.take().unwrap_or_default();
@@ -84,12 +94,12 @@ impl Trial {
         let observation = observer.finish();
         drop(child);
         let denials = gateway.map(Gateway::close).unwrap_or_default();
-        Ok(Ended {
+        Ok(Ok(Ended {
             exit,
             run: rehearsal.end(observation, denials)?,
             tail: String::new(),
             interrupted,
-        })
+        }))
     }
 
     /// Waits for the end. Says also whether somebody wanted it.
@@ -107,15 +117,10 @@ impl Trial {
     }
 }
 
-fn not_started(error: SpawnError) -> anyhow::Error {
-    match error {
-        SpawnError::Confinement { reason, .. } => {
-            let hint = "hint: `jig doctor` says what this machine can enforce; write the rules by hand, and \
-                        `jig run` says what a command is refused";
-            anyhow!(hint).context(format!("nothing was run: {reason}"))
-        }
-        error => error.into(),
-    }
+fn not_held(reason: &str) -> anyhow::Error {
+    let hint = "hint: `jig doctor` says what this machine can enforce; write the rules by hand, and `jig run` \
+                says what a command is refused";
+    anyhow!(hint).context(format!("nothing was run: {reason}"))
 }
 
 /// The end of what comes.

@@ -6,7 +6,9 @@ pub(crate) fn memory() -> Mistake {
     Mistake {
         name: "more memory than is allowed",
         config: "[tools.check.sandbox.limits]\nmemory = \"64MiB\"\n",
-        way: Way::Tool("/usr/bin/python3 -c 'print(len(bytearray(80 << 20)))'"),
+        way: Way::Tool(
+            "/usr/bin/python3 -c 'import time; x = b\"x\" * (80 << 20); time.sleep(3); print(len(x))'",
+        ),
         works: "83886080",
         ..Mistake::default()
     }
@@ -16,8 +18,8 @@ pub(crate) fn time() -> Mistake {
     Mistake {
         name: "more time than is allowed",
         // The second run must end in twice that, on a machine that is very busy.
-        config: "[tools.check.sandbox.limits]\ntime = \"4s\"\n",
-        way: Way::Tool("sleep 4; echo awake"),
+        config: "[tools.check.sandbox.limits]\ntime = \"5s\"\n",
+        way: Way::Tool("sleep 6; echo awake"),
         works: "awake",
         ..Mistake::default()
     }

@@ -36,7 +36,10 @@ pub(crate) fn asked_url() -> Mistake {
 pub(crate) fn asked_program() -> Mistake {
     Mistake {
         name: "a mediated tool: a program",
-        way: Way::Asks("process.run", r#"{"program": "echo", "args": ["good morning"]}"#),
+        way: Way::Asks(
+            "process.run",
+            r#"{"program": "echo", "args": ["good morning"]}"#,
+        ),
         works: "good morning",
         ..Mistake::default()
     }
@@ -46,7 +49,10 @@ pub(crate) fn asked_arguments() -> Mistake {
     Mistake {
         name: "a mediated tool: a program with other arguments",
         config: "[tools.check.access.commands.echo]\nargs = [[\"hello\"]]\n",
-        way: Way::Asks("process.run", r#"{"program": "echo", "args": ["good morning"]}"#),
+        way: Way::Asks(
+            "process.run",
+            r#"{"program": "echo", "args": ["good morning"]}"#,
+        ),
         works: "good morning",
         ..Mistake::default()
     }

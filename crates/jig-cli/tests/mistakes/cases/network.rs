@@ -17,10 +17,11 @@ pub(crate) fn undeclared_host() -> Mistake {
 pub(crate) fn denied_host() -> Mistake {
     Mistake {
         name: "a host that a rule denies",
-        config: "[[tools.check.access.net]]\nhost = \"127.0.0.1\"\nport = {port}\nallow = true\n\n\
-                 [[tools.check.access.net]]\nhost = \"api.test\"\nport = {port}\nallow = false\n",
-        way: Way::Tool("curl -sS --fail http://api.test:{port}/hello"),
+        config: "[[tools.check.access.net]]\nhost = \"{address}\"\nallow = true\n\n\
+                 [[tools.check.access.net]]\nhost = \"api.test\"\nallow = false\n",
+        way: Way::Tool("curl -sS --fail http://api.test/hello"),
         works: "GET /hello",
+        server: Listens::WebPort,
         ..Mistake::default()
     }
 }

@@ -41,15 +41,6 @@ pub(crate) fn run_service() -> Mistake {
     }
 }
 
-pub(crate) fn run_variable() -> Mistake {
-    Mistake {
-        name: "`jig run`: a variable of the environment",
-        way: Way::Run("sh -c 'echo \"token: ${API_TOKEN:?}\"'"),
-        works: "token: ",
-        ..Mistake::default()
-    }
-}
-
 pub(crate) fn run_toolchain() -> Mistake {
     Mistake {
         name: "`jig run`: a toolchain in the home directory",
@@ -63,7 +54,9 @@ pub(crate) fn run_toolchain() -> Mistake {
 pub(crate) fn run_memory() -> Mistake {
     Mistake {
         name: "`jig run`: more memory than is allowed",
-        way: Way::Run("--memory 64MiB /usr/bin/python3 -c 'print(len(bytearray(80 << 20)))'"),
+        way: Way::Run(
+            "--memory 64MiB /usr/bin/python3 -c 'import time; x = b\"x\" * (80 << 20); time.sleep(3); print(len(x))'",
+        ),
         works: "83886080",
         ..Mistake::default()
     }

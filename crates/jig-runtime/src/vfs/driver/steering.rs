@@ -94,7 +94,7 @@ impl Driver {
         error
     }
 
-    pub(super) fn stop(mut self, result: Result<Content, ToolError>) {
+    pub(super) fn stop(mut self, mut result: Result<Content, ToolError>) {
         self.cancel_requests();
         // The whole tree is gone before anybody hears of the end.
         self.child.kill();
@@ -112,6 +112,9 @@ impl Driver {
                 Ok(_) => self.working -= 1,
                 Err(_) => break,
             }
+        }
+        if let Err(error) = &mut result {
+            denials::add_refusals(error, &self.plan.broker);
         }
         self.plan.broker.flush_audit();
         self.board.stopped(result);
