@@ -3,8 +3,10 @@
 //! Whatever a path names is only looked at, by handles that open nothing: no FIFO waits, no device acts. The
 //! answer is a hint. Links may lead elsewhere by the time at which the process uses them.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::ffi::OsStr;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, StatxFlags};
@@ -21,6 +23,8 @@ pub(super) struct View {
     prefix: Vec<u8>,
     /// This process's own descriptors, by which the kernel tells their names.
     own: OwnedFd,
+    /// What was found lately, by path and whether links are followed.
+    known: RefCell<HashMap<(Vec<u8>, bool), Found>>,
 }
 
 /// What a path means.
@@ -33,23 +37,23 @@ pub(super) struct Found {
 }
 
 impl View {
-    /// The view of a thread, given as a directory of `/proc`.
-    pub(super) fn of(thread: BorrowedFd<'_>) -> Result<Self, Errno> {
+    /// The view of a thread.
+    pub(super) fn of(thread: u32) -> Result<Self, Errno> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let root = rustix::fs::openat(thread, c"root", flags, Mode::empty())?;
-        let name = rustix::fs::readlinkat(thread, c"root", Vec::new())?.into_bytes();
-        let own = rustix::fs::open(c"/proc/self/fd", flags, Mode::empty())?;
+        let root = root_of(thread);
+        let name = rustix::fs::readlink(&root, Vec::new())?.into_bytes();
         Ok(Self {
-            root,
+            root: rustix::fs::open(root, flags, Mode::empty())?,
             prefix: if name == b"/" { Vec::new() } else { name },
-            own,
+            own: rustix::fs::open(c"/proc/self/fd", flags, Mode::empty())?,
+            known: RefCell::default(),
         })
     }
 
     /// Whether a thread has this view too.
-    pub(super) fn is_of(&self, thread: BorrowedFd<'_>) -> bool {
+    pub(super) fn is_of(&self, thread: u32) -> bool {
         const MOUNT_ID: StatxFlags = StatxFlags::from_bits_retain(0x1000);
-        let identity = |directory: BorrowedFd<'_>, path, flags| {
+        let identity = |directory: BorrowedFd<'_>, path: &str, flags| {
             let facts = rustix::fs::statx(directory, path, flags, StatxFlags::INO | MOUNT_ID)?;
             Ok::<_, Errno>((
                 facts.stx_dev_major,
@@ -58,8 +62,8 @@ impl View {
                 facts.stx_mnt_id,
             ))
         };
-        let own = identity(self.root.as_fd(), c"", AtFlags::EMPTY_PATH);
-        own.is_ok() && own == identity(thread, c"root", AtFlags::empty())
+        let own = identity(self.root.as_fd(), "", AtFlags::EMPTY_PATH);
+        own.is_ok() && own == identity(rustix::fs::CWD, &root_of(thread), AtFlags::empty())
     }
 
     /// What the kernel calls a place towards this process, as the owner of the view calls it; `None` if it is
@@ -83,8 +87,26 @@ impl View {
                 exists: true,
             };
         }
-        self.find_at_once(path, follow)
-            .unwrap_or_else(|| self.walk(path, follow))
+        let key = (path.to_vec(), follow);
+        if let Some(found) = self.known.borrow().get(&key) {
+            return found.clone();
+        }
+        let found = self
+            .find_at_once(path, follow)
+            .unwrap_or_else(|| self.walk(path, follow));
+        let mut known = self.known.borrow_mut();
+        if known.len() >= MOST_KNOWN {
+            known.clear();
+        }
+        if path.len() <= LONGEST_KNOWN {
+            known.insert(key, found.clone());
+        }
+        found
+    }
+
+    /// To be called when names were made or removed: what was found may not be so any more.
+    pub(super) fn forget(&self) {
+        self.known.borrow_mut().clear();
     }
 
     /// With a few calls, in the cases that are most frequent: it exists, or only its last part does not.
@@ -131,7 +153,6 @@ impl View {
     }
 
     fn name(&self, fd: &OwnedFd) -> Option<Vec<u8>> {
-        use std::os::fd::AsRawFd;
         let number = fd.as_raw_fd().to_string();
         let name = rustix::fs::readlinkat(&self.own, number, Vec::new()).ok()?;
         self.inside(name.as_bytes())
@@ -240,8 +261,16 @@ fn pop(path: &mut Vec<u8>) {
     path.truncate(slash.unwrap_or(0));
 }
 
+fn root_of(thread: u32) -> String {
+    format!("/proc/{thread}/root")
+}
+
 /// As the kernel has it.
 const MOST_LINKS: u32 = 40;
 
 /// A path of thousands of parts would keep whoever looks busy.
 const MOST_STEPS: u32 = 512;
+
+/// What is remembered is a few hundred kilobytes at the most: many names, or a few long ones.
+const MOST_KNOWN: usize = 2048;
+const LONGEST_KNOWN: usize = 512;

@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
@@ -23,8 +22,6 @@ pub(super) type Want = (SeenTarget, Rights);
 /// A call that waits, with what it takes to understand it.
 pub(super) struct Reader<'a> {
     pub(super) notice: &'a Notice,
-    /// The directory of the thread in `/proc`.
-    pub(super) thread: &'a OwnedFd,
     pub(super) view: &'a View,
 }
 
@@ -140,10 +137,10 @@ impl Reader<'_> {
             return Some(self.view.find(path, follow));
         }
         let name = match directory {
-            None | Some(libc::AT_FDCWD) => "cwd".to_owned(),
-            Some(fd) => format!("fd/{fd}"),
+            None | Some(libc::AT_FDCWD) => format!("/proc/{}/cwd", self.notice.thread),
+            Some(fd) => format!("/proc/{}/fd/{fd}", self.notice.thread),
         };
-        let name = rustix::fs::readlinkat(self.thread, name, Vec::new()).ok()?;
+        let name = rustix::fs::readlink(name, Vec::new()).ok()?;
         let mut whole = self.view.inside(name.as_bytes())?;
         if path.is_empty() {
             // Only where a descriptor itself can be meant does it get here.
