@@ -29,7 +29,7 @@ use self::calls::Notice;
 use self::ledger::Ledger;
 pub(in crate::sys::linux) use self::table::filter;
 use self::table::{Does, Shape};
-use self::view::View;
+use self::view::{Thread, View};
 use self::want::{Reader, Want};
 use super::uapi::BlockedSignals;
 use crate::machine::Kernel;
@@ -113,6 +113,7 @@ struct Desk {
 /// A thread of the tree.
 #[derive(Clone)]
 struct Caller {
+    thread: Rc<Thread>,
     /// The name of its program.
     program: Arc<str>,
     view: Rc<View>,
@@ -190,6 +191,7 @@ impl Desk {
         let shape = table::shape(notice.number.cast_unsigned());
         let reader = Reader {
             notice,
+            thread: &caller.thread,
             view: &caller.view,
         };
         let wants = match shape {
@@ -216,25 +218,27 @@ impl Desk {
         Ok((caller.program, all))
     }
 
-    fn caller(&mut self, thread: u32) -> Result<Caller, Errno> {
-        if let Some(known) = self.callers.get(&thread)
+    fn caller(&mut self, number: u32) -> Result<Caller, Errno> {
+        if let Some(known) = self.callers.get(&number)
             && !self.roots_change
         {
             return Ok(known.clone());
         }
+        let thread = Thread::of(number)?;
         let view = match self.view.take() {
-            Some(view) if view.is_of(thread) => view,
-            _ => Rc::new(View::of(thread)?),
+            Some(view) if view.is_of(&thread) => view,
+            _ => Rc::new(View::of(&thread)?),
         };
         self.view = Some(view.clone());
         let caller = Caller {
-            program: program(thread),
+            program: program(&thread),
+            thread: Rc::new(thread),
             view,
         };
         if self.callers.len() >= MOST_CALLERS {
             self.callers.clear();
         }
-        self.callers.insert(thread, caller.clone());
+        self.callers.insert(number, caller.clone());
         Ok(caller)
     }
 }
@@ -250,9 +254,8 @@ fn executed(programs: &[CString], view: &View) -> Option<Want> {
 }
 
 /// The name of the program that a thread runs, fit to be shown.
-fn program(thread: u32) -> Arc<str> {
-    let link = rustix::fs::readlink(format!("/proc/{thread}/exe"), Vec::new());
-    let path = link.map(CString::into_bytes).unwrap_or_default();
+fn program(thread: &Thread) -> Arc<str> {
+    let path = thread.link("exe").unwrap_or_default();
     let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
     let name = name.strip_suffix(b" (deleted)").unwrap_or(name);
     let shown: String = String::from_utf8_lossy(name)
@@ -269,8 +272,8 @@ const NAME: &str = "jig-observer";
 /// A few frames of calls, and nothing that recurses.
 const STACK: usize = 256 << 10;
 
-/// A tree can begin a new thread for every call.
-const MOST_CALLERS: usize = 1024;
+/// A tree can begin a new thread for every call, and each that is known takes a descriptor of the host.
+const MOST_CALLERS: usize = 64;
 
 /// Names of programs are the tree's to choose.
 const LONGEST_NAME: usize = 64;

@@ -5,7 +5,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::ffi::OsStr;
+use std::ffi::{CString, OsStr};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 
@@ -14,6 +14,22 @@ use rustix::io::Errno;
 
 #[cfg(test)]
 mod tests;
+
+/// A thread, as its directory in `/proc`. Once the thread has ended it stands for nobody else.
+#[derive(Debug)]
+pub(super) struct Thread(OwnedFd);
+
+impl Thread {
+    pub(super) fn of(number: u32) -> Result<Self, Errno> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        rustix::fs::open(format!("/proc/{number}"), flags, Mode::empty()).map(Self)
+    }
+
+    /// Where one of its links leads: its working directory, its program, a descriptor.
+    pub(super) fn link(&self, name: &str) -> Result<Vec<u8>, Errno> {
+        rustix::fs::readlinkat(&self.0, name, Vec::new()).map(CString::into_bytes)
+    }
+}
 
 /// The files as a process sees them, from its root on.
 #[derive(Debug)]
@@ -38,12 +54,11 @@ pub(super) struct Found {
 
 impl View {
     /// The view of a thread.
-    pub(super) fn of(thread: u32) -> Result<Self, Errno> {
+    pub(super) fn of(thread: &Thread) -> Result<Self, Errno> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let root = root_of(thread);
-        let name = rustix::fs::readlink(&root, Vec::new())?.into_bytes();
+        let name = thread.link("root")?;
         Ok(Self {
-            root: rustix::fs::open(root, flags, Mode::empty())?,
+            root: rustix::fs::openat(&thread.0, c"root", flags, Mode::empty())?,
             prefix: if name == b"/" { Vec::new() } else { name },
             own: rustix::fs::open(c"/proc/self/fd", flags, Mode::empty())?,
             known: RefCell::default(),
@@ -51,9 +66,9 @@ impl View {
     }
 
     /// Whether a thread has this view too.
-    pub(super) fn is_of(&self, thread: u32) -> bool {
+    pub(super) fn is_of(&self, thread: &Thread) -> bool {
         const MOUNT_ID: StatxFlags = StatxFlags::from_bits_retain(0x1000);
-        let identity = |directory: BorrowedFd<'_>, path: &str, flags| {
+        let identity = |directory: BorrowedFd<'_>, path, flags| {
             let facts = rustix::fs::statx(directory, path, flags, StatxFlags::INO | MOUNT_ID)?;
             Ok::<_, Errno>((
                 facts.stx_dev_major,
@@ -62,8 +77,8 @@ impl View {
                 facts.stx_mnt_id,
             ))
         };
-        let own = identity(self.root.as_fd(), "", AtFlags::EMPTY_PATH);
-        own.is_ok() && own == identity(rustix::fs::CWD, &root_of(thread), AtFlags::empty())
+        let own = identity(self.root.as_fd(), c"", AtFlags::EMPTY_PATH);
+        own.is_ok() && own == identity(thread.0.as_fd(), c"root", AtFlags::empty())
     }
 
     /// What the kernel calls a place towards this process, as the owner of the view calls it; `None` if it is
@@ -94,13 +109,7 @@ impl View {
         let found = self
             .find_at_once(path, follow)
             .unwrap_or_else(|| self.walk(path, follow));
-        let mut known = self.known.borrow_mut();
-        if known.len() >= MOST_KNOWN {
-            known.clear();
-        }
-        if path.len() <= LONGEST_KNOWN {
-            known.insert(key, found.clone());
-        }
+        self.remember(key, &found);
         found
     }
 
@@ -109,10 +118,22 @@ impl View {
         self.known.borrow_mut().clear();
     }
 
+    fn remember(&self, key: (Vec<u8>, bool), found: &Found) {
+        let mut known = self.known.borrow_mut();
+        if known.len() >= MOST_KNOWN {
+            known.clear();
+        }
+        if key.0.len() <= LONGEST_KNOWN {
+            known.insert(key, found.clone());
+        }
+    }
+
     /// With a few calls, in the cases that are most frequent: it exists, or only its last part does not.
     fn find_at_once(&self, path: &[u8], follow: bool) -> Option<Found> {
         match self.open(path, follow) {
             Ok(fd) => self.name(&fd).map(|path| Found { path, exists: true }),
+            // A link that leads nowhere names the place that it leads to.
+            Err(Errno::NOENT) if follow && !self.is_nothing(path) => None,
             Err(Errno::NOENT) => {
                 let end = path.iter().rposition(|byte| *byte != b'/')? + 1;
                 let slash = path[..end].iter().rposition(|byte| *byte == b'/')?;
@@ -120,12 +141,7 @@ impl View {
                 if matches!(name, b"." | b"..") {
                     return None;
                 }
-                let parent = self.open(&path[..slash + 1], true).ok()?;
-                // A link that leads nowhere names the place that it leads to.
-                if rustix::fs::readlinkat(&parent, OsStr::from_bytes(name), Vec::new()).is_ok() {
-                    return None;
-                }
-                let mut path = self.name(&parent)?;
+                let mut path = self.directory(&path[..slash + 1])?;
                 push(&mut path, name);
                 Some(Found {
                     path,
@@ -134,6 +150,22 @@ impl View {
             }
             Err(_) => None,
         }
+    }
+
+    fn is_nothing(&self, path: &[u8]) -> bool {
+        matches!(self.open(path, false), Err(Errno::NOENT))
+    }
+
+    /// What a directory is called that exists; `None` if it does not.
+    fn directory(&self, path: &[u8]) -> Option<Vec<u8>> {
+        let key = (path.to_vec(), true);
+        if let Some(found) = self.known.borrow().get(&key) {
+            return found.exists.then(|| found.path.clone());
+        }
+        let path = self.name(&self.open(path, true).ok()?)?;
+        let found = Found { path, exists: true };
+        self.remember(key, &found);
+        Some(found.path)
     }
 
     fn open(&self, path: &[u8], follow: bool) -> Result<OwnedFd, Errno> {
@@ -259,10 +291,6 @@ fn push(path: &mut Vec<u8>, part: &[u8]) {
 fn pop(path: &mut Vec<u8>) {
     let slash = path.iter().rposition(|byte| *byte == b'/');
     path.truncate(slash.unwrap_or(0));
-}
-
-fn root_of(thread: u32) -> String {
-    format!("/proc/{thread}/root")
 }
 
 /// As the kernel has it.

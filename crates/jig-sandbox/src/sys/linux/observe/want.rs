@@ -9,7 +9,7 @@ use rustix::io::Errno;
 
 use super::calls::{self, Notice};
 use super::table::{Does, Last, Place, Shape};
-use super::view::{self, Found, View};
+use super::view::{self, Found, Thread, View};
 use crate::process::SeenTarget;
 use crate::profile::Rights;
 
@@ -22,6 +22,7 @@ pub(super) type Want = (SeenTarget, Rights);
 /// A call that waits, with what it takes to understand it.
 pub(super) struct Reader<'a> {
     pub(super) notice: &'a Notice,
+    pub(super) thread: &'a Thread,
     pub(super) view: &'a View,
 }
 
@@ -137,11 +138,10 @@ impl Reader<'_> {
             return Some(self.view.find(path, follow));
         }
         let name = match directory {
-            None | Some(libc::AT_FDCWD) => format!("/proc/{}/cwd", self.notice.thread),
-            Some(fd) => format!("/proc/{}/fd/{fd}", self.notice.thread),
+            None | Some(libc::AT_FDCWD) => self.thread.link("cwd"),
+            Some(fd) => self.thread.link(&format!("fd/{fd}")),
         };
-        let name = rustix::fs::readlink(name, Vec::new()).ok()?;
-        let mut whole = self.view.inside(name.as_bytes())?;
+        let mut whole = self.view.inside(&name.ok()?)?;
         if path.is_empty() {
             // Only where a descriptor itself can be meant does it get here.
             return directory.map(|_| Found {

@@ -23,13 +23,20 @@ fn tree() -> tempfile::TempDir {
     directory
 }
 
+fn own_view() -> View {
+    let thread = Thread::of(std::process::id()).expect("/proc is mounted");
+    let view = View::of(&thread).expect("it is our own");
+    assert!(view.is_of(&thread));
+    view
+}
+
 /// Both ways to find a path agree, but for what the fast one leaves to the other.
 #[track_caller]
 fn check(path: &str, follow: bool, expected: &str, exists: bool) {
     let directory = tree();
     let top = directory.path().canonicalize().expect("it exists");
     let top = top.to_str().expect("it is text");
-    let view = View::of(std::process::id()).expect("/proc is mounted");
+    let view = own_view();
     let path = format!("{top}/{path}");
     let expected = Found {
         path: format!("{top}{expected}").into_bytes(),
@@ -80,7 +87,7 @@ fn links_are_followed_as_far_as_there_is_something() {
 #[test]
 fn a_path_of_many_parts_is_not_walked_to_its_end() {
     let parts = MOST_STEPS as usize * 2;
-    let view = View::of(std::process::id()).expect("/proc is mounted");
+    let view = own_view();
     let path = "/".to_owned() + &"none/../".repeat(parts) + "last";
     let expected = Found {
         path: b"/last".to_vec(),
@@ -92,7 +99,7 @@ fn a_path_of_many_parts_is_not_walked_to_its_end() {
 #[test]
 fn what_is_known_is_forgotten_when_names_change() {
     let directory = tree();
-    let view = View::of(std::process::id()).expect("/proc is mounted");
+    let view = own_view();
     let path = directory.path().join("new");
     let path = path.to_str().expect("it is text").as_bytes();
     assert!(!view.find(path, true).exists);
@@ -104,7 +111,7 @@ fn what_is_known_is_forgotten_when_names_change() {
 
 #[test]
 fn memory_for_what_is_known_is_bounded() {
-    let view = View::of(std::process::id()).expect("/proc is mounted");
+    let view = own_view();
     for number in 0..3 * MOST_KNOWN {
         view.find(format!("/none/{number}").as_bytes(), true);
     }
@@ -125,7 +132,7 @@ fn a_fifo_is_only_looked_at() {
         .join("fifo");
     let mode = Mode::RUSR | Mode::WUSR;
     rustix::fs::mknodat(rustix::fs::CWD, &path, FileType::Fifo, mode, 0).expect("it is ours");
-    let view = View::of(std::process::id()).expect("/proc is mounted");
+    let view = own_view();
     let path = path.to_str().expect("it is text").as_bytes();
     for found in [view.find(path, true), view.walk(path, true)] {
         assert_eq!((&found.path[..], found.exists), (path, true));
@@ -149,7 +156,7 @@ fn paths_by_their_text() {
 fn names_are_told_from_the_root_of_the_view() {
     let view = |prefix: &str| View {
         prefix: prefix.into(),
-        ..View::of(std::process::id()).expect("/proc is mounted")
+        ..own_view()
     };
     for (prefix, name, expected) in [
         ("", "/a/b", Some("/a/b")),
