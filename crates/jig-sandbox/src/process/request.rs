@@ -48,8 +48,13 @@ pub struct SpawnRequest {
     /// What the tree may reach. `None` leaves it as free as the host; it is held together all the same.
     pub profile: Option<Arc<Profile>>,
     /// Whether to watch what the tree asks the kernel for, so that [`Child::observer`](super::Child::observer)
-    /// can tell. It changes nothing about what is allowed, and takes time with every file that is opened. Where
-    /// it cannot be had, the program runs without.
+    /// can tell. It allows nothing that is not allowed without it. Where it cannot be had, the program runs
+    /// without, and [`Child::unobserved`](super::Child::unobserved) says why.
+    ///
+    /// It takes time with every call that names a file or an address, some ten microseconds where processors are
+    /// free. Where the kernel demands it, programs of the tree that lend their owner's privileges, such as
+    /// `sudo`, do not: confined ones do not in any case. And a process that handles signals without having its
+    /// calls restarted can find one interrupted (`EINTR`) that never is otherwise, such as `stat`.
     pub observe: bool,
     /// From where it is started.
     pub launch: Launch,

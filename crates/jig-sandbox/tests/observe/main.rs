@@ -11,6 +11,10 @@
 )]
 
 mod basics;
+mod calls;
+mod harmless;
+mod hostile;
+mod lifetime;
 
 use std::fs;
 use std::io::Read;
@@ -200,9 +204,17 @@ struct Ran {
     observation: Observation,
 }
 
-/// Runs to the end, observed. Errors must be short.
+/// Runs to the end, with all its calls observed. Errors must be short.
 #[track_caller]
 fn run(request: SpawnRequest) -> Ran {
+    let ran = run_partly_read(request);
+    assert_eq!(ran.observation.unread, 0);
+    ran
+}
+
+/// As [`run`], where some of the calls may be closed to inspection.
+#[track_caller]
+fn run_partly_read(request: SpawnRequest) -> Ran {
     let mut child = match spawn(request) {
         Ok(child) => child,
         Err(error) => panic!("it does not start: {error:?}"),
@@ -218,14 +230,32 @@ fn run(request: SpawnRequest) -> Ran {
     let exit = child.wait().expect("it can be waited for");
     assert_eq!(child.unobserved, None);
     let observer = child.observer.take().expect("it is observed");
-    let observation = observer.finish();
-    assert_eq!(observation.unread, 0);
     Ran {
         exit,
         output,
         errors,
-        observation,
+        observation: observer.finish(),
     }
+}
+
+/// Runs a test of this program inside, observed, which leaves at its start when it is not inside. The program is
+/// copied into the workspace, because the directories above it may be closed to others.
+#[track_caller]
+fn run_inside(held: Held, test: &str, workspace: &Workspace) -> Ran {
+    let program = workspace.join("program");
+    fs::copy("/proc/self/exe", &program).expect("it can be copied");
+    let args = ["--exact", test, "--nocapture", "--test-threads=1"];
+    let program = program.to_str().expect("it is text");
+    let mut request = request(held, workspace, program, &args);
+    request.env.insert(INSIDE.into(), "1".into());
+    let ran = run_partly_read(request);
+    assert!(
+        ran.exit.is_success() && ran.output.contains("1 passed"),
+        "{held:?}: {}{}",
+        ran.output,
+        ran.errors
+    );
+    ran
 }
 
 /// What was seen of a path.

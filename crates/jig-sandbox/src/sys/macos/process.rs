@@ -25,6 +25,9 @@ mod tests;
 /// Starts a program, under the sandbox if the request has a profile.
 #[cfg(target_os = "macos")]
 pub(crate) fn spawn(request: SpawnRequest) -> Result<crate::process::Started, SpawnError> {
+    let unobserved = request
+        .observe
+        .then(|| "system calls can be watched on Linux only".to_owned());
     let launched = launch(request, Path::new("/usr/bin/sandbox-exec"))?;
     let [stdin, stdout, stderr] = launched.streams;
     Ok(crate::process::Started {
@@ -34,7 +37,7 @@ pub(crate) fn spawn(request: SpawnRequest) -> Result<crate::process::Started, Sp
         door: None,
         gateway: None,
         observer: None,
-        unobserved: None,
+        unobserved,
         status: launched.status,
         process: launched.process,
     })

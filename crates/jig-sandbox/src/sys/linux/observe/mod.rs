@@ -16,22 +16,23 @@ mod want;
 use std::collections::HashMap;
 use std::ffi::{CString, OsStr};
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::event::{PollFd, PollFlags};
-use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
 use self::calls::Notice;
 use self::ledger::Ledger;
 pub(in crate::sys::linux) use self::table::filter;
 use self::table::{Does, Shape};
-use self::view::View;
+use self::view::{Thread, View};
 use self::want::{Reader, Want};
 use super::uapi::BlockedSignals;
+use crate::machine::Kernel;
 use crate::process::{Observation, SeenTarget};
 use crate::profile::Rights;
 
@@ -46,20 +47,13 @@ impl Watcher {
     /// Begins to answer at a listener. `programs` are the files of which the first that works is executed.
     pub(super) fn start(listener: OwnedFd, programs: Vec<CString>) -> io::Result<Self> {
         let book = Book::new(Mutex::new(Some(Ledger::default())));
-        let desk = Desk {
-            listener,
-            book: book.clone(),
-            programs,
-            callers: HashMap::new(),
-            view: None,
-            roots_change: false,
-        };
+        let copy = book.clone();
         // The thread inherits that: handlers of the host run on its own threads.
         let _signals = BlockedSignals::all();
         std::thread::Builder::new()
             .name(NAME.to_owned())
             .stack_size(STACK)
-            .spawn(move || Desk::serve(desk))?;
+            .spawn(move || Desk::new(listener, copy, programs).serve())?;
         Ok(Self(book))
     }
 
@@ -109,20 +103,37 @@ struct Desk {
     /// Whoever called, since a program was last executed.
     callers: HashMap<u32, Caller>,
     /// The view of the last caller that was new.
-    view: Option<Arc<View>>,
+    view: Option<Rc<View>>,
     /// Whether processes of this tree change their root.
     roots_change: bool,
+    /// Whether waiting for a call ends with the last process that could make one.
+    waits_to_the_end: bool,
 }
 
 /// A thread of the tree.
 #[derive(Clone)]
 struct Caller {
+    thread: Rc<Thread>,
     /// The name of its program.
     program: Arc<str>,
-    view: Arc<View>,
+    view: Rc<View>,
 }
 
 impl Desk {
+    fn new(listener: OwnedFd, book: Book, programs: Vec<CString>) -> Self {
+        let release = rustix::system::uname();
+        let kernel = Kernel::parse(&release.release().to_string_lossy());
+        Self {
+            listener,
+            book,
+            programs,
+            callers: HashMap::new(),
+            view: None,
+            roots_change: false,
+            waits_to_the_end: kernel.is_some_and(|kernel| (kernel.major, kernel.minor) >= (6, 11)),
+        }
+    }
+
     fn serve(mut self) {
         calls::wake_synchronously(&self.listener);
         while let Some(notice) = self.next() {
@@ -147,31 +158,40 @@ impl Desk {
 
     /// The next call; `None` when nobody is left who could make one.
     fn next(&self) -> Option<Notice> {
+        let mut waits = !self.waits_to_the_end;
         loop {
-            let mut fds = [PollFd::new(&self.listener, PollFlags::IN)];
-            match rustix::event::poll(&mut fds, None) {
-                Ok(_) if fds[0].revents().contains(PollFlags::IN) => {}
-                Err(Errno::INTR) => continue,
-                _ => return None,
+            if waits && !self.has_callers() {
+                return None;
             }
             match calls::receive(&self.listener) {
                 Ok(notice) => return Some(notice),
-                // The caller was killed, or a signal took it away from the call.
-                Err(Errno::NOENT | Errno::INTR) => {}
+                // The caller was killed, or a signal took it away from the call; or nobody is left.
+                Err(Errno::NOENT) => waits = true,
+                Err(Errno::INTR) => {}
                 Err(_) => return None,
+            }
+        }
+    }
+
+    /// Waits until there is a call, or nobody who could make one.
+    fn has_callers(&self) -> bool {
+        loop {
+            let mut fds = [PollFd::new(&self.listener, PollFlags::IN)];
+            match rustix::event::poll(&mut fds, None) {
+                Ok(_) => return fds[0].revents().contains(PollFlags::IN),
+                Err(Errno::INTR) => {}
+                Err(_) => return false,
             }
         }
     }
 
     /// Who makes a call, and what it wants.
     fn read(&mut self, notice: &Notice) -> Result<(Arc<str>, Vec<Want>), Errno> {
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let thread = rustix::fs::open(format!("/proc/{}", notice.thread), flags, Mode::empty())?;
-        let caller = self.caller(notice.thread, &thread)?;
+        let caller = self.caller(notice.thread)?;
         let shape = table::shape(notice.number.cast_unsigned());
         let reader = Reader {
             notice,
-            thread: &thread,
+            thread: &caller.thread,
             view: &caller.view,
         };
         let wants = match shape {
@@ -188,23 +208,31 @@ impl Desk {
         if !self.programs.is_empty() {
             all.extend(executed(&std::mem::take(&mut self.programs), &caller.view));
         }
-        all.extend(wants?);
+        let changes = Rights::CREATE.with(Rights::DELETE);
+        for want in wants? {
+            if want.1.has_any(changes) {
+                caller.view.forget();
+            }
+            all.push(want);
+        }
         Ok((caller.program, all))
     }
 
-    fn caller(&mut self, number: u32, thread: &OwnedFd) -> Result<Caller, Errno> {
+    fn caller(&mut self, number: u32) -> Result<Caller, Errno> {
         if let Some(known) = self.callers.get(&number)
             && !self.roots_change
         {
             return Ok(known.clone());
         }
+        let thread = Thread::of(number)?;
         let view = match self.view.take() {
-            Some(view) if view.is_of(thread.as_fd()) => view,
-            _ => Arc::new(View::of(thread.as_fd())?),
+            Some(view) if view.is_of(&thread) => view,
+            _ => Rc::new(View::of(&thread)?),
         };
         self.view = Some(view.clone());
         let caller = Caller {
-            program: program(thread),
+            program: program(&thread),
+            thread: Rc::new(thread),
             view,
         };
         if self.callers.len() >= MOST_CALLERS {
@@ -226,9 +254,8 @@ fn executed(programs: &[CString], view: &View) -> Option<Want> {
 }
 
 /// The name of the program that a thread runs, fit to be shown.
-fn program(thread: &OwnedFd) -> Arc<str> {
-    let link = rustix::fs::readlinkat(thread, c"exe", Vec::new());
-    let path = link.map(CString::into_bytes).unwrap_or_default();
+fn program(thread: &Thread) -> Arc<str> {
+    let path = thread.link("exe").unwrap_or_default();
     let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
     let name = name.strip_suffix(b" (deleted)").unwrap_or(name);
     let shown: String = String::from_utf8_lossy(name)
@@ -245,8 +272,8 @@ const NAME: &str = "jig-observer";
 /// A few frames of calls, and nothing that recurses.
 const STACK: usize = 256 << 10;
 
-/// A tree can begin a new thread for every call.
-const MOST_CALLERS: usize = 1024;
+/// A tree can begin a new thread for every call, and each that is known takes a descriptor of the host.
+const MOST_CALLERS: usize = 64;
 
 /// Names of programs are the tree's to choose.
 const LONGEST_NAME: usize = 64;

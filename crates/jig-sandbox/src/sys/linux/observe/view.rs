@@ -3,8 +3,10 @@
 //! Whatever a path names is only looked at, by handles that open nothing: no FIFO waits, no device acts. The
 //! answer is a hint. Links may lead elsewhere by the time at which the process uses them.
 
-use std::ffi::OsStr;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::ffi::{CString, OsStr};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, StatxFlags};
@@ -12,6 +14,22 @@ use rustix::io::Errno;
 
 #[cfg(test)]
 mod tests;
+
+/// A thread, as its directory in `/proc`. Once the thread has ended it stands for nobody else.
+#[derive(Debug)]
+pub(super) struct Thread(OwnedFd);
+
+impl Thread {
+    pub(super) fn of(number: u32) -> Result<Self, Errno> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        rustix::fs::open(format!("/proc/{number}"), flags, Mode::empty()).map(Self)
+    }
+
+    /// Where one of its links leads: its working directory, its program, a descriptor.
+    pub(super) fn link(&self, name: &str) -> Result<Vec<u8>, Errno> {
+        rustix::fs::readlinkat(&self.0, name, Vec::new()).map(CString::into_bytes)
+    }
+}
 
 /// The files as a process sees them, from its root on.
 #[derive(Debug)]
@@ -21,6 +39,8 @@ pub(super) struct View {
     prefix: Vec<u8>,
     /// This process's own descriptors, by which the kernel tells their names.
     own: OwnedFd,
+    /// What was found lately, by path and whether links are followed.
+    known: RefCell<HashMap<(Vec<u8>, bool), Found>>,
 }
 
 /// What a path means.
@@ -33,21 +53,20 @@ pub(super) struct Found {
 }
 
 impl View {
-    /// The view of a thread, given as a directory of `/proc`.
-    pub(super) fn of(thread: BorrowedFd<'_>) -> Result<Self, Errno> {
+    /// The view of a thread.
+    pub(super) fn of(thread: &Thread) -> Result<Self, Errno> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let root = rustix::fs::openat(thread, c"root", flags, Mode::empty())?;
-        let name = rustix::fs::readlinkat(thread, c"root", Vec::new())?.into_bytes();
-        let own = rustix::fs::open(c"/proc/self/fd", flags, Mode::empty())?;
+        let name = thread.link("root")?;
         Ok(Self {
-            root,
+            root: rustix::fs::openat(&thread.0, c"root", flags, Mode::empty())?,
             prefix: if name == b"/" { Vec::new() } else { name },
-            own,
+            own: rustix::fs::open(c"/proc/self/fd", flags, Mode::empty())?,
+            known: RefCell::default(),
         })
     }
 
     /// Whether a thread has this view too.
-    pub(super) fn is_of(&self, thread: BorrowedFd<'_>) -> bool {
+    pub(super) fn is_of(&self, thread: &Thread) -> bool {
         const MOUNT_ID: StatxFlags = StatxFlags::from_bits_retain(0x1000);
         let identity = |directory: BorrowedFd<'_>, path, flags| {
             let facts = rustix::fs::statx(directory, path, flags, StatxFlags::INO | MOUNT_ID)?;
@@ -59,7 +78,7 @@ impl View {
             ))
         };
         let own = identity(self.root.as_fd(), c"", AtFlags::EMPTY_PATH);
-        own.is_ok() && own == identity(thread, c"root", AtFlags::empty())
+        own.is_ok() && own == identity(thread.0.as_fd(), c"root", AtFlags::empty())
     }
 
     /// What the kernel calls a place towards this process, as the owner of the view calls it; `None` if it is
@@ -83,14 +102,38 @@ impl View {
                 exists: true,
             };
         }
-        self.find_at_once(path, follow)
-            .unwrap_or_else(|| self.walk(path, follow))
+        let key = (path.to_vec(), follow);
+        if let Some(found) = self.known.borrow().get(&key) {
+            return found.clone();
+        }
+        let found = self
+            .find_at_once(path, follow)
+            .unwrap_or_else(|| self.walk(path, follow));
+        self.remember(key, &found);
+        found
+    }
+
+    /// To be called when names were made or removed: what was found may not be so any more.
+    pub(super) fn forget(&self) {
+        self.known.borrow_mut().clear();
+    }
+
+    fn remember(&self, key: (Vec<u8>, bool), found: &Found) {
+        let mut known = self.known.borrow_mut();
+        if known.len() >= MOST_KNOWN {
+            known.clear();
+        }
+        if key.0.len() <= LONGEST_KNOWN {
+            known.insert(key, found.clone());
+        }
     }
 
     /// With a few calls, in the cases that are most frequent: it exists, or only its last part does not.
     fn find_at_once(&self, path: &[u8], follow: bool) -> Option<Found> {
         match self.open(path, follow) {
             Ok(fd) => self.name(&fd).map(|path| Found { path, exists: true }),
+            // A link that leads nowhere names the place that it leads to.
+            Err(Errno::NOENT) if follow && !self.is_nothing(path) => None,
             Err(Errno::NOENT) => {
                 let end = path.iter().rposition(|byte| *byte != b'/')? + 1;
                 let slash = path[..end].iter().rposition(|byte| *byte == b'/')?;
@@ -98,12 +141,7 @@ impl View {
                 if matches!(name, b"." | b"..") {
                     return None;
                 }
-                let parent = self.open(&path[..slash + 1], true).ok()?;
-                // A link that leads nowhere names the place that it leads to.
-                if rustix::fs::readlinkat(&parent, OsStr::from_bytes(name), Vec::new()).is_ok() {
-                    return None;
-                }
-                let mut path = self.name(&parent)?;
+                let mut path = self.directory(&path[..slash + 1])?;
                 push(&mut path, name);
                 Some(Found {
                     path,
@@ -112,6 +150,22 @@ impl View {
             }
             Err(_) => None,
         }
+    }
+
+    fn is_nothing(&self, path: &[u8]) -> bool {
+        matches!(self.open(path, false), Err(Errno::NOENT))
+    }
+
+    /// What a directory is called that exists; `None` if it does not.
+    fn directory(&self, path: &[u8]) -> Option<Vec<u8>> {
+        let key = (path.to_vec(), true);
+        if let Some(found) = self.known.borrow().get(&key) {
+            return found.exists.then(|| found.path.clone());
+        }
+        let path = self.name(&self.open(path, true).ok()?)?;
+        let found = Found { path, exists: true };
+        self.remember(key, &found);
+        Some(found.path)
     }
 
     fn open(&self, path: &[u8], follow: bool) -> Result<OwnedFd, Errno> {
@@ -131,7 +185,6 @@ impl View {
     }
 
     fn name(&self, fd: &OwnedFd) -> Option<Vec<u8>> {
-        use std::os::fd::AsRawFd;
         let number = fd.as_raw_fd().to_string();
         let name = rustix::fs::readlinkat(&self.own, number, Vec::new()).ok()?;
         self.inside(name.as_bytes())
@@ -245,3 +298,7 @@ const MOST_LINKS: u32 = 40;
 
 /// A path of thousands of parts would keep whoever looks busy.
 const MOST_STEPS: u32 = 512;
+
+/// What is remembered is a few hundred kilobytes at the most: many names, or a few long ones.
+const MOST_KNOWN: usize = 2048;
+const LONGEST_KNOWN: usize = 512;

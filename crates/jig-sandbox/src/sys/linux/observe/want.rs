@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
@@ -10,7 +9,7 @@ use rustix::io::Errno;
 
 use super::calls::{self, Notice};
 use super::table::{Does, Last, Place, Shape};
-use super::view::{self, Found, View};
+use super::view::{self, Found, Thread, View};
 use crate::process::SeenTarget;
 use crate::profile::Rights;
 
@@ -23,8 +22,7 @@ pub(super) type Want = (SeenTarget, Rights);
 /// A call that waits, with what it takes to understand it.
 pub(super) struct Reader<'a> {
     pub(super) notice: &'a Notice,
-    /// The directory of the thread in `/proc`.
-    pub(super) thread: &'a OwnedFd,
+    pub(super) thread: &'a Thread,
     pub(super) view: &'a View,
 }
 
@@ -140,11 +138,10 @@ impl Reader<'_> {
             return Some(self.view.find(path, follow));
         }
         let name = match directory {
-            None | Some(libc::AT_FDCWD) => "cwd".to_owned(),
-            Some(fd) => format!("fd/{fd}"),
+            None | Some(libc::AT_FDCWD) => self.thread.link("cwd"),
+            Some(fd) => self.thread.link(&format!("fd/{fd}")),
         };
-        let name = rustix::fs::readlinkat(self.thread, name, Vec::new()).ok()?;
-        let mut whole = self.view.inside(name.as_bytes())?;
+        let mut whole = self.view.inside(&name.ok()?)?;
         if path.is_empty() {
             // Only where a descriptor itself can be meant does it get here.
             return directory.map(|_| Found {

@@ -113,6 +113,8 @@ fn records_survive_the_line() {
         Record::Started(report),
         Record::Refused(refusal),
         Record::Ended(end),
+        Record::Listener,
+        Record::Unwatched(Errno::ACCES),
     ] {
         assert_eq!(Record::decode(&record.encode()), Some(record));
     }

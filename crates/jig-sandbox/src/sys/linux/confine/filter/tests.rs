@@ -1,5 +1,6 @@
 mod c_library;
 mod machine;
+mod watched;
 
 use std::collections::HashSet;
 
