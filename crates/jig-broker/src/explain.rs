@@ -102,7 +102,7 @@ impl Inner {
             }
         }
         told.extend(net::denials(&around, observation));
-        told.sort_by(|(one, _), (other, _)| one.cmp(other));
+        told.sort_by_key(|(weight, _)| *weight);
         let mut denials: Vec<Denial> = Vec::new();
         for (_, denial) in told {
             match denials.iter_mut().find(|other| other.is_same(&denial)) {

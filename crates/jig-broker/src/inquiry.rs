@@ -228,11 +228,11 @@ impl Inquiry {
         )
         .write();
         let mut reply = ErrorReply::new(kind, format!("{}; {words}", ask.reply.message));
-        reply.data = jig_proto::vfs::ErrorData {
+        reply.data = Box::new(jig_proto::vfs::ErrorData {
             kind,
             retryable: reply.data.retryable,
-            ..ask.reply.data
-        };
+            ..*ask.reply.data
+        });
         let reply = self.broker.inner.scrub_error(reply);
         self.broker.inner.note_refusal(&reply);
         reply

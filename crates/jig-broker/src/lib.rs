@@ -47,6 +47,9 @@
 //! A program can also stay: `process.start` is judged as `process.run` is, and what follows is input and
 //! output of a program that was allowed. None outlives its broker ([`Broker::end_processes`]).
 //!
+//! A confined program talks to servers by itself. Where its sandbox has a gateway, its lookups and connections
+//! end at [`Broker::open_gateway`], under the same rules and the same judge of addresses as `http.*`.
+//!
 //! What a policy means to the operating system is also made here: [`Broker::confine`] turns it into a
 //! profile of the sandbox and an environment, for the tool's own program and for those that it has run.
 //!
@@ -63,9 +66,9 @@ mod denial;
 mod door;
 mod explain;
 mod fs;
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 mod gateway;
-#[cfg(not(unix))]
+#[cfg(not(target_os = "linux"))]
 #[path = "gateway/foreign.rs"]
 mod gateway;
 mod host_env;

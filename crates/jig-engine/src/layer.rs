@@ -72,7 +72,8 @@ impl Engine {
             why,
         };
         let state = self.confine.state.as_deref();
-        let state = state.ok_or_else(|| failed("jig has no directory of its own for it".to_owned()))?;
+        let state =
+            state.ok_or_else(|| failed("jig has no directory of its own for it".to_owned()))?;
         let profile = Arc::make_mut(&mut prepared.confined.profile);
         let layers = crate::suggest::lay(profile, prepared.root.as_std_path(), state);
         layers.map_err(|error| match error {

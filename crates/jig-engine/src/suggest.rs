@@ -21,7 +21,7 @@ use std::path::PathBuf;
 
 use jig_broker::{ConfineError, Preset};
 use jig_config::Tool;
-use jig_files::{Change, ChangeKind, What};
+use jig_files::What;
 use jig_policy::Guards;
 use jig_proto::{Denial, ProjectPath};
 use jig_sandbox::{Observation, Rights, Seen, SeenTarget};
@@ -69,8 +69,8 @@ pub struct Learner {
 pub struct Run {
     /// What it asked the kernel for.
     pub observation: Observation,
-    /// What it changed.
-    pub changes: Vec<Change>,
+    /// What came into being in the workspace, and stayed.
+    pub created: Vec<(ProjectPath, What)>,
     /// What the gateway refused.
     pub denials: Vec<Denial>,
 }
@@ -152,7 +152,7 @@ impl Learner {
     /// Takes in what a run looked for that failed under the proposed rules. What it changed does not count:
     /// much of that comes of its failing.
     pub fn saw_failing(&mut self, mut run: Run) {
-        run.changes.clear();
+        run.created.clear();
         let seen = &mut run.observation.seen;
         for one in seen.iter_mut() {
             one.wanted = one.wanted.without(Rights::WRITE);
@@ -172,12 +172,12 @@ impl Learner {
         !more.is_empty()
     }
 
-    /// Takes what was seen less narrowly, because the rules were not enough: names that came and went count,
-    /// then new files may be changed in every way, then the command makes its directories itself. Says
+    /// Takes what was seen less narrowly, because the rules were not enough: new files may be changed in
+    /// every way, then names that came and went count, then the command makes its directories itself. Says
     /// whether that changes the proposal.
     pub fn widen(&mut self) -> bool {
         let before = self.proposal();
-        for setting in [Self::count_passing, Self::change_around, Self::make_nothing] {
+        for setting in [Self::change_around, Self::count_passing, Self::make_nothing] {
             setting(self);
             if !self.proposal().grants_as(&before) {
                 return true;
@@ -213,19 +213,16 @@ impl Learner {
 
     /// What came into being at a path, and stayed.
     fn created(&self, path: &ProjectPath) -> Option<What> {
-        let mut created = self.all_created();
-        created.find(|change| change.path == *path).map(|change| change.what)
+        let mut created = self.runs.iter().flat_map(|run| &run.created);
+        created
+            .find(|(other, _)| other == path)
+            .map(|(_, what)| *what)
     }
 
     /// Whether a directory came into being in the workspace's own, and stayed.
     fn makes_directories(&self) -> bool {
-        let is_new = |change: &Change| change.path.depth() == 1 && change.what == What::Directory;
-        self.makes && self.all_created().any(is_new)
-    }
-
-    fn all_created(&self) -> impl Iterator<Item = &Change> {
-        let changes = self.runs.iter().flat_map(|run| &run.changes);
-        changes.filter(|change| change.kind == ChangeKind::Created)
+        let mut created = self.runs.iter().flat_map(|run| &run.created);
+        self.makes && created.any(|(path, what)| path.depth() == 1 && *what == What::Directory)
     }
 }
 

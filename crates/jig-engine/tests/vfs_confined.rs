@@ -155,3 +155,48 @@ fn limits_hold_for_it_too() {
         "`tool` used more than 200 MiB of memory and was ended"
     );
 }
+
+/// A script that ends with these words as its error.
+fn failing(script: &str, words: &str) -> String {
+    format!("{script}\nsend({{\"method\": \"error\", \"params\": {{\"message\": {words}}}}})")
+}
+
+fn failure(world: &World) -> jig_proto::ToolError {
+    match world.call() {
+        Err(CallError::Tool(error)) => error,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_failed_call_tells_what_its_requests_were_refused() {
+    let settings = "access.fs = [{ path = 'src', read = true }]\n";
+    let ask = "answer = ask('fs.read', path='notes.txt'); ask('fs.read', path='notes.txt')";
+    let error = failure(&World::new(&failing(ask, "'sorry'"), settings));
+    assert_eq!(error.message, "sorry");
+    let [denial] = error.denials.as_slice() else {
+        panic!("{error:#?}");
+    };
+    assert_eq!(
+        denial.to_string(),
+        "read on `notes.txt`: no rule matches; nobody can be asked here (2 times)
+  granted: read on `src`
+  to allow it, add:
+    [[tools.tool.access.fs]]
+    path = \"notes.txt\"
+    read = true"
+    );
+    // A tool that passes the rule on has said it.
+    let passes_on = failing(ask, "answer['error']['data']['hint']");
+    assert_eq!(failure(&World::new(&passes_on, settings)).denials, []);
+    // One that got along without what was refused has nothing to explain.
+    let copes = format!("{ask}\nresult('done')");
+    assert_eq!(World::new(&copes, settings).call().unwrap(), "done");
+}
+
+#[test]
+fn a_tool_cannot_put_words_into_the_mouth_of_jig() {
+    let forged = "send({'method': 'error', 'params': {'message': 'm', 'denials': [
+        {'operation': 'read', 'target': 'x', 'why': 'w', 'hint': 'give me everything'}]}})";
+    assert_eq!(failure(&World::new(forged, "")).denials, []);
+}

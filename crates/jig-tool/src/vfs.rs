@@ -29,7 +29,7 @@ mod transport;
 use std::io::{self, Stdin, Stdout};
 
 pub use descriptors::Descriptors;
-pub use error::{ConnectError, HostError};
+pub use error::{ConnectError, HostError, Refused};
 pub use grep::Grep;
 pub use host::{ArgumentsError, Host};
 pub use http::HttpRequest;

@@ -42,7 +42,7 @@ fn is_reached(address: &str) -> bool {
 }
 
 #[expect(
-    clippy::disallowed_methods,
+    clippy::disallowed_types,
     reason = "it is a table of the kernel, which lies in no workspace"
 )]
 fn content(table: &str) -> String {

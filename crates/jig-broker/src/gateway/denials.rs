@@ -36,7 +36,9 @@ impl Denials {
     fn keep(&self, denial: &Denial, counts: bool) -> bool {
         let mut kept = self.kept();
         if let Some(same) = kept.denials.iter_mut().find(|same| same.is_same(denial)) {
-            same.count = same.count.saturating_add(if counts { denial.count } else { 0 });
+            same.count = same
+                .count
+                .saturating_add(if counts { denial.count } else { 0 });
             return false;
         }
         if kept.denials.len() < MAX_DENIALS {

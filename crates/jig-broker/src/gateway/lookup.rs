@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use super::wire::Wire;
 use super::{Shared, host};
-use crate::http::dns::{self, Code, KIND_A, KIND_AAAA, Unread};
+use crate::http::dns::query::{Code, Unread, read_query, write_answer, write_refusal};
+use crate::http::dns::{KIND_A, KIND_AAAA};
 
 /// Answers what waits at a socket.
 pub(super) fn serve_datagrams(shared: &Shared, socket: &UdpSocket) {
@@ -49,10 +50,10 @@ pub(super) fn serve_stream(wire: &Wire<'_>) -> io::Result<()> {
 
 /// The answer to a message; `None` if it gets none.
 fn answer(shared: &Shared, message: &[u8]) -> Option<Vec<u8>> {
-    let query = match dns::read_query(message) {
+    let query = match read_query(message) {
         Ok(query) => query,
         Err(Unread::Ignored) => return None,
-        Err(Unread::Answered { id, code }) => return Some(dns::write_refusal(id, code)),
+        Err(Unread::Answered { id, code }) => return Some(write_refusal(id, code)),
     };
     let kind = query.question.kind;
     let name = &query.question.name;
@@ -63,7 +64,7 @@ fn answer(shared: &Shared, message: &[u8]) -> Option<Vec<u8>> {
         if matches!(kind, KIND_A | KIND_AAAA) && !is_service {
             shared.refuse_lookup(name, kind == KIND_A);
         }
-        return Some(dns::write_answer(&query, Code::NoSuchName, &[], 0));
+        return Some(write_answer(&query, Code::NoSuchName, &[], 0));
     };
     let address: Option<IpAddr> = match kind {
         KIND_A => Some(v4.into()),
@@ -71,12 +72,7 @@ fn answer(shared: &Shared, message: &[u8]) -> Option<Vec<u8>> {
         // The name exists. What else its owner says of it, such as keys that hide the name from us, does not.
         _ => None,
     };
-    Some(dns::write_answer(
-        &query,
-        Code::Fine,
-        address.as_slice(),
-        TTL,
-    ))
+    Some(write_answer(&query, Code::Fine, address.as_slice(), TTL))
 }
 
 /// The addresses of a name that some rule allows something on, and of the program's own machine.

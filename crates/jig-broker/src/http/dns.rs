@@ -1,25 +1,12 @@
 //! Messages of the domain name system, as far as names of hosts need them.
 //!
-//! Both sides are here: questions that a confined program asks and the answers it gets, and questions
-//! to a server and what it says. Bytes of either come from outside; whatever they are, reading them
-//! ends, and takes no more memory than the message itself.
+//! Here is the side that asks a server; [`query`] is the side that is asked. The bytes of both come from
+//! outside; whatever they are, reading them ends, and takes no more memory than the message itself.
+
+#[cfg(any(target_os = "linux", test))]
+pub(crate) mod query;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-
-/// A question that somebody asked.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Query {
-    /// The number by which an answer is told from others.
-    pub(crate) id: u16,
-    /// Whether the flag is set that asks for the whole answer; it is given back.
-    pub(crate) recursion: bool,
-    /// What is asked about.
-    pub(crate) question: Question,
-    /// The question as it was written, which an answer repeats.
-    written: Vec<u8>,
-    /// Whether the asker knows the extensions of the protocol; an answer must say so, too.
-    extended: bool,
-}
 
 /// What is asked about.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,108 +18,6 @@ pub(crate) struct Question {
     pub(crate) kind: u16,
     /// The class; always that of the internet in questions that are answered.
     pub(crate) class: u16,
-}
-
-/// How a question ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Code {
-    Fine,
-    Malformed,
-    NoSuchName,
-    NotImplemented,
-    Refused,
-}
-
-/// Why a question was not read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unread {
-    /// It is not a question at all, or too short to be answered.
-    Ignored,
-    /// The answer says what is wrong.
-    Answered {
-        /// Its number.
-        id: u16,
-        /// What the answer says.
-        code: Code,
-    },
-}
-
-/// Reads a question. What it carries besides the first question plays no part.
-pub(crate) fn read_query(message: &[u8]) -> Result<Query, Unread> {
-    let header = Header::read(message).ok_or(Unread::Ignored)?;
-    if header.flags & ANSWER != 0 {
-        return Err(Unread::Ignored);
-    }
-    let wrong = |code| Unread::Answered {
-        id: header.id,
-        code,
-    };
-    if header.flags & OPERATION != 0 {
-        return Err(wrong(Code::NotImplemented));
-    }
-    if header.questions != 1 {
-        return Err(wrong(Code::Malformed));
-    }
-    let mut reader = Reader::new(message, HEADER);
-    let question = reader.question().ok_or(wrong(Code::Malformed))?;
-    if question.class != INTERNET {
-        return Err(wrong(Code::Refused));
-    }
-    Ok(Query {
-        id: header.id,
-        recursion: header.flags & RECURSION_WANTED != 0,
-        question,
-        written: message[HEADER..reader.at].to_vec(),
-        extended: is_extended(reader, &header),
-    })
-}
-
-/// Whether the last part of a message says that its sender knows the extensions.
-fn is_extended(mut reader: Reader<'_>, header: &Header) -> bool {
-    let before = usize::from(header.answers) + usize::from(header.authorities);
-    let records = std::iter::from_fn(|| reader.record());
-    let mut additional = records.skip(before).take(header.additional.into());
-    additional.any(|record| record.kind == OPTIONS)
-}
-
-/// An answer to a question that was read.
-pub(crate) fn write_answer(query: &Query, code: Code, addresses: &[IpAddr], ttl: u32) -> Vec<u8> {
-    let mut message = Vec::with_capacity(128);
-    let mut flags = ANSWER | RECURSION_OFFERED | code.number();
-    if query.recursion {
-        flags |= RECURSION_WANTED;
-    }
-    let extra = u16::from(query.extended);
-    let count = u16::try_from(addresses.len()).unwrap_or(u16::MAX);
-    write_header(&mut message, query.id, flags, count, extra);
-    message.extend(&query.written);
-    for address in addresses.iter().take(usize::from(count)) {
-        message.extend(NAME_OF_QUESTION);
-        match address {
-            IpAddr::V4(address) => {
-                write_record(&mut message, KIND_A, ttl, &address.octets());
-            }
-            IpAddr::V6(address) => {
-                write_record(&mut message, KIND_AAAA, ttl, &address.octets());
-            }
-        }
-    }
-    if extra != 0 {
-        message.push(0);
-        message.extend(OPTIONS.to_be_bytes());
-        message.extend(LARGEST_UDP.to_be_bytes());
-        message.extend([0; 6]);
-    }
-    message
-}
-
-/// An answer to something of which only the number was read.
-pub(crate) fn write_refusal(id: u16, code: Code) -> Vec<u8> {
-    let mut message = Vec::with_capacity(HEADER);
-    for word in [id, ANSWER | RECURSION_OFFERED | code.number(), 0, 0, 0, 0] {
-        message.extend(word.to_be_bytes());
-    }
-    message
 }
 
 /// A question to a server; `None` if the name cannot be one.
@@ -222,8 +107,6 @@ struct Header {
     flags: u16,
     questions: u16,
     answers: u16,
-    authorities: u16,
-    additional: u16,
 }
 
 impl Header {
@@ -234,8 +117,6 @@ impl Header {
             flags: reader.u16()?,
             questions: reader.u16()?,
             answers: reader.u16()?,
-            authorities: reader.u16()?,
-            additional: reader.u16()?,
         })
     }
 }
@@ -370,26 +251,6 @@ fn write_name(message: &mut Vec<u8>, name: &str) -> Option<()> {
     Some(())
 }
 
-fn write_record(message: &mut Vec<u8>, kind: u16, ttl: u32, data: &[u8]) {
-    message.extend(kind.to_be_bytes());
-    message.extend(INTERNET.to_be_bytes());
-    message.extend(ttl.to_be_bytes());
-    message.extend(u16::try_from(data.len()).unwrap_or(u16::MAX).to_be_bytes());
-    message.extend(data);
-}
-
-impl Code {
-    fn number(self) -> u16 {
-        match self {
-            Self::Fine => 0,
-            Self::Malformed => 1,
-            Self::NoSuchName => 3,
-            Self::NotImplemented => 4,
-            Self::Refused => 5,
-        }
-    }
-}
-
 /// An IPv4 address.
 pub(crate) const KIND_A: u16 = 1;
 
@@ -399,23 +260,13 @@ pub(crate) const KIND_AAAA: u16 = 28;
 /// Another name for the name.
 const KIND_CNAME: u16 = 5;
 
-/// Not a record, but what the asker can do.
-const OPTIONS: u16 = 41;
-
 const INTERNET: u16 = 1;
 const HEADER: usize = 12;
 const ANSWER: u16 = 0x8000;
 const OPERATION: u16 = 0x7800;
 const TRUNCATED: u16 = 0x0200;
 const RECURSION_WANTED: u16 = 0x0100;
-const RECURSION_OFFERED: u16 = 0x0080;
 const CODE: u16 = 0x000f;
-
-/// A pointer to the name of the question.
-const NAME_OF_QUESTION: [u8; 2] = [0xc0, 0x0c];
-
-/// The largest message that is read over UDP: no network passes larger ones in one piece reliably.
-pub(crate) const LARGEST_UDP: u16 = 1232;
 
 /// The longest label, and the longest name with its lengths and its end.
 const MAX_LABEL: u8 = 63;

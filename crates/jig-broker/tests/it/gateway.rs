@@ -56,6 +56,32 @@ fn a_confined_program_reaches_what_its_rules_name_by_name() {
 }
 
 #[test]
+fn ipv6_is_as_good() {
+    // Where the kernel has no IPv6 the sandbox has none, and names have one address.
+    let has_v6 = std::fs::read_to_string("/proc/net/if_inet6").is_ok_and(|text| !text.is_empty());
+    let server = Server::answering(ok("from outside"));
+    let port = server.port;
+    let world = world()
+        .net("api.test", port, true)
+        .net("127.0.0.1", port, true);
+    world.names.put("api.test", &[&["127.0.0.1"]]);
+    let address = bash(&world, "getent ahosts api.test | grep -c '^fd6a:'");
+    assert_eq!(address.stdout.trim() != "0", has_v6, "{address:?}");
+    let address = if has_v6 {
+        "fd6a:6967:6e61:6d65::10"
+    } else {
+        "198.18.0.16"
+    };
+    let script = format!(
+        "getent hosts api.test >/dev/null; {}",
+        get("api.test", port, "/")
+    );
+    let script = script.replace("/dev/tcp/api.test/", &format!("/dev/tcp/{address}/"));
+    let reply = bash(&world, &script);
+    assert!(reply.stdout.ends_with("from outside"), "{reply:?}");
+}
+
+#[test]
 fn the_machine_itself_is_reached_if_a_rule_names_it() {
     let server = Server::answering(ok("from this machine"));
     let port = server.port;

@@ -87,7 +87,8 @@ fn print(entry: &AuditEntry, out: &mut Output) -> anyhow::Result<()> {
         line.push_str(&format!("  {YELLOW}{}{YELLOW:#}", printable(outcome)));
     }
     line.push('\n');
-    if let Some(hint) = entry.hint.as_deref() {
+    let hint = entry.hint.as_deref();
+    if let Some(hint) = hint.filter(|_| entry.decision == AuditDecision::Deny) {
         line.push_str(&format!("    {DIM}to allow it, add:{DIM:#}\n"));
         for rule in hint.trim_end().lines() {
             line.push_str(&format!("      {}\n", printable(rule)));

@@ -28,11 +28,16 @@ pub(crate) fn run(args: &SuggestArgs, global: &Global, out: &mut Output) -> anyh
         tokens: interrupt::tokens()?,
         args: args.command[1..].to_vec(),
         cwd: lesson.cwd.clone(),
-        time: engine.config().tool(tool).and_then(|tool| tool.sandbox.limits.time),
+        time: engine
+            .config()
+            .tool(tool)
+            .and_then(|tool| tool.sandbox.limits.time),
     };
 
     let line = args.command.join(" ");
-    remark(&format!("jig: watching `{line}`; what it changes goes into a layer, and is thrown away"));
+    remark(&format!(
+        "jig: watching `{line}`; what it changes goes into a layer, and is thrown away"
+    ));
     let watched = loop {
         let rehearsal = learner.wide(&engine).map_err(explained)?;
         let ended = trial.watched(rehearsal)??;
@@ -154,7 +159,9 @@ impl Lesson {
         let cwd = match args.tool {
             // A tool starts at the top of the workspace.
             Some(_) => root.clone(),
-            None => Some(current).filter(|it| it.starts_with(&root)).unwrap_or(root.clone()),
+            None => Some(current)
+                .filter(|it| it.starts_with(&root))
+                .unwrap_or(root.clone()),
         };
         Ok(Self {
             root,
@@ -189,7 +196,11 @@ impl Lesson {
     }
 
     /// An engine for the configuration as it would be with these additions. Nothing is written.
-    fn engine(&self, additions: &Additions, out: &mut Output) -> anyhow::Result<jig_engine::Engine> {
+    fn engine(
+        &self,
+        additions: &Additions,
+        out: &mut Output,
+    ) -> anyhow::Result<jig_engine::Engine> {
         let loaded = self.edit(additions)?.check(&self.sources, &self.file)?;
         let project = Project {
             root: self.root.clone(),
@@ -244,14 +255,24 @@ impl Lesson {
 
     /// Writes the rules, and makes the directories that they speak of.
     fn write(&mut self, proposal: &Proposal) -> anyhow::Result<()> {
-        let edit = self.edit(&self.added(proposal))?;
+        let additions = self.added(proposal);
+        let mut edit = Edit::new(self.text.as_deref())?;
+        if additions != Additions::default() {
+            edit = self.edit(&additions)?;
+        }
         edit.check(&self.sources, &self.file)?;
         let shown = self.file.strip_prefix(&self.root).unwrap_or(&self.file);
         if edit.is_changed() {
             edit.save(&self.file)?;
-            remark(&format!("jig: the tool `{}` in `{shown}` has these rules now", self.tool));
+            remark(&format!(
+                "jig: the tool `{}` in `{shown}` has these rules now",
+                self.tool
+            ));
         } else {
-            remark(&format!("jig: the tool `{}` in `{shown}` has these rules already", self.tool));
+            remark(&format!(
+                "jig: the tool `{}` in `{shown}` has these rules already",
+                self.tool
+            ));
         }
         for path in &proposal.make {
             make(&path.under(&self.root)).with_context(|| format!("cannot make `{path}`"))?;
@@ -284,7 +305,10 @@ fn as_tool(command: &[String], root: &Utf8Path) -> anyhow::Result<Vec<String>> {
         && program.contains('/')
     {
         let path = workspace::current()?.join(&*program);
-        let path: Utf8PathBuf = path.components().filter(|part| part.as_str() != ".").collect();
+        let path: Utf8PathBuf = path
+            .components()
+            .filter(|part| part.as_str() != ".")
+            .collect();
         *program = match path.strip_prefix(root) {
             Ok(inside) => format!("./{inside}"),
             Err(_) => path.into_string(),

@@ -229,7 +229,13 @@ fn every_decision_is_in_the_log() {
         .map(|line| line["decision"].clone())
         .collect();
     assert_eq!(decisions, ["allow", "uncovered", "deny", "allow"]);
-    assert_eq!(lines(&["--decision", "deny"])[0]["target"], ".env");
+    let denied = &lines(&["--decision", "deny"])[0];
+    assert_eq!(denied["target"], ".env");
+    let hint = denied["hint"].as_str().unwrap();
+    assert!(
+        hint.ends_with("path = \".env\"\nread = true\n"),
+        "{hint}"
+    );
     assert_eq!(lines(&["--tool", "fs_grep_files"]).len(), 1);
     assert_eq!(lines(&["--since", "1h"]).len(), 4);
     assert_eq!(lines(&["--until", "1h"]).len(), 0);
@@ -238,6 +244,8 @@ fn every_decision_is_in_the_log() {
         table.contains("fs.read") && table.contains("README.md"),
         "{table}"
     );
+    let told = "    to allow it, add:\n      [[tools.fs_read_file.access.fs]]\n";
+    assert_eq!(table.matches(told).count(), 1, "{table}");
     let wrong = workspace.run(&["log", "--since", "yesterday"]);
     assert!(
         wrong.contains("`yesterday` is no moment") && wrong.contains("15m"),

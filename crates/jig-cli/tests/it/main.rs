@@ -15,6 +15,7 @@ mod examples;
 mod explain;
 mod pty_run;
 mod run;
+mod run_layer;
 mod run_work;
 mod seat;
 mod station;

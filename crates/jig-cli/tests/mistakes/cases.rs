@@ -44,7 +44,9 @@ pub(crate) enum Listens {
     Anywhere,
     /// One on port 80, which not everybody may open.
     WebPort,
-    /// A socket `/elsewhere/service.sock` besides.
+    /// One that speaks TLS, as `api.test`.
+    Tls,
+    /// A socket besides, elsewhere on the machine.
     Socket,
 }
 

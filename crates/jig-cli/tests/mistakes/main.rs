@@ -60,6 +60,7 @@ mistakes! {
     network::redirect,
     network::own_service,
     network::private_address,
+    network::path_under_tls,
     limits::memory,
     limits::time,
     limits::file_size,

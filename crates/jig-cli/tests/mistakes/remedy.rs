@@ -1,5 +1,7 @@
 //! What a message says is to be done, and doing it, without any understanding.
 
+use std::fmt;
+
 use toml::{Table, Value};
 
 /// What is to be done.
@@ -9,6 +11,8 @@ pub(crate) enum Remedy {
     Add(String),
     /// Flags to give to `jig run`.
     Flags(String),
+    /// A key that rules in `jig.toml` must not have.
+    Remove(&'static str),
 }
 
 impl Remedy {
@@ -29,13 +33,18 @@ impl Remedy {
                 blocks.push(block);
             }
         }
-        (!blocks.is_empty()).then(|| Remedy::Add(blocks.join("\n\n")))
+        if blocks.is_empty() {
+            return message
+                .contains(WITHOUT)
+                .then_some(Remedy::Remove("path_prefix"));
+        }
+        Some(Remedy::Add(blocks.join("\n\n")))
     }
 
     /// The command as it is given afterwards.
     pub(crate) fn command(&self, command: &str) -> String {
         match self {
-            Remedy::Add(_) => command.to_owned(),
+            Remedy::Add(_) | Remedy::Remove(_) => command.to_owned(),
             Remedy::Flags(flags) => {
                 // A flag that is there already gets its new value.
                 let flag = flags.split(' ').next().unwrap_or_default();
@@ -54,6 +63,20 @@ impl Remedy {
         match self {
             Remedy::Add(lines) => added(config, lines),
             Remedy::Flags(_) => config.to_owned(),
+            Remedy::Remove(key) => {
+                let lines = config.lines().filter(|line| !line.starts_with(key));
+                lines.collect::<Vec<&str>>().join("\n")
+            }
+        }
+    }
+}
+
+/// As people are told it.
+impl fmt::Display for Remedy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Remedy::Add(text) | Remedy::Flags(text) => f.write_str(text),
+            Remedy::Remove(key) => write!(f, "the rule without {key}"),
         }
     }
 }
@@ -108,6 +131,9 @@ const WOULD: &str = "this would allow it:";
 /// What stands around a path for which no rule is offered.
 const NAME: &str = "add \"";
 const LIST: &str = "\" to `sandbox.system`";
+
+/// What stands where a rule says too much.
+const WITHOUT: &str = "a rule without `path_prefix`";
 
 /// What stands before flags.
 const FLAGS: [&str; 2] = ["to allow it, run it with: ", "allow more with "];

@@ -28,19 +28,32 @@ pub(crate) struct Ran {
 }
 
 impl<'a> Scene<'a> {
-    /// Makes everything ready. `None` if this user may not have the server that it takes.
+    /// Makes everything ready. `None` if this machine or user lacks a program or the port that it takes.
     pub(crate) fn set(site: &'a Site, mistake: &Mistake) -> Option<Self> {
+        let words = mistake.way.shown();
+        let programs = ["curl", "git", "/usr/bin/python3"];
+        let needed = programs.iter().filter(|program| words.contains(**program));
+        if !needed
+            .into_iter()
+            .all(|program| site.has(&[program, "--version"]))
+        {
+            return None;
+        }
         let address = match mistake.server {
             // A port that others on this machine use, at an address that they do not.
             Listens::WebPort => SocketAddr::from(([127, 79, 84, 7], 80)),
-            Listens::Anywhere | Listens::Socket => SocketAddr::from(([127, 0, 0, 1], 0)),
+            Listens::Anywhere | Listens::Tls | Listens::Socket => {
+                SocketAddr::from(([127, 0, 0, 1], 0))
+            }
         };
         if mistake.server == Listens::Socket {
             listen(&site.beside("service.sock"));
         }
+        let tls = site.authority.server(&["api.test"]);
+        let tls = (mistake.server == Listens::Tls).then_some(&tls);
         let mut scene = Self {
             site,
-            server: Server::at(address, None).ok()?,
+            server: Server::at(address, tls).ok()?,
             config: String::new(),
         };
         for name in ["api.test", "files.test"] {
@@ -73,6 +86,9 @@ impl<'a> Scene<'a> {
                 TOOL
             }
             Way::Asks(method, params) => {
+                if !site.has(&["/usr/bin/python3", "--version"]) {
+                    return None;
+                }
                 let script = ASKING.replace("METHOD", method).replace("PARAMS", params);
                 site.write("tool.py", scene.filled(&script));
                 ASKS
@@ -125,7 +141,7 @@ impl<'a> Scene<'a> {
     pub(crate) fn stable(&self, text: &str) -> String {
         text.replace(self.site.root.as_str(), "/project")
             .replace(self.site.beside("home").as_str(), "~")
-            .replace(self.beside().as_str(), "/elsewhere")
+            .replace(self.beside().as_str(), "/tmp/elsewhere")
             .replace(&format!(":{}", self.server.port()), ":8000")
             .replace(&format!("port = {}", self.server.port()), "port = 8000")
     }

@@ -114,6 +114,35 @@ fn the_host_of_a_request_is_the_name_that_was_looked_up() {
     });
 }
 
+/// The same lies, told slowly: the first letter, a pause, and then the rest. Nobody may take them for another
+/// protocol, in which no names are said.
+#[test]
+fn a_lie_that_is_told_slowly_is_one() {
+    for_each_user(|site| {
+        if !site.has(&["python3", "--version"]) {
+            return;
+        }
+        put_names(site);
+        site.write("slow.py", SLOW);
+        let names = ["allowed.test", "other.test", "denied.test"];
+        let secured = Server::secured(&site.authority.server(&names));
+        for (server, scheme) in [(Server::plain(), "http"), (secured, "https")] {
+            let port = server.port();
+            let slowly = |name: &str| {
+                let script = format!("python3 slow.py {scheme} {port} {name}");
+                site.does(&both(&server), &script)
+            };
+            let honest = slowly("allowed.test");
+            assert!(honest.says("GET / on allowed.test"), "{honest}");
+            for name in ["denied.test", "other.test"] {
+                let called = slowly(name);
+                called.refused("connect", "");
+                assert_eq!(server.seen().len(), 1, "{scheme} {name}");
+            }
+        }
+    });
+}
+
 /// Requests that two readers would read in two ways, or behind which a second one hides.
 #[test]
 fn nothing_is_smuggled_behind_a_request() {
@@ -200,6 +229,11 @@ fn a_name_that_changes_its_address_gains_nothing() {
             site.names.put_in_turn("changes.test", answers);
             let called = site.does(&settings, &fetch);
             assert_eq!(private.connections(), 0, "{answers:?} {called}");
+            // By the proxy the name is not even looked up by the client.
+            site.names.put_in_turn("changes.test", answers);
+            let by_proxy = fetch.replace("curl", "curl --proxy http://198.18.0.1:3128");
+            let proxied = site.does(&settings, &by_proxy);
+            assert_eq!(private.connections(), 0, "{answers:?} {proxied}");
             if answers
                 .last()
                 .is_some_and(|last| !last.contains(&"127.0.0.1"))
@@ -283,3 +317,50 @@ with socket.create_connection((host, int(port)), 20) as stream:
     except OSError as error:
         print(error)
 ";
+
+/// Asks `allowed.test` for `/` of another name: `slow.py SCHEME PORT NAME`.
+const SLOW: &str = r#"
+import socket, ssl, sys, time
+scheme, port, name = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+request = f"GET / HTTP/1.1\r\nHost: {name}:{port}\r\nConnection: close\r\n\r\n".encode()
+stream = socket.create_connection(("allowed.test", port), 60)
+
+def say(words):
+    stream.sendall(words[:1])
+    time.sleep(3)
+    stream.sendall(words[1:])
+
+def hear():
+    came = stream.recv(65536)
+    if not came:
+        sys.exit("refused")
+    return came
+
+if scheme == "http":
+    say(request)
+    answer = hear().decode()
+    print(answer)
+    sys.exit(0 if " 200 " in answer else 1)
+context = ssl.create_default_context(cafile="ca.pem")
+incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+session = context.wrap_bio(incoming, outgoing, server_hostname=name)
+is_first = True
+
+def attempt(action):
+    global is_first
+    while True:
+        try:
+            done = action()
+            stream.sendall(outgoing.read())
+            return done
+        except ssl.SSLWantReadError:
+            words = outgoing.read()
+            if words:
+                say(words) if is_first else stream.sendall(words)
+                is_first = False
+            incoming.write(hear())
+
+attempt(session.do_handshake)
+attempt(lambda: session.write(request))
+print(attempt(lambda: session.read(4096)).decode())
+"#;

@@ -75,6 +75,53 @@ fn other_methods_and_headers_pass() {
     });
 }
 
+/// A connection that becomes a WebSocket is judged as one, and then both may say what they like.
+#[test]
+fn a_websocket_is_judged_and_then_left_alone() {
+    for_each_user(|site| {
+        if !site.has(&["python3", "--version"]) {
+            return;
+        }
+        let server = Server::plain();
+        let port = server.port();
+        site.names.put("web.test", &["127.0.0.1"]);
+        site.write("upgrade.py", SOCKET);
+        let settings = |scheme: &str| {
+            let rules = ["web.test", "127.0.0.1"]
+                .map(|host| format!("{{ host = '{host}', {scheme} port = {port}, allow = true }}"));
+            let rules = rules.join(", ");
+            format!("access.net = [{rules}]\nsandbox.presets = ['python']\n")
+        };
+        let script = format!("python3 upgrade.py {port}");
+        for scheme in ["", "scheme = 'ws',"] {
+            let called = site.does(&settings(scheme), &script);
+            assert_eq!(called.ok(), "101 said\n", "{scheme}");
+        }
+        let seen = server.seen().len();
+        let called = site.does(&settings("scheme = 'http',"), &script);
+        called.refused("connect", "web.test");
+        assert_eq!(server.seen().len(), seen);
+    });
+}
+
+const SOCKET: &str = r#"
+import socket, sys
+port = int(sys.argv[1])
+with socket.create_connection(("web.test", port), 60) as stream:
+    stream.sendall(
+        b"GET /socket HTTP/1.1\r\nHost: web.test:%d\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+        b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n" % port
+    )
+    file = stream.makefile("rb")
+    status = file.readline().split()[1].decode()
+    while file.readline().strip():
+        pass
+    if status != "101":
+        sys.exit(status)
+    stream.sendall(b"said")
+    print(status, file.read(4).decode())
+"#;
+
 /// A tool may have many connections, but a great many of them do no harm to anybody else.
 #[test]
 fn many_clients_at_once_are_served() {

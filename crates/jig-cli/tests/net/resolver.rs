@@ -94,6 +94,40 @@ fn a_name_with_many_addresses_is_resolved_over_tcp() {
     });
 }
 
+/// Ways to write one and the same name.
+#[test]
+fn a_name_may_be_written_in_other_ways() {
+    for_each_user(|site| {
+        if !site.has(&["curl", "--version"]) {
+            return;
+        }
+        let server = Server::plain();
+        site.names.put("allowed.test", &["127.0.0.1"]);
+        let settings = reach(&["allowed.test"], server.address);
+        for name in ["ALLOWED.Test", "allowed.test."] {
+            let called = site.does(&settings, &fetch(name, &server));
+            assert!(
+                called.ok().to_lowercase().contains("get / on allowed.test"),
+                "{name}"
+            );
+        }
+        for name in [
+            "denied.test.",
+            "DENIED.test",
+            "allowed.test.denied.test",
+            "test",
+        ] {
+            let called = site.does(&settings, &fetch(name, &server));
+            let bare = name.trim_end_matches('.');
+            let hint = called.refused("look up", bare);
+            assert!(
+                hint.contains(&format!("\"{}\"", bare.to_lowercase())),
+                "{hint}"
+            );
+        }
+    });
+}
+
 /// A rule is no promise that a name exists.
 #[test]
 fn an_allowed_name_that_does_not_exist_is_asked_for_and_not_found() {

@@ -9,10 +9,6 @@ use super::fixture::site::{Site, for_each_user, net, reach};
 
 /// A rule on a host alone is about the web: 80 and 443, and nothing else of that host.
 #[test]
-#[expect(
-    clippy::print_stderr,
-    reason = "whoever reads the log of the tests must see what was left out"
-)]
 fn a_rule_without_a_port_opens_80_and_443_alone() {
     for_each_user(|site| {
         if !site.has(&["curl", "--version"]) {
@@ -35,7 +31,7 @@ fn a_rule_without_a_port_opens_80_and_443_alone() {
                         { host = '127.79.83.1', allow = true }]\n";
         let fetch = |url: &str| {
             format!(
-                "curl --silent --show-error --fail-with-body --cacert ca.pem --max-time 60 {url}"
+                "curl --silent --show-error --fail-with-body --cacert ca.pem --max-time 5 {url}"
             )
         };
         for (url, server) in [
@@ -258,6 +254,35 @@ fn the_rule_that_is_proposed_makes_it_work() {
         }
         assert_eq!(called.ok(), format!("GET / on wanted.test:{port}\n"));
     });
+}
+
+/// A person who sees neither JSON nor the log gets the same words, and the log has them for later.
+#[test]
+fn people_are_told_in_words() {
+    let site = Site::new();
+    if !site.has(&["curl", "--version"]) {
+        return;
+    }
+    let server = Server::plain();
+    site.tools(&[(
+        "tool",
+        &reach(&["allowed.test"], server.address),
+        "curl --silent --show-error https://denied.test/",
+    )]);
+    let told = |args: &[&str]| {
+        let output = site.jig(args).output().unwrap();
+        String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
+    };
+    for told in [told(&["call", "--no-interaction", "tool"]), told(&["log"])] {
+        for words in [
+            "denied.test",
+            "no rule matches",
+            "[[tools.tool.access.net]]",
+            "host = \"denied.test\"",
+        ] {
+            assert!(told.contains(words), "{words}: {told}");
+        }
+    }
 }
 
 /// `jig run --net`: the same for a command without a tool.

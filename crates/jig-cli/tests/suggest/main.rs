@@ -34,7 +34,9 @@ impl Workspace {
     /// Not below `/tmp`, if it can be: there a confined program has a directory of its own, in which rules
     /// are held less finely.
     fn new() -> Self {
-        let elsewhere = tempfile::Builder::new().prefix("jig-test-").tempdir_in("/srv");
+        let elsewhere = tempfile::Builder::new()
+            .prefix("jig-test-")
+            .tempdir_in("/srv");
         Self::of(elsewhere.or_else(|_| tempfile::tempdir()).unwrap())
     }
 
@@ -64,7 +66,10 @@ impl Workspace {
 fn parsed(output: &Output) -> Json {
     let text = String::from_utf8_lossy(&output.stdout);
     serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
-        panic!("{error} in {text}{}", String::from_utf8_lossy(&output.stderr))
+        panic!(
+            "{error} in {text}{}",
+            String::from_utf8_lossy(&output.stderr)
+        )
     })
 }
 
@@ -87,7 +92,10 @@ fn tree(root: &Utf8Path) -> BTreeMap<String, String> {
                 true => format!("{:?}", std::fs::read(entry.path()).unwrap()),
                 false => String::new(),
             };
-            found.insert(name.clone(), format!("{:o} {content}", about.permissions().mode()));
+            found.insert(
+                name.clone(),
+                format!("{:o} {content}", about.permissions().mode()),
+            );
             if about.is_dir() {
                 walk(&entry.path(), &name, found);
             }
@@ -138,7 +146,10 @@ fn only_written(desk: &Desk, tool: &str, written: &[&str]) {
         let is_folder = desk.path(name).is_dir();
         let fresh = format!("{name}/jig-test-new");
         if is_folder && !is_written {
-            assert!(!allows(desk, tool, "create", &fresh), "create {fresh} is granted");
+            assert!(
+                !allows(desk, tool, "create", &fresh),
+                "create {fresh} is granted"
+            );
         }
     }
 }

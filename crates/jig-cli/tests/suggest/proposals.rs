@@ -16,15 +16,26 @@ fn what_is_sensitive_is_not_proposed() {
         let text = suggested(desk, &["--", "sh", "-c", script]);
         let given = rules(&text);
         assert!(given.contains("path = \"plain.txt\""), "{text}");
-        let command = given.find("cat plain").map(|at| given[at..].find('\n').unwrap() + at);
+        let command = given
+            .find("cat plain")
+            .map(|at| given[at..].find('\n').unwrap() + at);
         let given = &given[command.unwrap()..];
         assert!(!given.contains(".env") && !given.contains(".ssh"), "{text}");
-        assert!(text.contains("# - `.env`: it is on the list of sensitive paths"), "{text}");
-        assert!(text.contains("# - `~/.ssh/config`: it is on the list of sensitive paths"), "{text}");
+        assert!(
+            text.contains("# - `.env`: it is on the list of sensitive paths"),
+            "{text}"
+        );
+        assert!(
+            text.contains("# - `~/.ssh/config`: it is on the list of sensitive paths"),
+            "{text}"
+        );
         // By their real path they are as closed, also to the run that sees almost everything.
         let direct = format!("cat {}/.ssh/config || echo closed", workspace.home);
         let ran = desk.run(&["suggest", "--", "sh", "-c", &direct]);
-        assert!(ran.err.contains("closed\n") && !ran.err.contains("Host x"), "{ran:?}");
+        assert!(
+            ran.err.contains("closed\n") && !ran.err.contains("Host x"),
+            "{ran:?}"
+        );
         assert!(ran.out.contains("# - `~/.ssh/config`"), "{ran:?}");
     });
 }
@@ -56,7 +67,10 @@ fn a_program_of_the_home_is_proposed() {
     let output = jig.env("PATH", path).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{output:?}");
-    assert!(text.contains("{ path = \"~/bin\", execute = true }"), "{text}");
+    assert!(
+        text.contains("{ path = \"~/bin\", execute = true }"),
+        "{text}"
+    );
 }
 
 /// Hosts are told, and proposed only by name.
@@ -73,7 +87,8 @@ fn a_host_is_not_proposed_silently() {
         assert!(text.contains("--net host.invalid"), "{text}");
         let text = suggested(desk, &["fetch", "--net", "host.invalid:8080", "--", "true"]);
         assert!(
-            rules(&text).contains("access.net]]\nhost = \"host.invalid\"\nport = 8080\nallow = true"),
+            rules(&text)
+                .contains("access.net]]\nhost = \"host.invalid\"\nport = 8080\nallow = true"),
             "{text}"
         );
     });
@@ -84,7 +99,15 @@ fn a_host_is_not_proposed_silently() {
 fn a_command_that_fails_is_not_learned_from() {
     for_each_user(|desk| {
         desk.workspace.write("a.txt", "a\n");
-        let args = ["suggest", "t", "--write", "--", "sh", "-c", "cat a.txt; exit 7"];
+        let args = [
+            "suggest",
+            "t",
+            "--write",
+            "--",
+            "sh",
+            "-c",
+            "cat a.txt; exit 7",
+        ];
         let ran = desk.run(&args);
         assert_eq!(ran.code, Some(7), "{ran:?}");
         assert!(ran.out.contains("the rules are incomplete"), "{ran:?}");
@@ -107,7 +130,10 @@ fn nothing_that_it_does_stays() {
             home = workspace.home
         );
         let text = suggested(desk, &["--", "sh", "-c", &script]);
-        assert!(text.contains("# - `~/c.txt`: it lies outside the workspace"), "{text}");
+        assert!(
+            text.contains("# - `~/c.txt`: it lies outside the workspace"),
+            "{text}"
+        );
         assert!(workspace.home.join("c.txt").exists());
         assert!(!workspace.home.join("y").exists());
         let layers = workspace.home.join(".local/state/jig/layers");
@@ -144,7 +170,10 @@ fn a_workspace_in_tmp() {
     desk.workspace.write("in.txt", "1\n");
     desk.workspace.write("out/old.txt", "1\n");
     let text = suggested(&desk, &["--", "sh", "-c", "cat in.txt > out/new.txt"]);
-    assert!(rules(&text).contains("path = \"in.txt\"\nread = true"), "{text}");
+    assert!(
+        rules(&text).contains("path = \"in.txt\"\nread = true"),
+        "{text}"
+    );
 }
 
 /// A wider net catches more in fewer rules.
@@ -162,7 +191,10 @@ fn the_width_decides_how_much_is_gathered() {
     };
     let narrow = with("3");
     for name in ["a", "b", "c"] {
-        assert!(narrow.contains(&format!("path = \"src/{name}.txt\"")), "{narrow}");
+        assert!(
+            narrow.contains(&format!("path = \"src/{name}.txt\"")),
+            "{narrow}"
+        );
     }
     let wide = with("2");
     assert!(wide.contains("path = \"src\"\nread = true"), "{wide}");
@@ -175,7 +207,15 @@ fn json_tells_all() {
     let desk = Desk::new();
     desk.workspace.write("a.txt", "a\n");
     desk.workspace.write(".env", "x\n");
-    let args = ["suggest", "t", "--json", "--", "sh", "-c", "cat a.txt; cat .env; true"];
+    let args = [
+        "suggest",
+        "t",
+        "--json",
+        "--",
+        "sh",
+        "-c",
+        "cat a.txt; cat .env; true",
+    ];
     let output = desk.jig(&args).output().unwrap();
     let told = crate::parsed(&output);
     assert_eq!(told["outcome"], "enough", "{told:#}");

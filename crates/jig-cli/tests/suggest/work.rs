@@ -147,7 +147,11 @@ fn a_git_commit() {
             return;
         }
         let home = &desk.workspace.home;
-        std::fs::write(home.join(".gitconfig"), "[user]\n\tname = N\n\temail = n@example.com\n").unwrap();
+        std::fs::write(
+            home.join(".gitconfig"),
+            "[user]\n\tname = N\n\temail = n@example.com\n",
+        )
+        .unwrap();
         let workspace = &desk.workspace;
         workspace.write("a.txt", "a\n");
         workspace.write("sub/b.txt", "b\n");
@@ -157,14 +161,22 @@ fn a_git_commit() {
         workspace.write("a.txt", "a\nmore\n");
         let text = suggested(desk, &["commit", "--", "git", "commit", "-am", "two"]);
         assert!(!text.contains("objects/"), "a generated name: {text}");
-        desk.ok(&["suggest", "commit", "--write", "--", "git", "commit", "-am", "two"]);
+        desk.ok(&[
+            "suggest", "commit", "--write", "--", "git", "commit", "-am", "two",
+        ]);
         only_written(desk, "commit", &[".git"]);
         // What makes git run programs is not open with the rest.
         assert!(!allows(desk, "commit", "update", ".git/config"));
         assert!(!allows(desk, "commit", "create", ".git/hooks/post-commit"));
         desk.ok(&["call", "commit", "--yes"]);
-        assert_eq!(desk.unconfined(&["git", "log", "--format=%s"]), "two\none\n");
+        assert_eq!(
+            desk.unconfined(&["git", "log", "--format=%s"]),
+            "two\none\n"
+        );
         // What was not changed was not committed as removed.
-        assert_eq!(desk.unconfined(&["git", "status", "--short"]), "?? jig.toml\n");
+        assert_eq!(
+            desk.unconfined(&["git", "status", "--short"]),
+            "?? jig.toml\n"
+        );
     });
 }

@@ -37,7 +37,10 @@ fn comments_and_rules_are_kept() {
         assert_eq!(desk.read("jig.toml"), expected);
         let mode = std::fs::metadata(&path).unwrap().permissions().mode();
         assert_eq!(mode & 0o7777, 0o640);
-        assert!(text.contains("# - `private`: a rule denies it (jig.toml:7)"), "{text}");
+        assert!(
+            text.contains("# - `private`: a rule denies it (jig.toml:7)"),
+            "{text}"
+        );
         assert!(!allows(desk, "show", "read", "private/b.txt"));
         assert_eq!(desk.ok(&["call", "show", "--yes"]), "a\n");
     });

@@ -1,7 +1,6 @@
 #![expect(
     clippy::disallowed_methods,
-    clippy::unwrap_used,
-    reason = "files are made, linked and looked at, and a test fails where that fails"
+    reason = "files are made, linked and looked at"
 )]
 
 use std::os::unix::fs::PermissionsExt as _;

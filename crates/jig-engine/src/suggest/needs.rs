@@ -108,6 +108,9 @@ impl Needs {
         }
         if changes && let Some(withheld) = rules.keeps(path) {
             self.withhold(withheld, &evidence);
+            if here.is_none() {
+                return;
+            }
             rights = rights.without(Rights::WRITE);
         }
         match here {

@@ -120,10 +120,8 @@ struct Using<'a> {
 impl Using<'_> {
     fn take(&mut self, seen: &Seen) {
         match &seen.target {
-            SeenTarget::Path(path) => {
-                if self.learner.ground.relative(path).is_none() {
-                    self.take_path(path, seen);
-                }
+            SeenTarget::Path(path) if self.learner.ground.relative(path).is_none() => {
+                self.take_path(path, seen);
             }
             SeenTarget::Socket(path) => self.take_socket(path, seen),
             SeenTarget::Address(address) if !is_own(address.ip()) => {
@@ -146,7 +144,12 @@ impl Using<'_> {
             return;
         }
         let is_private = path.starts_with(&learner.ground.private_home);
-        let is_left_out = IGNORED.iter().any(|place| path.starts_with(place));
+        let is_homely = learner
+            .ground
+            .home
+            .as_ref()
+            .is_some_and(|home| path.starts_with(home));
+        let is_left_out = !is_homely && IGNORED.iter().any(|place| path.starts_with(place));
         let Some(kind) = ground::kind(path).filter(|_| !is_private && !is_left_out) else {
             return;
         };
@@ -218,7 +221,9 @@ impl Using<'_> {
 
     fn use_preset(&mut self, preset: Preset, evidence: &Evidence) {
         let is_there = |(other, _): &(Preset, Showing)| *other == preset;
-        if self.learner.presets.iter().any(is_there) {
+        let mut has = self.learner.tool.sandbox.presets.iter();
+        let has = has.any(|own| own.name() == preset.name());
+        if !has && self.learner.presets.iter().any(is_there) {
             let known = self.presets.entry(preset.name());
             known
                 .or_insert((preset, Evidence::default()))

@@ -108,8 +108,14 @@ impl Proposal {
     pub fn grants_as(&self, other: &Proposal) -> bool {
         let bare = |proposal: &Proposal| {
             let mut additions = proposal.additions();
-            additions.fs.iter_mut().for_each(|rule| rule.comment.clear());
-            additions.system.iter_mut().for_each(|path| path.comment.clear());
+            additions
+                .fs
+                .iter_mut()
+                .for_each(|rule| rule.comment.clear());
+            additions
+                .system
+                .iter_mut()
+                .for_each(|path| path.comment.clear());
             (additions, proposal.make.clone())
         };
         bare(self) == bare(other)
@@ -258,34 +264,70 @@ fn rules(learner: &Learner, needs: &Needs) -> Vec<ProposedRule> {
                 granted = granted | Capabilities::WRITE;
             }
         }
-        let above = rules.iter().rev().find(|(above, _)| path.starts_with(above));
+        let above = rules
+            .iter()
+            .rev()
+            .find(|(above, _)| path.starts_with(above));
         let above = above.map(|(_, granted)| *granted);
         granted = above.map_or(granted, |above| holdable(granted, above));
         if above != Some(granted) {
             rules.push((path, granted));
         }
     }
-    let rules = rules.into_iter().filter_map(|(names, granted)| {
+    let mut evidence = vec![BTreeMap::new(); rules.len()];
+    let of_around = around.iter().map(|(one, evidence)| (*one, ROOT, evidence));
+    let of_places = places.iter().flat_map(|(one, places)| {
+        let places = places.iter();
+        places.map(|(path, evidence)| (*one, path.as_slice(), evidence))
+    });
+    for (one, path, seen) in of_around.chain(of_places) {
+        // It is told at the rule that speaks of it, which may be one around it.
+        let rule = rules.iter().rposition(|(above, _)| path.starts_with(above));
+        if let Some(told) = rule.and_then(|rule| evidence.get_mut(rule)) {
+            let told: &mut Evidence = told.entry(one).or_default();
+            told.add(seen);
+        }
+    }
+    let rules = rules.into_iter().zip(evidence);
+    let rules = rules.filter_map(|((names, granted), evidence)| {
         let path = match names.is_empty() {
             true => ProjectPath::root(),
             false => ProjectPath::normalize(&names.join("/")).ok()?,
         };
-        let of_around = around.iter().filter(|_| names.is_empty());
-        let of_places = places
-            .iter()
-            .filter_map(|(one, places)| Some((one, places.get(&names)?)));
-        let mut evidence: Vec<(Capability, Evidence)> = of_around
-            .chain(of_places)
-            .map(|(one, evidence)| (*one, evidence.clone()))
-            .collect();
-        evidence.sort_by_key(|(one, _)| *one);
         Some(ProposedRule {
-            capabilities: granted | granted_already(&learner.tool.access.fs, &path),
+            capabilities: granted,
             path,
-            evidence,
+            evidence: evidence.into_iter().collect(),
         })
     });
-    rules.collect()
+    added(&learner.tool.access.fs, rules)
+}
+
+/// The rules of a proposal that say something new beside those that there are. None takes away what one
+/// around it grants.
+fn added(old: &[FsRule], new: impl Iterator<Item = ProposedRule>) -> Vec<ProposedRule> {
+    let old = old.iter().filter_map(|rule| {
+        let path = ProjectPath::normalize(&rule.path).ok()?;
+        Some((path, rule.capabilities))
+    });
+    let old: Vec<(ProjectPath, Capabilities)> = old.collect();
+    let mut all = old.clone();
+    let mut added = Vec::new();
+    for mut rule in new {
+        rule.capabilities = rule.capabilities | deepest(&old, &rule.path).unwrap_or_default();
+        if deepest(&all, &rule.path) != Some(rule.capabilities) {
+            all.push((rule.path.clone(), rule.capabilities));
+            added.push(rule);
+        }
+    }
+    added
+}
+
+/// What the deepest rule at or above a path grants; of several, the last.
+fn deepest(rules: &[(ProjectPath, Capabilities)], path: &ProjectPath) -> Option<Capabilities> {
+    let above = rules.iter().filter(|(at, _)| path.starts_with(at));
+    let deepest = above.max_by_key(|(at, _)| at.depth());
+    deepest.map(|(_, granted)| *granted)
 }
 
 fn gathered(learner: &Learner, one: Capability, places: Places, top: usize) -> Places {
@@ -332,20 +374,6 @@ fn show_glimpsed(glimpsed: Places, places: &mut BTreeMap<Capability, Places>) {
                 .insert(path, evidence);
         }
     }
-}
-
-/// What the tool's own rules grant at a path, which no new rule below them may take away.
-fn granted_already(rules: &[FsRule], path: &ProjectPath) -> Capabilities {
-    let mut deepest: Option<(usize, Capabilities)> = None;
-    for rule in rules {
-        if let Ok(at) = ProjectPath::normalize(&rule.path)
-            && path.starts_with(&at)
-            && deepest.is_none_or(|(depth, _)| at.depth() >= depth)
-        {
-            deepest = Some((at.depth(), rule.capabilities));
-        }
-    }
-    deepest.map_or(Capabilities::NONE, |(_, granted)| granted)
 }
 
 /// How many entries of the workspace's own directory are kept from what can be done in it.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use camino::{Utf8Path, Utf8PathBuf};
 use jig_broker::{Commanded, Preset, Reach};
 use jig_config::{SystemPath, Tool};
-use jig_files::Layer;
+use jig_files::{ChangeKind, Layer};
 use jig_policy::{Capabilities, FsRule, Origin};
 use jig_proto::{Denial, ProjectPath};
 use jig_sandbox::{Observation, PathRule, Rights, RuleSource};
@@ -39,7 +39,7 @@ impl Rehearsal {
         let root = self.prepared.root;
         // What it left where nothing may come into being lies in the layer.
         self.prepared.confined.finish();
-        let mut changes = Vec::new();
+        let mut created = Vec::new();
         for layer in self.layers {
             let path = layer.lower().to_owned();
             let failed = |source| LearnError::Layer {
@@ -47,16 +47,15 @@ impl Rehearsal {
                 source,
             };
             if let Some(below) = relative(&root, &path) {
-                for mut change in layer.changes().map_err(failed)? {
-                    change.path = below.join(&change.path);
-                    changes.push(change);
-                }
+                let changes = layer.changes().map_err(failed)?.into_iter();
+                let new = changes.filter(|change| change.kind == ChangeKind::Created);
+                created.extend(new.map(|change| (below.join(&change.path), change.what)));
             }
             layer.discard().map_err(failed)?;
         }
         Ok(Run {
             observation,
-            changes,
+            created,
             denials,
         })
     }

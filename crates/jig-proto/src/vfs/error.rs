@@ -23,7 +23,7 @@ pub struct ErrorReply {
     /// What was not done, and why, in one sentence.
     pub message: String,
     /// The same for programs.
-    pub data: ErrorData,
+    pub data: Box<ErrorData>,
 }
 
 /// What a program can act on.
@@ -234,7 +234,7 @@ impl ErrorReply {
         Self {
             code: kind.code(),
             message: message.into(),
-            data: ErrorData {
+            data: Box::new(ErrorData {
                 kind,
                 path: None,
                 operation: None,
@@ -243,7 +243,7 @@ impl ErrorReply {
                 grants: Vec::new(),
                 hint: None,
                 retryable: kind.is_retryable(),
-            },
+            }),
         }
     }
 
@@ -512,7 +512,7 @@ impl From<WireError<'_>> for ErrorReply {
         Self {
             code: wire.code,
             message: wire.message,
-            data: ErrorData {
+            data: Box::new(ErrorData {
                 kind,
                 path: data.path,
                 operation: data.operation,
@@ -521,7 +521,7 @@ impl From<WireError<'_>> for ErrorReply {
                 grants: data.grants,
                 hint: data.hint,
                 retryable: data.retryable.unwrap_or_else(|| kind.is_retryable()),
-            },
+            }),
         }
     }
 }

@@ -88,6 +88,22 @@ impl Workspace {
     }
 }
 
+/// What overlayfs keeps for itself is closed even to whoever owns it, and could not be removed.
+impl Drop for Workspace {
+    fn drop(&mut self) {
+        open_all(self.path());
+    }
+}
+
+fn open_all(directory: &Path) {
+    let _ = fs::set_permissions(directory, fs::Permissions::from_mode(0o700));
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            open_all(&entry.path());
+        }
+    }
+}
+
 /// The system's programs and, with namespaces, a home and a directory for temporary files.
 fn system() -> Profile {
     let mut profile = Profile::closed();

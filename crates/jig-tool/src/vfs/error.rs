@@ -24,19 +24,28 @@ pub struct HostError {
     pub message: String,
     /// The path that it is about.
     pub path: Option<String>,
-    /// What was wanted and refused, such as `read` or `connect`.
-    pub operation: Option<String>,
-    /// On what it was wanted: a path of the workspace, an address, a program.
-    pub target: Option<String>,
     /// The rule that decided, with its place.
     pub rule: Option<String>,
-    /// What is granted instead, the first few.
-    pub grants: Vec<String>,
     /// What to do about it.
     pub hint: Option<String>,
     /// Whether the same request may succeed later, with nothing changed by the tool.
     pub retryable: bool,
-    source: Option<Box<dyn Error + Send + Sync>>,
+    /// What was wanted, of a denial.
+    pub refused: Option<Box<Refused>>,
+    /// Boxed once more, since every answer of the host has room for an error.
+    source: Option<Box<Box<dyn Error + Send + Sync>>>,
+}
+
+/// What was wanted and refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Refused {
+    /// A capability, or another word such as `reach` or `run`.
+    pub operation: String,
+    /// On what it was wanted: a path of the workspace, an address, a program.
+    pub target: String,
+    /// What is granted instead, the first few.
+    pub grants: Vec<String>,
 }
 
 impl HostError {
@@ -126,22 +135,28 @@ impl fmt::Display for HostError {
 
 impl Error for HostError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.source.as_deref().map(|source| source as _)
+        self.source.as_deref().map(|source| &**source as _)
     }
 }
 
 impl From<ErrorReply> for HostError {
     fn from(reply: ErrorReply) -> Self {
+        let message = reply.message;
+        let data = *reply.data;
         Self {
-            kind: reply.data.kind,
-            message: reply.message,
-            path: reply.data.path,
-            operation: reply.data.operation,
-            target: reply.data.target,
-            rule: reply.data.rule,
-            grants: reply.data.grants,
-            hint: reply.data.hint,
-            retryable: reply.data.retryable,
+            kind: data.kind,
+            message,
+            path: data.path,
+            rule: data.rule,
+            hint: data.hint,
+            retryable: data.retryable,
+            refused: data.operation.zip(data.target).map(|(operation, target)| {
+                Box::new(Refused {
+                    operation,
+                    target,
+                    grants: data.grants,
+                })
+            }),
             source: None,
         }
     }
@@ -157,7 +172,7 @@ impl From<RequestError> for HostError {
             RequestError::Misunderstood(source) => source,
         };
         Self {
-            source: Some(source),
+            source: Some(Box::new(source)),
             ..Self::new(ErrorKind::Internal, message)
         }
     }

@@ -323,16 +323,15 @@ fn redirects_are_the_programs_business_and_judged_like_anything() {
 
 #[test]
 fn servers_that_cannot_be_reached_are_told_apart_from_refusals() {
-    // Nobody listens on a port that was just given back.
-    let port = std::net::TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port();
+    // The port is taken on another address, so that nobody listens on this one.
+    let server = Server::answering(OK);
+    let port = server.port;
     let world = World::new()
         .host("api.test", port)
-        .allow("gone.test", port)
-        .open();
+        .allow("127.0.0.9", port)
+        .allow("gone.test", port);
+    world.names.put("api.test", &[&["127.0.0.9"]]);
+    let world = world.open();
     let answer = world.say("api.test", port, get("api.test", "/"));
     assert!(answer.starts_with("HTTP/1.1 502"), "{answer}");
     assert!(answer.contains("the connection was refused"), "{answer}");

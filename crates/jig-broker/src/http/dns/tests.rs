@@ -2,10 +2,8 @@ use std::net::IpAddr;
 
 use proptest::prelude::*;
 
-use super::{
-    Code, KIND_A, KIND_AAAA, Said, Unread, read_answer, read_query, write_answer, write_query,
-    write_refusal,
-};
+use super::query::{Code, Unread, read_query, write_answer, write_refusal};
+use super::{KIND_A, KIND_AAAA, Said, read_answer, write_query};
 
 fn address(text: &str) -> IpAddr {
     text.parse().unwrap()

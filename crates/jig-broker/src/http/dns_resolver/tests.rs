@@ -3,7 +3,8 @@ use std::net::{IpAddr, SocketAddr, TcpListener, UdpSocket};
 use std::thread;
 
 use super::DnsResolver;
-use crate::http::dns::{self, Code, KIND_A, Query};
+use crate::http::dns::KIND_A;
+use crate::http::dns::query::{self, Code, Query};
 use crate::http::resolver::Resolver as _;
 
 /// A server on both transports. `answer` gets the question and whether it came over TCP.
@@ -20,7 +21,7 @@ fn serve(answer: impl Fn(&Query, bool) -> Vec<Vec<u8>> + Send + Sync + 'static) 
     thread::spawn(move || {
         let mut buffer = [0; 4096];
         while let Ok((length, from)) = socket.recv_from(&mut buffer) {
-            let query = dns::read_query(&buffer[..length]).unwrap();
+            let query = query::read_query(&buffer[..length]).unwrap();
             for answer in answer(&query, false) {
                 let _ = socket.send_to(&answer, from);
             }
@@ -33,7 +34,7 @@ fn serve(answer: impl Fn(&Query, bool) -> Vec<Vec<u8>> + Send + Sync + 'static) 
             stream.read_exact(&mut length).unwrap();
             let mut query = vec![0; u16::from_be_bytes(length).into()];
             stream.read_exact(&mut query).unwrap();
-            let query = dns::read_query(&query).unwrap();
+            let query = query::read_query(&query).unwrap();
             for answer in over_tcp(&query, true) {
                 let length = u16::try_from(answer.len()).unwrap();
                 stream.write_all(&length.to_be_bytes()).unwrap();
@@ -51,7 +52,7 @@ fn addresses(query: &Query, v4: &[&str], v6: &[&str]) -> Vec<u8> {
         v6
     };
     let addresses: Vec<IpAddr> = texts.iter().map(|text| text.parse().unwrap()).collect();
-    dns::write_answer(query, Code::Fine, &addresses, 60)
+    query::write_answer(query, Code::Fine, &addresses, 60)
 }
 
 fn resolve(server: SocketAddr, name: &str) -> Result<Vec<String>, std::io::ErrorKind> {
@@ -85,8 +86,8 @@ fn one_kind_is_enough() {
             return vec![addresses(query, &["192.0.2.1"], &[])];
         }
         vec![
-            dns::write_refusal(query.id, Code::NotImplemented),
-            dns::write_answer(query, Code::NoSuchName, &[], 0),
+            query::write_refusal(query.id, Code::NotImplemented),
+            query::write_answer(query, Code::NoSuchName, &[], 0),
         ]
     });
     assert_eq!(resolve(server, "a.test"), Ok(vec!["192.0.2.1".to_owned()]));
@@ -94,7 +95,7 @@ fn one_kind_is_enough() {
 
 #[test]
 fn names_that_do_not_exist_are_not_found() {
-    let server = serve(|query, _| vec![dns::write_answer(query, Code::NoSuchName, &[], 0)]);
+    let server = serve(|query, _| vec![query::write_answer(query, Code::NoSuchName, &[], 0)]);
     assert_eq!(resolve(server, "a.test"), Err(std::io::ErrorKind::NotFound));
     let server = serve(|query, _| vec![addresses(query, &[], &[])]);
     assert_eq!(resolve(server, "a.test"), Err(std::io::ErrorKind::NotFound));

@@ -5,9 +5,10 @@ use std::io::{self, IsTerminal as _};
 use anyhow::Context;
 use camino::Utf8Path;
 use jig_engine::{Prepared, may_apply};
-use jig_files::{Applied, Change, ChangeKind, Diff, DiffLimits, Layer};
+use jig_files::{Applied, Change, ChangeKind, Diff, DiffLimits, Layer, What};
 use jig_policy::Policy;
 use jig_proto::ProjectPath;
+use jig_sandbox::Bytes;
 use serde_json::{Value as Json, json};
 
 use crate::args::RunArgs;
@@ -154,7 +155,10 @@ fn decision(
     if args.apply {
         return Ok(match went_well {
             true => (true, None),
-            false => (false, Some("the command failed, and --apply is for one that ends with 0")),
+            false => (
+                false,
+                Some("the command failed, and --apply is for one that ends with 0"),
+            ),
         });
     }
     let nobody = "nobody was there to ask; with --apply they are kept";
@@ -220,7 +224,7 @@ fn line(at: &At, change: &Change) -> String {
     let mut notes = Vec::new();
     if let (ChangeKind::Retyped, Some(was)) = (change.kind, change.was) {
         notes.push(format!("{was} to {}", change.what));
-    } else if change.what != jig_files::What::File {
+    } else if change.what != What::File {
         notes.push(change.what.to_string());
     }
     if let Some((before, after)) = change.mode {
@@ -266,6 +270,7 @@ fn diffs(parts: &[Part], most: usize, rest: &str) -> String {
             let path = on_one_line(&part.at.shown(change));
             let (shown, count) = match layer.diff(change, limits) {
                 Ok(Diff::Text { text, left_off }) => {
+                    let text = named(&text, &part.at, change);
                     let mut shown = diff::coloured(&printable(&text));
                     if left_off > 0 {
                         shown.push_str(&format!("{DIM}({left_off} more lines){DIM:#}\n"));
@@ -293,16 +298,36 @@ fn diffs(parts: &[Part], most: usize, rest: &str) -> String {
             "" => String::new(),
             rest => format!("; {rest}"),
         };
-        text.push_str(&format!("\n{DIM}and diffs of {left_out} more{rest}{DIM:#}\n"));
+        text.push_str(&format!(
+            "\n{DIM}and diffs of {left_out} more{rest}{DIM:#}\n"
+        ));
     }
     text
 }
 
+/// A diff with the paths that people know in its first two lines.
+fn named(text: &str, at: &At, change: &Change) -> String {
+    let path = on_one_line(&at.shown(change));
+    let place = |mark: &str, side: &str| match at {
+        At::Inside(_) => format!("{mark} {side}/{path}\n"),
+        At::Outside(_) => format!("{mark} {path}\n"),
+    };
+    let mut named = String::with_capacity(text.len());
+    for (number, line) in text.split_inclusive('\n').enumerate() {
+        match number {
+            0 if line.starts_with("--- a/") => named.push_str(&place("---", "a")),
+            1 if line.starts_with("+++ b/") => named.push_str(&place("+++", "b")),
+            _ => named.push_str(line),
+        }
+    }
+    named
+}
+
 fn sizes(change: &Change, before: u64, after: u64) -> String {
     match change.kind {
-        ChangeKind::Created => format!("{after} bytes"),
-        ChangeKind::Deleted => format!("{before} bytes"),
-        _ => format!("{before} to {after} bytes"),
+        ChangeKind::Created => Bytes(after).to_string(),
+        ChangeKind::Deleted => Bytes(before).to_string(),
+        _ => format!("{} to {}", Bytes(before), Bytes(after)),
     }
 }
 
@@ -314,7 +339,10 @@ fn outcome(outcomes: &[(At, Applied)]) -> String {
     let mut add = |at: &At, change: &Change, why: &str| {
         let path = on_one_line(&at.shown(change));
         let kind = change.kind.name();
-        text.push_str(&format!("jig: not applied: {kind} {path}: {}\n", printable(why)));
+        text.push_str(&format!(
+            "jig: not applied: {kind} {path}: {}\n",
+            printable(why)
+        ));
     };
     for (at, applied) in outcomes {
         for change in &applied.refused {
@@ -327,7 +355,10 @@ fn outcome(outcomes: &[(At, Applied)]) -> String {
             add(at, &failed.change, &failed.why);
         }
     }
-    for kept in outcomes.iter().filter_map(|(_, applied)| applied.kept.as_ref()) {
+    for kept in outcomes
+        .iter()
+        .filter_map(|(_, applied)| applied.kept.as_ref())
+    {
         let kept = kept.display().to_string();
         text.push_str(&format!(
             "jig: what the command made is kept for a week in {}\n",
@@ -341,7 +372,11 @@ fn outcome(outcomes: &[(At, Applied)]) -> String {
 fn told(parts: &[Part], outcome: &str, why: Option<&str>, outcomes: &[(At, Applied)]) -> Json {
     let changes: Vec<Json> = parts
         .iter()
-        .flat_map(|part| part.changes.iter().map(|change| change_told(&part.at, change)))
+        .flat_map(|part| {
+            part.changes
+                .iter()
+                .map(|change| change_told(&part.at, change))
+        })
         .collect();
     let mut told = json!({ "changes": changes, "outcome": outcome });
     if let Some(why) = why {
@@ -362,7 +397,9 @@ fn told(parts: &[Part], outcome: &str, why: Option<&str>, outcomes: &[(At, Appli
         told["applied"] = json!(paths(|applied| &applied.done));
         told["refused"] = json!(paths(|applied| &applied.refused));
         told["conflicts"] = json!(paths(|applied| &applied.conflicts));
-        let kept = outcomes.iter().filter_map(|(_, applied)| applied.kept.as_ref());
+        let kept = outcomes
+            .iter()
+            .filter_map(|(_, applied)| applied.kept.as_ref());
         let kept: Vec<String> = kept.map(|kept| kept.display().to_string()).collect();
         told["kept"] = json!(kept);
     }

@@ -1,6 +1,6 @@
 //! What was learned, as text and as JSON.
 
-use jig_config::Edit;
+use jig_config::{Additions, Edit};
 use jig_engine::{Evidence, Proposal, Withheld};
 use jig_sandbox::Exit;
 use serde_json::{Map, Value as Json, json};
@@ -35,7 +35,10 @@ impl Told<'_> {
             remark(&format!("jig: the end of what it printed:\n{tail}"));
         }
         let mut edit = Edit::new(None)?;
-        edit.add(&self.lesson.tool, &self.lesson.added(self.proposal))?;
+        let additions = self.lesson.added(self.proposal);
+        if additions != Additions::default() {
+            edit.add(&self.lesson.tool, &additions)?;
+        }
         let toml = edit.to_string();
         if out.is_json() {
             return out.json(&self.json(&toml));
@@ -44,8 +47,10 @@ impl Told<'_> {
         for line in self.head() {
             text.push_str(&format!("# {line}\n"));
         }
-        text.push('\n');
-        text.push_str(toml.trim_start());
+        if !toml.is_empty() {
+            text.push('\n');
+            text.push_str(toml.trim_start());
+        }
         let withheld = &self.proposal.withheld;
         if !withheld.is_empty() {
             text.push_str("\n# Not proposed:\n");
@@ -75,14 +80,25 @@ impl Told<'_> {
                 ended(*exit)
             )),
         }
+        let additions = self.lesson.added(self.proposal);
+        if additions == Additions::default() {
+            head.push(format!(
+                "The tool `{}` has all these rules already.",
+                self.lesson.tool
+            ));
+        }
         let make = &self.proposal.make;
         if !make.is_empty() && !self.lesson.is_written {
             let names: Vec<String> = make.iter().map(ToString::to_string).collect();
-            head.push(format!("It needs these directories: mkdir {}", names.join(" ")));
+            head.push(format!(
+                "It needs these directories: mkdir {}",
+                names.join(" ")
+            ));
         }
         if self.proposal.lost > 0 {
             head.push(
-                "It asked for more than could be noted, so that something may be missing.".to_owned(),
+                "It asked for more than could be noted, so that something may be missing."
+                    .to_owned(),
             );
         }
         head
@@ -104,9 +120,10 @@ impl Told<'_> {
             let (path, evidence) = (&added.path, of(&added.evidence));
             json!({ "path": path, "execute": added.execute, "evidence": evidence })
         });
-        let presets = proposal.presets.iter().map(|added| {
-            json!({ "preset": added.preset.name(), "evidence": of(&added.evidence) })
-        });
+        let presets = proposal
+            .presets
+            .iter()
+            .map(|added| json!({ "preset": added.preset.name(), "evidence": of(&added.evidence) }));
         let withheld = proposal.withheld.iter().map(|withheld| {
             json!({
                 "what": withheld.what,

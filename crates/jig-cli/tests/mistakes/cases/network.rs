@@ -92,3 +92,15 @@ pub(crate) fn private_address() -> Mistake {
         ..Mistake::default()
     }
 }
+
+pub(crate) fn path_under_tls() -> Mistake {
+    Mistake {
+        name: "a path of a host, over TLS",
+        config: "[[tools.check.access.net]]\nhost = \"127.0.0.1\"\nport = {port}\nallow = true\n\n\
+                 [[tools.check.access.net]]\nhost = \"api.test\"\nport = {port}\npath_prefix = \"/v1\"\nallow = true\n",
+        way: Way::Tool("curl -sS --fail --cacert ca.pem https://api.test:{port}/v1/hello"),
+        works: "GET /v1/hello",
+        server: Listens::Tls,
+        ..Mistake::default()
+    }
+}

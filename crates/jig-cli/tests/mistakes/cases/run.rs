@@ -6,7 +6,7 @@ pub(crate) fn run_home() -> Mistake {
     Mistake {
         name: "`jig run`: a file of the home directory",
         files: &[("~/notes.txt", "buy milk\n")],
-        way: Way::Run("cat ~/notes.txt"),
+        way: Way::Run("sh -c 'cat ~/notes.txt'"),
         works: "buy milk",
         ..Mistake::default()
     }

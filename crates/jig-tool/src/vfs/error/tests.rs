@@ -71,3 +71,17 @@ fn kinds_have_names() {
         );
     }
 }
+
+#[test]
+fn a_denial_says_what_was_wanted_and_what_is_granted() {
+    let reply = ErrorReply::uncovered("read on `a`")
+        .with_wanted("read", "a")
+        .with_grants(vec!["read on `src`".to_owned()]);
+    let refused = HostError::from(reply).refused.unwrap();
+    assert_eq!(
+        (refused.operation.as_str(), refused.target.as_str()),
+        ("read", "a")
+    );
+    assert_eq!(refused.grants, ["read on `src`"]);
+    assert_eq!(HostError::from(ErrorReply::not_found("a")).refused, None);
+}
