@@ -18,7 +18,8 @@ use self::order_text::lines;
 use super::host::Found;
 use super::*;
 use crate::profile::{
-    Enforce, Layers, Overlay, PathRule, PrivateContent, PrivateDirectory, PrivateFile, Rights, RuleSource,
+    Enforce, Layers, Overlay, PathRule, PrivateContent, PrivateDirectory, PrivateFile, Rights,
+    RuleSource,
 };
 
 /// A host of these paths: a directory ends with a slash, a link has an arrow.
