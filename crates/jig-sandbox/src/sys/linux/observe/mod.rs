@@ -69,17 +69,15 @@ pub(super) fn no_table() -> String {
 
 /// Why the kernel refused to have a tool watched, in words.
 pub(super) fn why_not(errno: crate::machine::Errno) -> String {
-    match errno.0 {
+    let reason = match errno.0 {
         libc::EBUSY => {
-            "something watches the system calls of this process already, as a container or \
-                        another jig around it does, and the kernel allows only one to do so"
-                .to_owned()
+            "something around jig watches its system calls already, such as a container or another jig, \
+             and the kernel allows only one to do so"
         }
-        libc::EINVAL | libc::ENOSYS => {
-            format!("this kernel cannot have system calls watched ({errno})")
-        }
-        _ => format!("the kernel refuses to have its system calls watched ({errno})"),
-    }
+        libc::EINVAL | libc::ENOSYS => "this kernel cannot have system calls watched",
+        _ => "the kernel refuses to have its system calls watched",
+    };
+    format!("{reason} ({errno})")
 }
 
 /// Whoever drops it does not want to know.
