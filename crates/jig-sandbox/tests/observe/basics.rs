@@ -59,3 +59,40 @@ fn the_shell_is_seen_opening_files() {
         &[("missing/below", "read")],
     );
 }
+
+/// A program on a layer is seen to use the paths that it uses, not those of the layer.
+#[test]
+fn on_a_layer_paths_are_those_of_the_program() {
+    if is_inside() || !all_ways_to_hold().contains(&Held::Confined) {
+        return;
+    }
+    let (workspace, layer) = (Workspace::of("file"), Workspace::of("upper/ work/"));
+    let mut profile = profile(&workspace, Layers::ALL);
+    profile.overlays.push(jig_sandbox::Overlay {
+        path: workspace.path().to_owned(),
+        upper: layer.join("upper"),
+        work: layer.join("work"),
+    });
+    let script = "echo > file; echo > new; mv new newer";
+    let mut request = request(Held::Confined, &workspace, "/bin/sh", &["-c", script]);
+    request.profile = Some(Arc::new(profile));
+    let ran = run(request);
+    // The kernel leaves directories that their owner may not look into, and could not remove with the rest.
+    for left in [
+        "work/work",
+        "work/work/incompat",
+        "work/work/incompat/volatile",
+    ] {
+        let _ = fs::set_permissions(layer.join(left), fs::Permissions::from_mode(0o700));
+    }
+    assert!(ran.exit.is_success(), "{}", ran.errors);
+    assert!(!workspace.join("newer").exists() && layer.join("upper/newer").exists());
+    for (name, wanted) in [
+        ("file", Rights::UPDATE),
+        ("new", Rights::CREATE.with(Rights::DELETE)),
+        ("newer", Rights::CREATE),
+    ] {
+        let seen = seen(&ran.observation, &workspace.join(name));
+        assert_eq!(seen.map(|seen| seen.wanted), Some(wanted), "{name}");
+    }
+}

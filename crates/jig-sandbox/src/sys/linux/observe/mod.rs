@@ -32,7 +32,6 @@ use self::table::{Does, Shape};
 use self::view::{Thread, View};
 use self::want::{Reader, Want};
 use super::uapi::BlockedSignals;
-use crate::machine::Kernel;
 use crate::process::{Observation, SeenTarget};
 use crate::profile::Rights;
 
@@ -70,17 +69,15 @@ pub(super) fn no_table() -> String {
 
 /// Why the kernel refused to have a tool watched, in words.
 pub(super) fn why_not(errno: crate::machine::Errno) -> String {
-    match errno.0 {
+    let reason = match errno.0 {
         libc::EBUSY => {
-            "something watches the system calls of this process already, as a container or \
-                        another jig around it does, and the kernel allows only one to do so"
-                .to_owned()
+            "something around jig watches its system calls already, such as a container or another jig, \
+             and the kernel allows only one to do so"
         }
-        libc::EINVAL | libc::ENOSYS => {
-            format!("this kernel cannot have system calls watched ({errno})")
-        }
-        _ => format!("the kernel refuses to have its system calls watched ({errno})"),
-    }
+        libc::EINVAL | libc::ENOSYS => "this kernel cannot have system calls watched",
+        _ => "the kernel refuses to have its system calls watched",
+    };
+    format!("{reason} ({errno})")
 }
 
 /// Whoever drops it does not want to know.
@@ -106,8 +103,6 @@ struct Desk {
     view: Option<Rc<View>>,
     /// Whether processes of this tree change their root.
     roots_change: bool,
-    /// Whether waiting for a call ends with the last process that could make one.
-    waits_to_the_end: bool,
 }
 
 /// A thread of the tree.
@@ -121,8 +116,6 @@ struct Caller {
 
 impl Desk {
     fn new(listener: OwnedFd, book: Book, programs: Vec<CString>) -> Self {
-        let release = rustix::system::uname();
-        let kernel = Kernel::parse(&release.release().to_string_lossy());
         Self {
             listener,
             book,
@@ -130,7 +123,6 @@ impl Desk {
             callers: HashMap::new(),
             view: None,
             roots_change: false,
-            waits_to_the_end: kernel.is_some_and(|kernel| (kernel.major, kernel.minor) >= (6, 11)),
         }
     }
 
@@ -158,29 +150,19 @@ impl Desk {
 
     /// The next call; `None` when nobody is left who could make one.
     fn next(&self) -> Option<Notice> {
-        let mut waits = !self.waits_to_the_end;
         loop {
-            if waits && !self.has_callers() {
-                return None;
+            // Receiving alone would, on older kernels, wait on when all have ended.
+            let mut fds = [PollFd::new(&self.listener, PollFlags::IN)];
+            match rustix::event::poll(&mut fds, None) {
+                Ok(_) if fds[0].revents().contains(PollFlags::IN) => {}
+                Err(Errno::INTR) => continue,
+                _ => return None,
             }
             match calls::receive(&self.listener) {
                 Ok(notice) => return Some(notice),
-                // The caller was killed, or a signal took it away from the call; or nobody is left.
-                Err(Errno::NOENT) => waits = true,
-                Err(Errno::INTR) => {}
+                // The caller was killed, or a signal took it away from the call.
+                Err(Errno::NOENT | Errno::INTR) => {}
                 Err(_) => return None,
-            }
-        }
-    }
-
-    /// Waits until there is a call, or nobody who could make one.
-    fn has_callers(&self) -> bool {
-        loop {
-            let mut fds = [PollFd::new(&self.listener, PollFlags::IN)];
-            match rustix::event::poll(&mut fds, None) {
-                Ok(_) => return fds[0].revents().contains(PollFlags::IN),
-                Err(Errno::INTR) => {}
-                Err(_) => return false,
             }
         }
     }
