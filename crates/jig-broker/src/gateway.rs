@@ -38,6 +38,7 @@ use std::time::Duration;
 
 use jig_proto::Denial;
 use jig_sandbox::{GatewaySockets, Interest, Observation, Ready, SeenTarget, Waker, poll};
+use rustix::process::Resource;
 
 use self::denials::Denials;
 use self::names::{Names, Plan};
@@ -90,6 +91,7 @@ impl Gateway {
             names: Names::new(plan),
             denials: Denials::default(),
             ports,
+            limit: connection_limit(),
             open: Mutex::new(0),
             all_ended: Condvar::new(),
             room: groups.iter().map(|(_, room)| room.clone()).collect(),
@@ -168,6 +170,8 @@ struct Shared {
     denials: Denials,
     /// The ports that are served.
     ports: Vec<u16>,
+    /// How many connections there may be.
+    limit: usize,
     /// How many connections there are.
     open: Mutex<usize>,
     all_ended: Condvar,
@@ -187,7 +191,7 @@ impl Shared {
     /// A place for one more connection.
     fn place(self: &Arc<Self>) -> Option<Place> {
         let mut open = self.open();
-        if *open >= MAX_CONNECTIONS {
+        if *open >= self.limit {
             return None;
         }
         *open += 1;
@@ -225,7 +229,7 @@ enum Source {
 fn serve(shared: &Arc<Shared>, sources: &[Source], room: &Waker) {
     while !shared.stop.is_cancelled() {
         room.clear();
-        let is_full = *shared.open() >= MAX_CONNECTIONS;
+        let is_full = *shared.open() >= shared.limit;
         let mut interests = vec![Interest::Woken(&shared.stopped), Interest::Woken(room)];
         let mut waiting = Vec::with_capacity(sources.len());
         for source in sources {
@@ -283,8 +287,20 @@ fn accept(shared: &Arc<Shared>, port: u16, listener: &TcpListener) {
     let _ = thread.spawn(move || connection::serve(&place.0, stream, port));
 }
 
-/// How many connections a program may have at once; more wait. Each takes a thread, two descriptors and a
-/// buffer or two of the host.
+/// How many connections a program may have at once: each takes two descriptors, and several programs together must
+/// not take all that the host has.
+fn connection_limit() -> usize {
+    let limit = rustix::process::getrlimit(Resource::Nofile).current;
+    let share = usize::try_from(limit.unwrap_or(u64::MAX) / SHARE).unwrap_or(usize::MAX);
+    share.clamp(MIN_CONNECTIONS, MAX_CONNECTIONS)
+}
+
+/// The part of the host's descriptors for which a gateway may have connections.
+const SHARE: u64 = 16;
+
+/// The least and the most connections of a program at once; more wait. Each takes a thread and a buffer or two of the
+/// host.
+const MIN_CONNECTIONS: usize = 16;
 const MAX_CONNECTIONS: usize = 128;
 
 /// How many sources a thread waits for, besides its two wakers.

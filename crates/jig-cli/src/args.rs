@@ -484,8 +484,8 @@ Examples:
 The command runs twice, without input, and nothing that it changes stays: its changes go into a layer
 over the workspace. The first run sees almost all of the machine, but not what is sensitive, and no
 host that --net does not name. The second runs under the proposed rules, and shows whether they are
-enough. What a directory holds of a new command's making (`target`, `build`) has to exist when it runs
-under these rules; --write makes it.
+enough. Watch only what you would also run without a sandbox. A new directory at the top of the
+workspace, such as `target`, has to exist before a command runs under its rules; --write makes it.
 
 What is sensitive, what lies outside the workspace and would be changed, and hosts are never proposed:
 they are listed, each with the way to allow it.

@@ -16,7 +16,9 @@ mod needs;
 mod outside;
 mod proposal;
 mod rehearse;
+mod rules;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use jig_broker::{ConfineError, Preset};
@@ -62,6 +64,8 @@ pub struct Learner {
     /// Whether what can be changed can be changed in every way, because the kernel cannot tell apart.
     whole: bool,
     runs: Vec<Run>,
+    /// What came into being in any of them, and stayed.
+    created: BTreeMap<ProjectPath, What>,
 }
 
 /// What came of one run.
@@ -141,11 +145,13 @@ impl Learner {
             changes_around: false,
             whole: false,
             runs: Vec::new(),
+            created: BTreeMap::new(),
         })
     }
 
     /// Takes in what came of a run.
-    pub fn saw(&mut self, run: Run) {
+    pub fn saw(&mut self, mut run: Run) {
+        self.created.extend(run.created.drain(..));
         self.runs.push(run);
     }
 
@@ -211,17 +217,9 @@ impl Learner {
         proposal::of(self)
     }
 
-    /// What came into being at a path, and stayed.
-    fn created(&self, path: &ProjectPath) -> Option<What> {
-        let mut created = self.runs.iter().flat_map(|run| &run.created);
-        created
-            .find(|(other, _)| other == path)
-            .map(|(_, what)| *what)
-    }
-
     /// Whether a directory came into being in the workspace's own, and stayed.
     fn makes_directories(&self) -> bool {
-        let mut created = self.runs.iter().flat_map(|run| &run.created);
+        let mut created = self.created.iter();
         self.makes && created.any(|(path, what)| path.depth() == 1 && *what == What::Directory)
     }
 }

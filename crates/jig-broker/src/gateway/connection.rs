@@ -9,7 +9,7 @@ use jig_policy::{ConnectionTarget, OwnedSpeaks, Permit};
 use jig_proto::Denial;
 use jig_sandbox::{Interest, PROXY_PORT};
 
-use super::denials::CONNECT;
+use super::denials::{CONNECT, Note};
 use super::destination::Destination;
 use super::dial::Undialled;
 use super::names::Meaning;
@@ -115,6 +115,10 @@ fn listen<'g>(
 ) -> Option<(Speech, Option<Wire<'g>>)> {
     let shared = client.wire.shared;
     let may_wait = destination.would_allow(shared, &OwnedSpeaks::Unknown);
+    let patience = match is_open(shared, destination) {
+        true => FIRST_WORDS,
+        false => LAST_WORDS,
+    };
     let began = Instant::now();
     let mut server: Option<Wire<'g>> = None;
     loop {
@@ -122,7 +126,7 @@ fn listen<'g>(
             return Some((speech, server));
         }
         let deadline = match (may_wait, &server, client.heard.is_empty()) {
-            (false, ..) => Some(began + FIRST_WORDS),
+            (false, ..) => Some(began + patience),
             (true, _, false) => Some(began + UNCLEAR),
             (true, None, true) => Some(began + HESITATION),
             (true, Some(_), true) => None,
@@ -142,10 +146,7 @@ fn listen<'g>(
             }
             Err(error) => {
                 if error.kind() == io::ErrorKind::TimedOut {
-                    let why =
-                        "the program said nothing, and no rule allows what waits for the server";
-                    let denial = Denial::new(CONNECT, destination.to_string(), why);
-                    shared.refuse_because(denial);
+                    refuse_silence(shared, destination);
                 }
                 return None;
             }
@@ -169,6 +170,21 @@ fn listen<'g>(
                 Err(_) => return None,
             }
         }
+    }
+}
+
+/// Whether some rule allows anything on this host and port.
+fn is_open(shared: &Shared, destination: &Destination) -> bool {
+    let rules = shared.inner.policy.net_rules().iter();
+    let mut rules = rules.filter(|rule| rule.allow() && destination.is_called(rule.host()));
+    rules.any(|rule| rule.ports().any(|port| port == destination.port))
+}
+
+/// Refuses a program that waits for its server to speak, where only what the program says could be allowed.
+fn refuse_silence(shared: &Shared, destination: &Destination) {
+    if destination.permit(shared, &OwnedSpeaks::Unknown).is_ok() {
+        let why = "the program said nothing";
+        shared.refuse_because(Denial::new(CONNECT, destination.to_string(), why));
     }
 }
 
@@ -201,10 +217,15 @@ pub(super) fn reach<'g>(
     permit: Permit<ConnectionTarget>,
     server: Option<Wire<'g>>,
 ) -> Result<Wire<'g>, Undialled> {
-    match server {
-        Some(server) => Ok(server),
-        None => destination.dial(shared, permit),
+    let Some(server) = server else {
+        return destination.dial(shared, permit);
+    };
+    // The log knows of the connection, but not of what is requested on it.
+    if matches!(permit.target().speaks, OwnedSpeaks::Http { .. }) {
+        let note = Note::of(&shared.inner, permit.target());
+        shared.log_connection(note, "ok", Duration::ZERO);
     }
+    Ok(server)
 }
 
 fn converse_tls(mut client: Client<'_>, destination: &Destination, server: Option<Wire<'_>>) {
@@ -220,10 +241,15 @@ fn converse_tls(mut client: Client<'_>, destination: &Destination, server: Optio
             },
         }
     };
+    let denied = |why: String| Denial::new(CONNECT, destination.to_string(), why);
     let permit = hello
-        .map_err(|why| format!("the TLS connection cannot be judged: {why}"))
+        .map_err(|why| {
+            Box::new(denied(format!(
+                "the TLS connection cannot be judged: {why}"
+            )))
+        })
         .and_then(|hello| check_hello(&hello, destination))
-        .map_err(|why| shared.refuse_because(Denial::new(CONNECT, destination.to_string(), why)))
+        .map_err(|denial| shared.refuse_because(*denial))
         .and_then(|()| destination.permit(shared, &OwnedSpeaks::Tls));
     let Ok(permit) = permit else {
         return client.wire.say_last(&tls::alert(tls::ACCESS_DENIED));
@@ -236,21 +262,24 @@ fn converse_tls(mut client: Client<'_>, destination: &Destination, server: Optio
 }
 
 /// Whether a client asks for the server that its connection leads to.
-fn check_hello(hello: &tls::Hello, destination: &Destination) -> Result<(), String> {
+fn check_hello(hello: &tls::Hello, destination: &Destination) -> Result<(), Box<Denial>> {
+    let denied = |why: &str| Box::new(Denial::new(CONNECT, destination.to_string(), why));
     if hello.encrypted {
-        return Err("TLS that hides the name it asks for (ECH) cannot be judged".to_owned());
+        let mut denial = denied("TLS that hides the name it asks for (ECH) cannot be judged");
+        denial.advice = Some(WITHOUT_ECH.to_owned());
+        return Err(denial);
     }
     match &hello.name {
         Some(name) => match host::normal(name) {
             Some(normal) if destination.is_called(&normal) => Ok(()),
-            _ => Err(format!(
+            _ => Err(denied(&format!(
                 "the TLS connection asks for `{}`, which is not the host that was looked up",
                 crate::visible::visible(name, 100)
-            )),
+            ))),
         },
-        None if destination.is_name() => {
-            Err("the TLS connection does not say which name it asks for (SNI)".to_owned())
-        }
+        None if destination.is_name() => Err(denied(
+            "the TLS connection does not say which name it asks for (SNI)",
+        )),
         None => Ok(()),
     }
 }
@@ -272,6 +301,14 @@ const LOOKUP_PORT: u16 = 53;
 
 /// How long a program may take to say what has to be judged. One that says nothing must not hold a thread.
 pub(super) const FIRST_WORDS: Duration = Duration::from_secs(30);
+
+/// The same where nothing that it could say is allowed. It is waited for only so that it gets its answer in the
+/// protocol that it speaks.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
+/// What to do about a client that always hides names, or makes as if it did.
+const WITHOUT_ECH: &str = "turn ECH off: Chromium by `--disable-features=EncryptedClientHello`, Firefox by \
+                           `security.tls.ech.grease_probability = 0` and `network.dns.echconfig.enabled = false`";
 
 /// How long a program is waited for that may wait for its server. Most speak at once, and are then judged by
 /// what they speak.

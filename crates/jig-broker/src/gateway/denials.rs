@@ -22,8 +22,9 @@ pub(super) struct Denials {
 #[derive(Debug, Default)]
 struct Kept {
     denials: Vec<Denial>,
-    /// How many lookups are in the log.
-    logged: usize,
+    /// How many refused lookups, and how many refused connections, were to be logged.
+    lookups: usize,
+    connections: usize,
 }
 
 impl Denials {
@@ -47,16 +48,29 @@ impl Denials {
         true
     }
 
-    /// Whether one more refused lookup is written to the log.
-    fn may_log(&self) -> bool {
+    /// How one more refusal is logged. A program can be refused as often as it likes, and what the log had before
+    /// must not go for that.
+    fn logged(&self, count: impl FnOnce(&mut Kept) -> &mut usize) -> Logged {
         let mut kept = self.kept();
-        kept.logged += 1;
-        kept.logged <= MAX_LOGGED_LOOKUPS
+        let count = count(&mut kept);
+        *count = count.saturating_add(1);
+        match *count {
+            ..MAX_LOGGED => Logged::Fully,
+            MAX_LOGGED => Logged::AsTheLast,
+            _ => Logged::Not,
+        }
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// How something is logged.
+enum Logged {
+    Fully,
+    AsTheLast,
+    Not,
 }
 
 /// What the log says about a decision.
@@ -117,7 +131,8 @@ impl Shared {
 
     fn keep_connection(&self, denial: Denial, note: Note) -> Box<Denial> {
         self.denials.keep(&denial, true);
-        self.log("net.connect", AuditDecision::Deny, note, None);
+        let logged = self.denials.logged(|kept| &mut kept.connections);
+        self.log_refusal("net.connect", note, &logged);
         Box::new(denial)
     }
 
@@ -139,11 +154,20 @@ impl Shared {
         };
         let denial = self.clean(denial);
         let is_new = self.denials.keep(&denial, counts);
-        // A program can ask for any number of names; what the log had before must stay readable.
-        if is_new && self.denials.may_log() {
+        if is_new {
             let note = Note::of_denial(&denial);
-            self.log("net.lookup", AuditDecision::Deny, note, None);
+            let logged = self.denials.logged(|kept| &mut kept.lookups);
+            self.log_refusal("net.lookup", note, &logged);
         }
+    }
+
+    fn log_refusal(&self, operation: &str, mut note: Note, logged: &Logged) {
+        match logged {
+            Logged::Fully => {}
+            Logged::AsTheLast => note.reason.push_str("; further refusals are not written"),
+            Logged::Not => return,
+        }
+        self.log(operation, AuditDecision::Deny, note, None);
     }
 
     /// Logs how a permitted connection came about.
@@ -211,5 +235,5 @@ const LOOK_UP: &str = "look up";
 /// How many denials are kept. A program can be refused any number of things.
 const MAX_DENIALS: usize = 100;
 
-/// How many refused lookups one gateway writes to the log.
-const MAX_LOGGED_LOOKUPS: usize = 1000;
+/// How many refused lookups, and how many refused connections, one gateway writes to the log.
+const MAX_LOGGED: usize = 1000;

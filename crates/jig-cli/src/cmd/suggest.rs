@@ -287,7 +287,8 @@ impl Lesson {
 fn free_name(project: &Project, command: &[String]) -> String {
     let program = command.first().map(String::as_str).unwrap_or_default();
     let name = Utf8Path::new(program).file_stem().unwrap_or("command");
-    let letters = name.chars().map(|c| match c.is_ascii_alphanumeric() {
+    let letters = name.chars().take(LONGEST_NAME);
+    let letters = letters.map(|c| match c.is_ascii_alphanumeric() {
         true => c,
         false => '_',
     });
@@ -339,6 +340,9 @@ fn make(path: &Utf8Path) -> std::io::Result<()> {
         done => done,
     }
 }
+
+/// Room is left for what tells it from another.
+const LONGEST_NAME: usize = 50;
 
 /// How often a command is tried: each time it may get as far as to what it lacks next.
 const MOST_ROUNDS: usize = 4;

@@ -1,6 +1,6 @@
 //! What the tests of the network stand on, as far as it is needed here.
 
-#![allow(
+#![expect(
     dead_code,
     reason = "not everything of the network's tests is needed here"
 )]

@@ -1,10 +1,11 @@
 //! [`Scene`]: where a mistake is made, by whom, and what came of it.
 
-use std::io::{Read as _, Write as _};
+use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::process::Output;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -29,6 +30,10 @@ pub(crate) struct Ran {
 
 impl<'a> Scene<'a> {
     /// Makes everything ready. `None` if this machine or user lacks a program or the port that it takes.
+    #[expect(
+        clippy::print_stderr,
+        reason = "whoever reads the log of the tests must see what was left out"
+    )]
     pub(crate) fn set(site: &'a Site, mistake: &Mistake) -> Option<Self> {
         let words = mistake.way.shown();
         let programs = ["curl", "git", "/usr/bin/python3"];
@@ -40,8 +45,7 @@ impl<'a> Scene<'a> {
             return None;
         }
         let address = match mistake.server {
-            // A port that others on this machine use, at an address that they do not.
-            Listens::WebPort => SocketAddr::from(([127, 79, 84, 7], 80)),
+            Listens::WebPort => SocketAddr::from((own_address(), 80)),
             Listens::Anywhere | Listens::Tls | Listens::Socket => {
                 SocketAddr::from(([127, 0, 0, 1], 0))
             }
@@ -53,7 +57,14 @@ impl<'a> Scene<'a> {
         let tls = (mistake.server == Listens::Tls).then_some(&tls);
         let mut scene = Self {
             site,
-            server: Server::at(address, tls).ok()?,
+            server: match Server::at(address, tls) {
+                Ok(server) => server,
+                Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+                    eprintln!("skipped: port 80 is not for this user");
+                    return None;
+                }
+                Err(error) => panic!("{address}: {error}"),
+            },
             config: String::new(),
         };
         for name in ["api.test", "files.test"] {
@@ -175,6 +186,14 @@ fn listen(path: &Utf8Path) {
             let _ = stream.write_all(b"HTTP/1.0 200 OK\r\n\r\nhello from the service\n");
         }
     });
+}
+
+/// An address of the loopback that no other test has: everybody wants port 80.
+fn own_address() -> [u8; 4] {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let [_, high, middle, low] = (std::process::id() << 6 | count & 63).to_be_bytes();
+    [127, high | 64, middle, low.max(1)]
 }
 
 /// Where the system has its programs, without those of the user.

@@ -24,7 +24,7 @@ pub(super) struct Needs {
     /// Directories that were asked about, and nothing else.
     pub(super) glimpsed: Places,
     /// Directories that have to be there before the command runs.
-    pub(super) make: Vec<ProjectPath>,
+    pub(super) make: BTreeSet<ProjectPath>,
     /// What is not proposed, by what it is.
     pub(super) withheld: BTreeMap<String, Withheld>,
     /// Names that were removed, or that something else took: no rule can be held at one of them.
@@ -45,8 +45,6 @@ pub(super) fn of(learner: &Learner, rules: &Standing<'_>) -> Needs {
         }
     }
     needs.settle(learner);
-    needs.make.sort();
-    needs.make.dedup();
     needs
 }
 
@@ -162,12 +160,12 @@ impl Needs {
         evidence: &Evidence,
     ) {
         let (top, old) = edge(learner, path);
-        let stays = learner.created(&top);
+        let stays = learner.created.get(&top).copied();
         if stays.is_none() && !rights.has_any(Rights::WRITE) {
             return;
         }
         let is_passing = stays.is_none() && old.is_root();
-        if is_passing && learner.makes_directories() && !learner.counts_passing {
+        if is_passing && !learner.counts_passing && learner.makes_directories() {
             return;
         }
         // A directory in the workspace's own: if it is there beforehand, nothing around it must be opened.
@@ -177,7 +175,7 @@ impl Needs {
                 // The next time it is there, and is changed.
                 self.need(Capability::Update, &top, evidence);
             }
-            self.make.push(top);
+            self.make.insert(top);
             return;
         }
         // A file that gets another name each time cannot be named.

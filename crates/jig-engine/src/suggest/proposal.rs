@@ -1,18 +1,14 @@
 //! [`Proposal`]: the rules that a command needs, and what is left to a person.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use jig_broker::Preset;
 use jig_config::{AddedFs, AddedSystem, Additions};
-use jig_policy::{Capabilities, Capability, FsRule, Origin};
+use jig_policy::{Capabilities, Capability, Origin};
 use jig_proto::ProjectPath;
 
 use super::Learner;
 use super::evidence::{self, Evidence};
-use super::ground::Kind;
-use super::group::{self, Grouping, Places, Used};
-use super::needs::{self, Needs, Standing};
-use super::outside;
+use super::needs::{self, Standing};
+use super::{outside, rules};
 
 /// The rules that a command needs, in a fixed order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -188,10 +184,10 @@ pub(super) fn of(learner: &Learner) -> Proposal {
     };
     let mut needs = needs::of(learner, &standing);
     let (presets, system) = outside::of(learner, &guards.sensitive, &mut needs);
-    let mut make = needs.make.clone();
+    let mut make: Vec<ProjectPath> = needs.make.iter().cloned().collect();
     let withheld = std::mem::take(&mut needs.withheld).into_values();
     let observations = learner.runs.iter().map(|run| &run.observation);
-    let mut fs = rules(learner, &needs);
+    let mut fs = rules::of(learner, &needs);
     // What has no rule of its own is made by the command, as the rule around it allows.
     make.retain(|path| fs.iter().any(|rule| rule.path == *path));
     if fs.is_empty() && learner.tool.access.fs.is_empty() {
@@ -211,174 +207,3 @@ pub(super) fn of(learner: &Learner) -> Proposal {
         lost: observations.map(|seen| seen.lost + seen.unread).sum(),
     }
 }
-
-/// The rules on files, outer ones first.
-fn rules(learner: &Learner, needs: &Needs) -> Vec<ProposedRule> {
-    let top = learner.ground.top();
-    let mut places = needs.places.clone();
-    // What is done to names in the workspace's own directory reaches all below it, and is taken back there.
-    let mut around: BTreeMap<Capability, Evidence> = BTreeMap::new();
-    for one in Capabilities::WRITE.iter() {
-        let own = places.get_mut(&one).and_then(|places| places.remove(ROOT));
-        around.extend(own.map(|evidence| (one, evidence)));
-    }
-    let mut places: BTreeMap<Capability, Places> = places
-        .into_iter()
-        .map(|(one, places)| (one, gathered(learner, one, places, top.len())))
-        .collect();
-    show_glimpsed(needs.glimpsed.clone(), &mut places);
-
-    let mut paths: BTreeSet<Vec<String>> = BTreeSet::new();
-    paths.extend(places.values().flat_map(|places| places.keys().cloned()));
-    if !around.is_empty() {
-        paths.insert(Vec::new());
-        // To make a name is not to change others, but what removes can also replace.
-        let changes_others = learner.whole || around.keys().any(|one| *one != Capability::Create);
-        let kept = top.iter().filter(|path| {
-            let is_directory = learner.ground.inside(path) == Some(Kind::Directory);
-            let is_sensitive = learner.guards.sensitive.find(path).is_some();
-            (is_directory || changes_others) && !is_sensitive && !needs.is_replaced(path)
-        });
-        paths.extend(kept.take(MOST_KEPT).map(|path| vec![path.to_string()]));
-    }
-    let own = |path: &[String]| -> Capabilities {
-        let covered = places
-            .iter()
-            .filter(|(_, places)| group::covers(places, path));
-        covered.map(|(one, _)| *one).collect()
-    };
-    let mut rules: Vec<(Vec<String>, Capabilities)> = Vec::new();
-    for path in paths {
-        let mut granted = own(&path);
-        if path.is_empty() {
-            granted = granted | around.keys().copied().collect();
-        } else if !around.is_empty() {
-            granted = granted | READ;
-        }
-        if granted.iter().any(|one| Capabilities::WRITE.has(one)) {
-            // Whoever makes a file sees it.
-            granted = granted | READ;
-            // What can be removed and made anew can be changed.
-            let replaces = granted.has(Capability::Create) && granted.has(Capability::Delete);
-            if learner.whole || replaces {
-                granted = granted | Capabilities::WRITE;
-            }
-        }
-        let above = rules
-            .iter()
-            .rev()
-            .find(|(above, _)| path.starts_with(above));
-        let above = above.map(|(_, granted)| *granted);
-        granted = above.map_or(granted, |above| holdable(granted, above));
-        if above != Some(granted) {
-            rules.push((path, granted));
-        }
-    }
-    let mut evidence = vec![BTreeMap::new(); rules.len()];
-    let of_around = around.iter().map(|(one, evidence)| (*one, ROOT, evidence));
-    let of_places = places.iter().flat_map(|(one, places)| {
-        let places = places.iter();
-        places.map(|(path, evidence)| (*one, path.as_slice(), evidence))
-    });
-    for (one, path, seen) in of_around.chain(of_places) {
-        // It is told at the rule that speaks of it, which may be one around it.
-        let rule = rules.iter().rposition(|(above, _)| path.starts_with(above));
-        if let Some(told) = rule.and_then(|rule| evidence.get_mut(rule)) {
-            let told: &mut Evidence = told.entry(one).or_default();
-            told.add(seen);
-        }
-    }
-    let rules = rules.into_iter().zip(evidence);
-    let rules = rules.filter_map(|((names, granted), evidence)| {
-        let path = match names.is_empty() {
-            true => ProjectPath::root(),
-            false => ProjectPath::normalize(&names.join("/")).ok()?,
-        };
-        Some(ProposedRule {
-            capabilities: granted,
-            path,
-            evidence: evidence.into_iter().collect(),
-        })
-    });
-    added(&learner.tool.access.fs, rules)
-}
-
-/// The rules of a proposal that say something new beside those that there are. None takes away what one
-/// around it grants.
-fn added(old: &[FsRule], new: impl Iterator<Item = ProposedRule>) -> Vec<ProposedRule> {
-    let old = old.iter().filter_map(|rule| {
-        let path = ProjectPath::normalize(&rule.path).ok()?;
-        Some((path, rule.capabilities))
-    });
-    let old: Vec<(ProjectPath, Capabilities)> = old.collect();
-    let mut all = old.clone();
-    let mut added = Vec::new();
-    for mut rule in new {
-        rule.capabilities = rule.capabilities | deepest(&old, &rule.path).unwrap_or_default();
-        if deepest(&all, &rule.path) != Some(rule.capabilities) {
-            all.push((rule.path.clone(), rule.capabilities));
-            added.push(rule);
-        }
-    }
-    added
-}
-
-/// What the deepest rule at or above a path grants; of several, the last.
-fn deepest(rules: &[(ProjectPath, Capabilities)], path: &ProjectPath) -> Option<Capabilities> {
-    let above = rules.iter().filter(|(at, _)| path.starts_with(at));
-    let deepest = above.max_by_key(|(at, _)| at.depth());
-    deepest.map(|(_, granted)| *granted)
-}
-
-fn gathered(learner: &Learner, one: Capability, places: Places, top: usize) -> Places {
-    let may_be = |directory: &[String], used: Used| match (directory.is_empty(), one) {
-        (false, _) => true,
-        // The workspace as a whole, if most of it is read; for anything else only if its own entries are.
-        (true, Capability::Read) => used.all * 2 >= top,
-        (true, _) => used.directly > learner.width,
-    };
-    group::gathered(
-        places,
-        &Grouping {
-            width: learner.width,
-            may_be: &may_be,
-        },
-    )
-}
-
-/// What a rule has to grant inside another one, so that the kernel can hold it: it takes back all changes or
-/// none, and reading only with everything else.
-fn holdable(granted: Capabilities, above: Capabilities) -> Capabilities {
-    if granted.is_empty() {
-        return granted;
-    }
-    let changes = (granted & Capabilities::WRITE).is_empty();
-    let kept = match changes {
-        true => READ,
-        false => READ | Capabilities::WRITE,
-    };
-    granted | (above & kept)
-}
-
-/// Shows directories that were asked about and of which nothing else can be seen.
-fn show_glimpsed(glimpsed: Places, places: &mut BTreeMap<Capability, Places>) {
-    for (path, evidence) in glimpsed.into_iter().filter(|(path, _)| !path.is_empty()) {
-        let mut all = places.values();
-        let is_seen = all.any(|places| {
-            group::covers(places, &path) || places.keys().any(|below| below.starts_with(&path))
-        });
-        if !is_seen {
-            places
-                .entry(Capability::Read)
-                .or_default()
-                .insert(path, evidence);
-        }
-    }
-}
-
-/// How many entries of the workspace's own directory are kept from what can be done in it.
-const MOST_KEPT: usize = 64;
-
-const ROOT: &[String] = &[];
-
-const READ: Capabilities = Capabilities::just(Capability::Read);

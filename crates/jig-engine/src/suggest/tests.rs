@@ -436,3 +436,23 @@ fn evidence_is_told_in_words_that_last() {
         assert_eq!(how_often(count), words);
     }
 }
+
+/// A program that touches thousands of places gets rules that a person can read, and soon.
+#[test]
+fn what_touches_everything_is_gathered() {
+    let names: Vec<String> = (0..2000)
+        .map(|n| format!("{}/{}/{}/{}/f", n % 2, n / 2 % 2, n / 4 % 20, n))
+        .collect();
+    let files: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut bench = Bench::new(&files, "");
+    bench.learner.width = 30;
+    let seen: Vec<String> = names.iter().map(|name| format!("{name} r")).collect();
+    let seen: Vec<&str> = seen.iter().map(String::as_str).collect();
+    bench.saw(&seen, &[]);
+    let rules = bench.rules();
+    assert!(rules.len() <= 60, "{} rules", rules.len());
+    assert!(
+        rules.iter().all(|rule| rule.ends_with(" read")),
+        "{rules:?}"
+    );
+}

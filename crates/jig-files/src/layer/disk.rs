@@ -212,6 +212,11 @@ impl Layer {
 
     /// Keeps what could not be applied, under a name that a sweep leaves alone for a while.
     fn keep(&mut self) -> Option<PathBuf> {
+        // What overlayfs needed for itself is of no use to anybody.
+        if let Ok(work) = at::directory(self.directory.as_fd(), c"work") {
+            let _ = remove::all_within(work.as_fd());
+            let _ = rustix::fs::unlinkat(&self.directory, WORK, AtFlags::REMOVEDIR);
+        }
         let name = format!("{}{KEPT}", self.name);
         rustix::fs::renameat(&self.home, self.name.as_str(), &self.home, name.as_str()).ok()?;
         self.is_gone = true;

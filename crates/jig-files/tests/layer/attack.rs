@@ -126,9 +126,6 @@ fn what_was_closed_is_applied_and_discarded() {
         hash(site.lower(), Times::None),
         hash(direct.lower(), Times::None)
     );
-    for site in [&site, &direct] {
-        plainly(site.lower(), "chmod 700 dir shut; chmod 700 shut/in");
-    }
 }
 
 /// A directory that the host has closed to writing, which the tool opened, used and closed again.
@@ -145,7 +142,6 @@ fn a_directory_that_was_open_for_a_while() {
     assert_eq!(site.read("d/f"), None);
     let mode = fs::metadata(site.lower().join("d")).expect("it is there");
     assert_eq!(mode.permissions().mode() & 0o777, 0o555);
-    plainly(site.lower(), "chmod 755 d");
 }
 
 /// A file that is larger than the disk, for all that its size says.

@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 
 use super::world::{LONG, OK, Server, World, hear, say};
 use crate::audit::OnAuditFailure;
-use crate::gateway::MAX_CONNECTIONS;
 use crate::http::resolver::Resolver;
 
 #[test]
@@ -68,7 +67,7 @@ fn closing_does_not_wait_for_a_resolver() {
 fn more_connections_than_there_is_room_for_wait_their_turn() {
     let server = Server::answering(OK);
     let world = World::new().host("api.test", server.port).open();
-    let mut held: Vec<_> = (0..MAX_CONNECTIONS)
+    let mut held: Vec<_> = (0..world.gateway.shared.limit)
         .map(|_| world.connect("api.test", server.port))
         .collect();
     for stream in &mut held {

@@ -257,3 +257,41 @@ fn a_watched_program_is_told_of_ports_that_no_rule_opens() {
     let hint = denials[0].hint.as_ref().unwrap();
     assert!(hint.contains("host = \"api.test\"\nport = 8123"), "{hint}");
 }
+
+#[test]
+fn a_program_that_waits_where_nothing_is_allowed_is_refused_soon_and_told_the_rule() {
+    let world = World::new().rule("web.test", |_| {}).listen(22).open();
+    let mut stream = world.connect("web.test", 22);
+    let began = std::time::Instant::now();
+    assert_eq!(hear(&mut stream), b"");
+    assert!(began.elapsed() < crate::gateway::connection::FIRST_WORDS);
+    let denial = world.denial();
+    assert_eq!(denial.target, "web.test:22");
+    assert!(denial.hint.unwrap().contains("scheme = \"ssh\""));
+    // What speaks HTTP there is answered in HTTP.
+    let answer = world.say("web.test", 22, "GET / HTTP/1.1\r\nHost: web.test\r\n\r\n");
+    assert!(answer.starts_with("HTTP/1.1 403"), "{answer}");
+}
+
+#[test]
+fn a_request_that_comes_late_is_in_the_log() {
+    let server = Server::start(|mut stream| {
+        stream.write_all(b"HTTP/1.1 100 Continue\r\n\r\n").unwrap();
+        super::world::read_head(&mut stream);
+        stream.write_all(OK.as_bytes()).unwrap();
+        Vec::new()
+    });
+    let world = World::new().host("db.test", server.port).open();
+    let mut stream = world.connect("db.test", server.port);
+    expect(&mut stream, "HTTP/1.1 100 Continue\r\n\r\n");
+    let answer = say(stream, "GET /late HTTP/1.1\r\nHost: db.test\r\n\r\n");
+    assert!(answer.ends_with("hello"), "{answer}");
+    let port = server.port;
+    assert_eq!(
+        world.log.lines(),
+        [
+            format!("net.connect db.test:{port} allow ok"),
+            format!("net.connect http://db.test:{port}/late allow ok"),
+        ]
+    );
+}

@@ -209,6 +209,8 @@ fn a_connection_that_hides_a_second_name_is_refused() {
     let mut stream = world.connect("api.test", server.port);
     stream.write_all(&hello(b"\xfe\x0d\0\x01\0")).unwrap();
     assert_eq!(hear(&mut stream), [21, 3, 3, 0, 2, 2, 49]);
-    assert!(world.denial().why.contains("ECH"));
+    let denial = world.denial();
+    assert!(denial.why.contains("ECH"), "{denial}");
+    assert!(denial.advice.unwrap().contains("turn ECH off"));
     assert_eq!(server.connections(), 1);
 }

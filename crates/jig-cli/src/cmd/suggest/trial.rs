@@ -13,6 +13,8 @@ use jig_engine::{Rehearsal, Run};
 use jig_sandbox::{Child, Exit, SpawnError, SpawnRequest, Stdio};
 
 use crate::interrupt::Tokens;
+use crate::limits;
+use crate::output::remark;
 
 /// How a command is run.
 pub(super) struct Trial {
@@ -110,7 +112,14 @@ impl Trial {
                 return Ok((exit, false));
             }
             let interrupted = self.tokens.cancel.is_cancelled();
-            if interrupted || self.time.is_some_and(|time| began.elapsed() > time) {
+            let over = self.time.filter(|time| began.elapsed() > *time);
+            if let Some(time) = over.filter(|_| !interrupted) {
+                remark(&format!(
+                    "jig: the command ran longer than {} and was ended; `sandbox.limits.time` allows more",
+                    limits::time(time)
+                ));
+            }
+            if interrupted || over.is_some() {
                 return Ok((child.end(GRACE).context(LOST)?, interrupted));
             }
         }

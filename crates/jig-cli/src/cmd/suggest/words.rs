@@ -55,10 +55,14 @@ impl Told<'_> {
         if !withheld.is_empty() {
             text.push_str("\n# Not proposed:\n");
         }
-        for withheld in withheld {
+        for withheld in withheld.iter().take(MOST_WITHHELD) {
             for line in told(withheld) {
                 text.push_str(&format!("# {line}\n"));
             }
+        }
+        let more = withheld.len().saturating_sub(MOST_WITHHELD);
+        if more > 0 {
+            text.push_str(&format!("# - and {more} more, which --json lists\n"));
         }
         // Names of programs and files are theirs to choose.
         out.text(&printable(&text))
@@ -152,6 +156,9 @@ impl Told<'_> {
         })
     }
 }
+
+/// How much of what is not proposed is told.
+const MOST_WITHHELD: usize = 40;
 
 fn of(evidence: &Evidence) -> Json {
     json!({ "programs": evidence.programs, "count": evidence.count })
