@@ -208,7 +208,7 @@ const WORK: &str = "
     chmod 755 src/deep; echo z > src/deep/b; ln kept third-name; ln created created-too
     printf 'a\\0b' > binary; chmod 444 appended; mkdir shut; echo s > shut/s; chmod 500 shut
     mkdir -p 'odd name/with \"quotes\"'; echo x > 'odd name/line
-end'; cp -p src/a src/copy; rm second-name; echo separate > second-name";
+end'; cp -p src/a src/copy; rm second-name; echo separate > second-name; chmod 711 .";
 
 /// Discarded, everything is as it was, to the time of the last modification.
 #[test]
@@ -256,7 +256,7 @@ fn changes_are_told_by_what_differs() {
     if !has_layers() {
         return;
     }
-    let cases: [(&str, &[&str]); 14] = [
+    let cases: [(&str, &[&str]); 15] = [
         (
             "echo x > new; mkdir d",
             &["created directory d", "created new"],
@@ -305,6 +305,7 @@ fn changes_are_told_by_what_differs() {
         ("ln -sfn g link", &["modified symlink link"]),
         ("rm link; ln -s f link", &[]),
         ("mv f g", &["deleted f", "created g"]),
+        ("chmod 700 .", &["modified directory . (mode 755 to 700)"]),
     ];
     for (script, expected) in cases {
         let site = Site::new(

@@ -81,6 +81,7 @@ fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<
         true => Some(engine.lay(&mut prepared)?),
         false => None,
     };
+    layer::warn(layers.as_deref().unwrap_or_default(), out);
     for warning in prepared.confined.warnings.iter().chain(&prepared.warnings) {
         out.note(&format!("jig: {warning}"));
     }

@@ -399,3 +399,18 @@ fn flags_that_need_a_layer_say_so() {
         assert_eq!(ran.code, Some(2), "{}", ran.err);
     }
 }
+
+/// What belongs to another group than the user's first cannot be copied into a layer, which is said before.
+#[test]
+fn another_group_is_warned_of() {
+    for_each_user(|desk| {
+        let mut command = desk.jig(&["run", "--overlay", "--", "true"]);
+        if desk.is_plain_user() {
+            std::os::unix::fs::chown(desk.path(""), None, Some(100)).unwrap();
+        }
+        let output = command.output().unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        let warning = "belongs to another group than your first";
+        assert_eq!(told.contains(warning), desk.is_plain_user(), "{told}");
+    });
+}

@@ -243,8 +243,8 @@ pub(super) fn link_target(parent: BorrowedFd<'_>, name: &CStr) -> Result<CString
     rustix::fs::readlinkat(parent, name, Vec::new())
 }
 
-/// The extended attributes of the user. Those of overlayfs are none of a tool's: it escapes what a tool
-/// sets under such a name.
+/// The extended attributes of the user, and lists of who has access. Those of overlayfs are none of a
+/// tool's: it escapes what a tool sets under such a name.
 pub(super) type Attributes = BTreeMap<CString, Vec<u8>>;
 
 /// The extended attributes of an open file or directory. A file system without them has none.
@@ -260,8 +260,7 @@ pub(super) fn attributes(fd: BorrowedFd<'_>) -> Result<Attributes, Errno> {
         let Ok(name) = CStr::from_bytes_with_nul(name) else {
             continue;
         };
-        let bytes = name.to_bytes();
-        if !bytes.starts_with(b"user.") || bytes.starts_with(OWN_ATTRIBUTES) {
+        if !is_of_files(name.to_bytes()) {
             continue;
         }
         if let Some(value) = attribute(fd, name)? {
@@ -269,6 +268,11 @@ pub(super) fn attributes(fd: BorrowedFd<'_>) -> Result<Attributes, Errno> {
         }
     }
     Ok(attributes)
+}
+
+fn is_of_files(name: &[u8]) -> bool {
+    let is_list = ACCESS_LISTS.iter().any(|list| *list == name);
+    is_list || name.starts_with(b"user.") && !name.starts_with(OWN_ATTRIBUTES)
 }
 
 /// One extended attribute, if it is there.
@@ -284,7 +288,7 @@ pub(super) fn attribute(fd: BorrowedFd<'_>, name: &CStr) -> Result<Option<Vec<u8
     }
 }
 
-/// Makes the extended attributes of the user those. What is of other kinds stays.
+/// Makes the attributes of a file those. What is of other kinds stays.
 pub(super) fn set_attributes(fd: BorrowedFd<'_>, wanted: &Attributes) -> Result<(), Errno> {
     let there = attributes(fd)?;
     for name in there.keys().filter(|name| !wanted.contains_key(*name)) {
@@ -302,6 +306,9 @@ pub(super) fn set_attributes(fd: BorrowedFd<'_>, wanted: &Attributes) -> Result<
 pub(super) fn is_opaque(directory: BorrowedFd<'_>) -> Result<bool, Errno> {
     Ok(attribute(directory, c"user.overlay.opaque")?.as_deref() == Some(b"y"))
 }
+
+/// Without them the permissions of a group would mean more than they did.
+const ACCESS_LISTS: [&[u8]; 2] = [b"system.posix_acl_access", b"system.posix_acl_default"];
 
 /// What overlayfs notes for itself.
 const OWN_ATTRIBUTES: &[u8] = b"user.overlay.";

@@ -25,7 +25,7 @@ pub struct Change {
     pub mode: Option<(u32, u32)>,
     /// Whether the time of the last modification of a file differs.
     pub time: bool,
-    /// Whether extended attributes of the user (`user.*`) differ.
+    /// Whether extended attributes of the user (`user.*`), or lists of who has access, differ.
     pub attributes: bool,
     /// Whether somebody changed what is below since the layer was made. Such a change is not applied
     /// unless that is asked for.

@@ -213,3 +213,39 @@ fn attributes_are_applied() {
     }
     assert_eq!(site.read("d/x").as_deref(), Some("x\n"));
 }
+
+/// Lists of who has access come along. Without, the mask of such a list would become what the group may.
+#[test]
+fn access_lists_are_applied() {
+    if !has_layers() {
+        return;
+    }
+    // The owner and the group may read; this user may also write, which the mask allows.
+    let entries: [(u16, u16, u32); 5] = [
+        (0x01, 6, u32::MAX),
+        (0x02, 6, 4242),
+        (0x04, 4, u32::MAX),
+        (0x10, 6, u32::MAX),
+        (0x20, 4, u32::MAX),
+    ];
+    let mut list = 2_u32.to_le_bytes().to_vec();
+    for (tag, rights, id) in entries {
+        list.extend(tag.to_le_bytes());
+        list.extend(rights.to_le_bytes());
+        list.extend(id.to_le_bytes());
+    }
+    let site = Site::new("echo f > f");
+    let path = site.lower().join("f");
+    let name = "system.posix_acl_access";
+    let flags = rustix::fs::XattrFlags::empty();
+    if rustix::fs::setxattr(&path, name, &list, flags).is_err() {
+        return;
+    }
+    let layer = site.run("echo more >> f");
+    let applied = layer.apply(&all).expect("it can be applied");
+    assert!(applied.is_complete(), "{applied:?}");
+    let mut value = vec![0; 256];
+    let length = rustix::fs::getxattr(&path, name, &mut value[..]).expect("it is there");
+    assert_eq!(value[..length], list[..]);
+    assert_eq!(site.read("f").as_deref(), Some("f\nmore\n"));
+}

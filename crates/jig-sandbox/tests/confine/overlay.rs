@@ -189,16 +189,16 @@ fn a_layer_cannot_be_reached_by_its_tool() {
     if !has_namespaces() {
         return;
     }
-    let outer = Workspace::of("work/f state/layer/upper/ state/layer/work/ other");
+    let outer = Workspace::of("work/f state/layer/upper/ state/layer/kernel/ other");
     let mut profile = system();
     profile.paths.push(rule(outer.path(), WRITE));
     profile.paths.push(rule(outer.join("work"), WRITE));
     profile.overlays.push(Overlay {
         path: outer.join("work"),
         upper: outer.join("state/layer/upper"),
-        work: outer.join("state/layer/work"),
+        work: outer.join("state/layer/kernel"),
     });
-    let script = "cd state/layer; for part in upper work; do
+    let script = "cd state/layer; for part in upper kernel; do
             ls $part && echo listed $part; echo x > $part/new && echo made in $part
             mv $part away && echo moved $part; chmod 777 $part && echo opened $part
             rm -r $part && echo removed $part; done

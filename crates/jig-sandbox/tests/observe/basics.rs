@@ -78,12 +78,10 @@ fn on_a_layer_paths_are_those_of_the_program() {
     request.profile = Some(Arc::new(profile));
     let ran = run(request);
     // The kernel leaves directories that their owner may not look into, and could not remove with the rest.
-    for left in [
-        "work/work",
-        "work/work/incompat",
-        "work/work/incompat/volatile",
-    ] {
-        let _ = fs::set_permissions(layer.join(left), fs::Permissions::from_mode(0o700));
+    let mut left = layer.join("work");
+    for part in ["work", "incompat", "volatile"] {
+        left.push(part);
+        let _ = fs::set_permissions(&left, fs::Permissions::from_mode(0o700));
     }
     assert!(ran.exit.is_success(), "{}", ran.errors);
     assert!(!workspace.join("newer").exists() && layer.join("upper/newer").exists());

@@ -66,6 +66,26 @@ pub(super) fn settle(
     Ok(is_complete)
 }
 
+/// Says where a layer will not do. The kernel copies a file into it with its owner, and an ordinary user has
+/// only one group there: programs that change what belongs to another one get `EOVERFLOW`.
+pub(super) fn warn(layers: &[Layer], out: &mut Output) {
+    if rustix::process::geteuid().is_root() {
+        return;
+    }
+    let own = rustix::process::getegid().as_raw();
+    for lower in layers.iter().map(Layer::lower) {
+        if let Ok(about) = rustix::fs::stat(lower)
+            && about.st_gid != own
+        {
+            out.note(&format!(
+                "jig: `{}` belongs to another group than your first, and what does cannot be changed in a \
+                 layer (\"value too large\"); `sg` or `newgrp` makes it your first",
+                lower.display()
+            ));
+        }
+    }
+}
+
 /// A layer and what is in it. When the layer has been used up, only the changes are left.
 struct Part {
     layer: Option<Layer>,

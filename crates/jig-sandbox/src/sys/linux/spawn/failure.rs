@@ -113,7 +113,8 @@ fn hint(plan: &Plan, refusal: Refusal) -> &'static str {
             "; layers without privileges need Linux 5.11 and its overlay module; run it without a layer"
         }
         (Some(Act::Overlay { .. }), libc::EINVAL) => {
-            "; something may be mounted below it, or a file system cannot hold a layer; run it without one"
+            "; something may be mounted below it, or the file system that the layer is kept on cannot hold \
+             one (in a container, keep it on a volume); run it without a layer"
         }
         (Some(Act::BindOfLayer { .. }), libc::EINVAL) => {
             "; what is shown inside of a hidden directory of a layer needs Linux 6.15"

@@ -2,6 +2,7 @@
 
 use core::ffi::CStr;
 
+use super::bounds;
 use super::calls::{self, O_CREAT, O_EXCL, O_PATH, O_WRONLY, WORKING_DIRECTORY};
 use super::mounts::{self, Attributes};
 use super::network::Network;
@@ -176,7 +177,7 @@ fn take(order: &Order, act: &Act, site: &mut Site<'_>) -> Result<(), Errno> {
         order::LOCAL => sockets::make_local(order.bytes(act.content)?, act.mode),
         order::SOCKETS => sockets::make(order, act.content, site.line),
         order::REPLACE => replace(site.root()?, target, order.bytes(act.content)?),
-        order::ALLOW_PORT => calls::add_port_rule(site.ruleset, act.mode, act.number),
+        order::ALLOW_PORT => bounds::add_port_rule(site.ruleset, act.mode, act.number),
         _ => Err(Errno::BADMSG),
     }
 }
@@ -234,10 +235,10 @@ fn allow(site: &Site<'_>, target: &CStr, rights: u64) -> Result<(), Errno> {
         Some(root) => root.target(target)?,
         None => calls::open_strictly(WORKING_DIRECTORY, target, O_PATH, 0, root::RESOLVE_STRICTLY)?,
     };
-    let mut added = calls::add_rule(site.ruleset, fd, rights);
+    let mut added = bounds::add_rule(site.ruleset, fd, rights);
     // Rights that only directories have are refused for other things.
     if added == Err(Errno::INVAL) && !calls::facts(fd, c"")?.is_directory {
-        added = calls::add_rule(site.ruleset, fd, rights & RIGHTS_OF_FILES);
+        added = bounds::add_rule(site.ruleset, fd, rights & RIGHTS_OF_FILES);
     }
     calls::close(fd);
     added

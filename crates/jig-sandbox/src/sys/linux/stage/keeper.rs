@@ -12,6 +12,7 @@ use core::cell::Cell;
 use core::ffi::CStr;
 
 use super::acts::Site;
+use super::bounds;
 use super::calls::{self, ExitOnDrop, O_PATH, SIGCHLD, SIGCONT, SIGKILL, WORKING_DIRECTORY};
 use super::early::Early;
 use super::mounts::{self, Attributes};
@@ -98,7 +99,7 @@ impl Prepared {
         conceal(order).map_err(Refusal::at(Step::Conceal))?;
         if confined {
             if order.has(order::LANDLOCK) {
-                prepared.ruleset = calls::new_ruleset(&order.header.ruleset)
+                prepared.ruleset = bounds::new_ruleset(&order.header.ruleset)
                     .map_err(Refusal::at(Step::Landlock))?;
             }
             close_ways_to_privileges().map_err(Refusal::at(Step::Privileges))?;

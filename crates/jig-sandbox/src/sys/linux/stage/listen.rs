@@ -5,6 +5,7 @@
 //! may be made before it listens: what is left to do until the program runs makes none, but for sending that
 //! descriptor and executing the program, which the filter knows by [`calls::OWN_CALL`].
 
+use super::bounds;
 use super::calls;
 use super::order::Order;
 use super::raw::Errno;
@@ -25,7 +26,7 @@ pub(crate) fn begin(order: &Order, line: i32) -> Result<(), Errno> {
         #[expect(unsafe_code, reason = "a filter is given by its address")]
         // SAFETY: the order was asked for the address of so many instructions of this size.
         unsafe {
-            calls::install_filter_with(instructions, count, flags)
+            bounds::install_filter_with(instructions, count, flags)
         }
     };
     let mut installed = install_best(install);

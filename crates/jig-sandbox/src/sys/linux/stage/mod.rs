@@ -10,6 +10,7 @@
 //! bytes, and hears of it by [`record::Record`]s.
 
 pub(crate) mod acts;
+pub(crate) mod bounds;
 pub(crate) mod calls;
 pub(crate) mod clocks;
 pub(crate) mod early;

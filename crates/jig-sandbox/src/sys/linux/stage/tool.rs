@@ -5,6 +5,7 @@
 
 use core::cell::Cell;
 
+use super::bounds;
 use super::calls::{self, ExitOnDrop};
 use super::keeper;
 use super::listen;
@@ -86,7 +87,7 @@ fn settle(task: &Task) -> Result<(), Refusal> {
         .and_then(calls::change_directory)
         .map_err(Refusal::at(Step::Directory))?;
     if order.has(order::LANDLOCK) {
-        calls::restrict_self(task.ruleset).map_err(Refusal::at(Step::Landlock))?;
+        bounds::restrict_self(task.ruleset).map_err(Refusal::at(Step::Landlock))?;
     }
     listen::begin(order, task.line).map_err(Refusal::at(Step::Filter))?;
     take_descriptors(order)?;
@@ -158,7 +159,7 @@ fn install_filter(order: &Order) -> Result<(), Errno> {
     #[expect(unsafe_code, reason = "a filter is given by its address")]
     // SAFETY: the order was asked for the address of so many instructions of this size.
     unsafe {
-        calls::install_filter(instructions, count)
+        bounds::install_filter(instructions, count)
     }
 }
 
