@@ -38,7 +38,8 @@ use crate::visible::visible;
 pub use limit::limit_denial;
 pub(crate) use limit::of_tree;
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests;
 
 impl Broker {
@@ -73,7 +74,6 @@ impl Inner {
         root: &Utf8Path,
     ) -> Vec<Denial> {
         let denials = self.explain(observation, confined, root).into_iter();
-        let denials = denials.take(MAX_DENIALS);
         denials.map(|denial| self.clean(denial)).collect()
     }
 
@@ -89,25 +89,29 @@ impl Inner {
         };
         let missing = missing::find(&around, observation);
         let mut told: Vec<(missing::Weight, Denial)> = Vec::new();
-        for one in missing::grouped(&around, missing, MAX_DENIALS) {
+        let mut missing = missing::grouped(&around, missing, MAX_DENIALS);
+        // To find out what would help takes a while, so that is done only for what is told.
+        missing.sort_by_key(|one| one.weight);
+        missing.truncate(MAX_DENIALS);
+        for one in missing {
             let denial = match &one.at {
                 missing::At::Workspace(path) => inside::denial(&around, &one, path),
-                missing::At::Host(path) => Some(outside::denial(&around, &one, path)),
-                missing::At::Program(name, path) => Some(outside::program(&around, name, path)),
-                missing::At::Socket(path) => Some(outside::socket(&around, path)),
+                missing::At::Host(path) => outside::denial(&around, &one, path),
+                missing::At::Program(name, path) => outside::program(&around, name, path),
+                missing::At::Socket(path) => outside::socket(&around, path),
             };
-            if let Some(denial) = denial {
-                let count = one.count;
-                told.push((one.weight, Denial { count, ..denial }));
-            }
+            let count = one.count;
+            told.push((one.weight, Denial { count, ..denial }));
         }
         told.extend(net::denials(&around, observation));
         told.sort_by_key(|(weight, _)| *weight);
         let mut denials: Vec<Denial> = Vec::new();
         for (_, denial) in told {
-            match denials.iter_mut().find(|other| other.is_same(&denial)) {
-                Some(other) => other.count = other.count.saturating_add(denial.count),
-                None => denials.push(denial),
+            let same = denials.iter_mut().find(|other| other.is_same(&denial));
+            if let Some(other) = same {
+                other.count = other.count.saturating_add(denial.count);
+            } else if denials.len() < MAX_DENIALS {
+                denials.push(denial);
             }
         }
         denials

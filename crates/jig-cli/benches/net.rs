@@ -192,7 +192,7 @@ impl Resolver for Here {
 /// What a tool printed.
 fn called(engine: &Engine, call: Call) -> String {
     match engine.call(call, &mut Nobody) {
-        Ok(reply) => reply.into_content().to_text().into(),
+        Ok(reply) => reply.into_content().to_text(),
         Err(error) => panic!("{error}"),
     }
 }

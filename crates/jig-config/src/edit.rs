@@ -17,6 +17,7 @@ use crate::hint::quote;
 use crate::load::{Loaded, load_with};
 use crate::model::Preset;
 use crate::problem::Errors;
+use crate::show::basic_string;
 use crate::sources::Sources;
 
 pub use save::SaveError;
@@ -266,16 +267,23 @@ fn command(entry: &mut dyn TableLike, words: &[String]) -> Result<(), EditError>
         !word.is_empty() && word.chars().all(plain)
     };
     let value = match words.iter().all(is_plain) {
-        true => toml_edit::value(words.join(" ")),
+        true => toml_edit::value(string(&words.join(" "))),
         false => {
             let mut table = InlineTable::new();
-            table.insert("program", program.into());
-            table.insert("args", Value::Array(args.iter().collect::<Array>()));
+            table.insert("program", string(program));
+            let args = args.iter().map(|word| string(word));
+            table.insert("args", Value::Array(args.collect::<Array>()));
             toml_edit::value(table)
         }
     };
     entry.insert("command", value);
     Ok(())
+}
+
+/// A string on one line, whatever is in it: one that goes on over lines could look like something else.
+fn string(text: &str) -> Value {
+    let written = basic_string(text).parse::<Value>();
+    written.unwrap_or_else(|_| Value::from(text))
 }
 
 #[cfg(test)]

@@ -178,35 +178,52 @@ fn summary(changes: &[Change]) -> String {
     counts.join(", ")
 }
 
-/// The changes for whoever decides: each with its diff, as far as there is room.
+/// The changes for whoever decides: all of their names first, so that no large diff hides one, and then the
+/// diffs, as far as there is room.
 fn shown(layer: &Layer, changes: &[Change]) -> String {
     let mut text = String::new();
-    for (number, change) in changes.iter().enumerate() {
+    for change in changes.iter().take(MOST_LISTED) {
+        text.push_str(&format!("{}\n", on_one_line(&change.to_string())));
+    }
+    if let Some(more @ 1..) = changes.len().checked_sub(MOST_LISTED) {
+        text.push_str(&format!("and {more} more\n"));
+    }
+    // What is deleted is gone whatever was in it. Where a link leads is all that there is to it.
+    let is_shown = |change: &&Change| {
+        change.kind != ChangeKind::Deleted && matches!(change.what, What::File | What::Symlink)
+    };
+    let mut with_content: Vec<&Change> = changes.iter().filter(is_shown).collect();
+    // Links are short, and lead out of what is shown.
+    with_content.sort_by_key(|change| change.what != What::Symlink);
+    for (number, change) in with_content.iter().enumerate() {
         if text.len() > MOST_SHOWN {
-            text.push_str(&format!("and {} more\n", changes.len() - number));
+            let more = with_content.len() - number;
+            text.push_str(&format!("\nand diffs of {more} more\n"));
             break;
-        }
-        text.push_str(&format!("{change}\n"));
-        if change.what != What::File || change.kind == ChangeKind::Deleted {
-            continue;
         }
         match layer.diff(change, LIMITS) {
             Ok(Diff::Text {
                 text: diff,
                 left_off,
             }) => {
-                text.push_str(&diff);
+                text.push_str(&format!("\n{diff}"));
                 if left_off > 0 {
                     text.push_str(&format!("({left_off} more lines)\n"));
                 }
             }
             Ok(Diff::Binary { before, after } | Diff::TooLarge { before, after }) => {
-                text.push_str(&format!("({before} bytes before, {after} now)\n"));
+                let path = on_one_line(change.path.as_str());
+                text.push_str(&format!("\n{path}: {before} bytes before, {after} now\n"));
             }
             _ => {}
         }
     }
     text
+}
+
+/// A name in which a tool has put a line end must not pass for two lines.
+fn on_one_line(text: &str) -> String {
+    text.replace(char::is_control, "\u{fffd}")
 }
 
 /// What became of the changes.
@@ -225,7 +242,7 @@ fn outcome(applied: &Applied) -> String {
     let paths = |changes: &[Change]| {
         changes
             .iter()
-            .map(|one| format!("`{}`", one.path))
+            .map(|one| format!("`{}`", on_one_line(one.path.as_str())))
             .collect()
     };
     list("not allowed by its rules", paths(&applied.refused));
@@ -234,7 +251,10 @@ fn outcome(applied: &Applied) -> String {
         paths(&applied.conflicts),
     );
     let failed = applied.failed.iter();
-    let failed = failed.map(|one| format!("`{}` ({})", one.change.path, one.why));
+    let failed = failed.map(|one| {
+        let path = on_one_line(one.change.path.as_str());
+        format!("`{path}` ({})", one.why)
+    });
     list("failed", failed.collect());
     parts.join("; ")
 }
@@ -248,8 +268,14 @@ const LIMITS: DiffLimits = DiffLimits {
     lines: 400,
 };
 
+/// How many names whoever decides is shown.
+const MOST_LISTED: usize = 200;
+
 /// About how much of all diffs is shown.
 const MOST_SHOWN: usize = 64 * 1024;
 
 /// How many paths a result names.
 const MOST_NAMED: usize = 10;
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests;

@@ -17,6 +17,7 @@ mod outside;
 mod proposal;
 mod rehearse;
 mod rules;
+mod sockets;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -51,6 +52,8 @@ pub struct Learner {
     base: Showing,
     /// What each toolchain that is installed shows besides.
     presets: Vec<(Preset, Showing)>,
+    /// Paths outside the workspace that are not proposed, as a configuration names them, and why.
+    refused: BTreeMap<String, String>,
     /// Paths of the home that it looked for, and that further runs show.
     home: Vec<PathBuf>,
     /// Whether new directories are to be made before a run, instead of by it.
@@ -139,6 +142,7 @@ impl Learner {
             guards,
             base,
             presets,
+            refused: BTreeMap::new(),
             home: Vec::new(),
             makes: true,
             counts_passing: false,
@@ -176,6 +180,11 @@ impl Learner {
         let more: Vec<PathBuf> = more.collect();
         self.home.extend(more.iter().cloned());
         !more.is_empty()
+    }
+
+    /// Leaves a path outside the workspace, as a proposal names it, to a person. `why` is a clause.
+    pub fn refuse(&mut self, path: &str, why: &str) {
+        self.refused.insert(path.to_owned(), why.to_owned());
     }
 
     /// Takes what was seen less narrowly, because the rules were not enough: new files may be changed in

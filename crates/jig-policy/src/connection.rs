@@ -4,6 +4,7 @@
 //! A program behind a gateway names no URL. What the gateway sees is the host (from the address that
 //! it handed out), the port and, once the program speaks, the path of plain HTTP or that it is TLS.
 
+use std::collections::HashMap;
 use std::fmt;
 
 use crate::Verdict;
@@ -145,18 +146,26 @@ impl NetTable {
             return Decision::uncovered(Reason::NoRule, None);
         };
         let port = connection.port;
+        if let Speaks::Http { path } = connection.speaks {
+            return self.decide(&NetTarget::on_the_wire(&host, port, path));
+        }
+        let on_host = self.connections.on_host(&host);
+        if on_host.is_empty() {
+            return Decision::uncovered(Reason::NoRule, None);
+        }
         match connection.speaks {
-            Speaks::Http { path } => self.decide(&NetTarget::on_the_wire(&host, port, path)),
-            Speaks::Tls => self.decide_tls(&host, port),
-            Speaks::Other | Speaks::Unknown => self.decide_other(&host, port),
+            Speaks::Tls => self.decide_tls(on_host, &host, port),
+            _ => self.decide_other(on_host, &host, port),
         }
     }
 
-    fn decide_tls(&self, host: &str, port: u16) -> Decision<'_> {
-        if let Some(hit) = self.connections.find(Key::PathUnderTls, host, port) {
+    fn decide_tls(&self, on_host: OnHost, host: &str, port: u16) -> Decision<'_> {
+        if on_host.has(OnHost::PATHS)
+            && let Some(hit) = self.connections.find(Key::PathUnderTls, host, port)
+        {
             return Decision::deny(Reason::PathUnderTls, self.rule(hit));
         }
-        let readings = self.readings_of_tls(host, port);
+        let readings = self.readings_of_tls(on_host, host, port);
         let denial = readings.iter().find(|reading| reading.denies());
         let allowing = readings
             .iter()
@@ -168,7 +177,7 @@ impl NetTable {
     }
 
     /// What the rules say of all that a TLS connection can be.
-    fn readings_of_tls(&self, host: &str, port: u16) -> [Reading<'_>; 3] {
+    fn readings_of_tls(&self, on_host: OnHost, host: &str, port: u16) -> [Reading<'_>; 3] {
         let web = |scheme| {
             self.decide_view(View {
                 scheme,
@@ -177,19 +186,29 @@ impl NetTable {
                 segments: &[],
             })
         };
+        // Without a rule that names it, `wss` is what `https` is.
+        let wss = match on_host.has(OnHost::WSS) {
+            true => web("wss"),
+            false => Decision::uncovered(Reason::NoRule, None),
+        };
         [
             (web("https"), true),
-            (web("wss"), false),
-            (self.decide_other(host, port), false),
+            (wss, false),
+            (self.decide_other(on_host, host, port), false),
         ]
         .map(|(decision, is_main)| Reading { decision, is_main })
     }
 
-    fn decide_other(&self, host: &str, port: u16) -> Decision<'_> {
-        if let Some(hit) = self.connections.find(Key::PathUnseen, host, port) {
+    fn decide_other(&self, on_host: OnHost, host: &str, port: u16) -> Decision<'_> {
+        if on_host.has(OnHost::PATHS)
+            && let Some(hit) = self.connections.find(Key::PathUnseen, host, port)
+        {
             return Decision::deny(Reason::PathUnseen, self.rule(hit));
         }
-        self.decide_by(self.connections.find(Key::Other, host, port))
+        match on_host.has(OnHost::OTHER) {
+            true => self.decide_by(self.connections.find(Key::Other, host, port)),
+            false => Decision::uncovered(Reason::NoRule, None),
+        }
     }
 
     fn rule(&self, hit: Hit) -> Option<Rule<'_>> {
@@ -229,21 +248,36 @@ impl ConnectionTable {
         // The last entry of a key counts, so the most specific rules go last.
         let mut ranked: Vec<(u32, &CompiledNetRule)> = (0..).zip(rules).collect();
         ranked.sort_by_key(|(_, rule)| rule.specificity());
-        let entries = ranked.into_iter().flat_map(|(value, rule)| {
-            keys_of(rule).map(move |(key, port)| IndexEntry {
-                hash: key.hash(rule.host(), port),
-                key: key.bytes(rule.host(), port),
-                value,
-                bits: u8::from(rule.allow()),
-            })
+        let mut hosts: HashMap<&str, OnHost> = HashMap::with_capacity(rules.len());
+        for rule in rules {
+            let on_host = hosts.entry(rule.host()).or_default();
+            on_host.0 |= OnHost::of(rule).0;
+        }
+        let entry = |key: Key, host: &str, port: u16, value: u32, bits: u8| IndexEntry {
+            hash: key.hash(host, port),
+            key: key.bytes(host, port),
+            value,
+            bits,
+        };
+        let on_hosts = hosts
+            .iter()
+            .map(|(host, on_host)| entry(Key::Host, host, 0, 0, on_host.0));
+        let on_ports = ranked.into_iter().flat_map(|(value, rule)| {
+            let allow = u8::from(rule.allow());
+            keys_of(rule).map(move |(key, port)| entry(key, rule.host(), port, value, allow))
         });
         Self {
-            index: Index::build(entries),
+            index: Index::build(on_hosts.chain(on_ports)),
         }
     }
 
     pub(crate) fn speaks_of_host(&self, host: &str) -> bool {
-        normalize_host(host).is_ok_and(|host| self.find(Key::Host, &host, 0).is_some())
+        normalize_host(host).is_ok_and(|host| self.on_host(&host).has(OnHost::ALLOWED))
+    }
+
+    fn on_host(&self, host: &str) -> OnHost {
+        let hit = self.find(Key::Host, host, 0);
+        OnHost(hit.map_or(0, |hit| hit.bits))
     }
 
     fn find(&self, key: Key, host: &str, port: u16) -> Option<Hit> {
@@ -252,10 +286,47 @@ impl ConnectionTable {
     }
 }
 
+/// What the rules on a host are about, so that most of them need no other look.
+#[derive(Debug, Clone, Copy, Default)]
+struct OnHost(u8);
+
+impl OnHost {
+    /// Some rule is on the host.
+    const RULE: u8 = 1;
+    /// Some rule allows something.
+    const ALLOWED: u8 = 2;
+    /// Some rule looks at paths.
+    const PATHS: u8 = 4;
+    /// Some rule names the scheme `wss`.
+    const WSS: u8 = 8;
+    /// Some rule speaks of what is neither HTTP nor TLS.
+    const OTHER: u8 = 16;
+
+    fn of(rule: &CompiledNetRule) -> Self {
+        let bits = [
+            (true, Self::RULE),
+            (rule.allow(), Self::ALLOWED),
+            (!rule.segments.is_empty(), Self::PATHS),
+            (rule.scheme.as_deref() == Some("wss"), Self::WSS),
+            (is_on_other(rule), Self::OTHER),
+        ];
+        let held = bits.iter().filter(|(holds, _)| *holds);
+        Self(held.fold(0, |all, (_, bit)| all | bit))
+    }
+
+    fn has(self, bit: u8) -> bool {
+        self.0 & bit != 0
+    }
+
+    fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+}
+
 /// What is looked up by host and port.
 #[derive(Debug, Clone, Copy)]
 enum Key {
-    /// Some rule allows something on the host; the port plays no part.
+    /// What there is on the host; the port plays no part.
     Host,
     /// The rule on what is neither HTTP nor TLS.
     Other,
@@ -284,29 +355,30 @@ impl Key {
     }
 }
 
+/// Whether a rule speaks of what is neither HTTP nor TLS: by a port, or by a scheme that is not of the web.
+fn is_on_other(rule: &CompiledNetRule) -> bool {
+    match rule.scheme.as_deref() {
+        None => rule.declared.port.is_some(),
+        Some(scheme) => web_port(scheme).is_none(),
+    }
+}
+
 /// All under which a rule is found.
 fn keys_of(rule: &CompiledNetRule) -> impl Iterator<Item = (Key, u16)> {
     let on_paths = !rule.segments.is_empty();
-    let scheme = rule.scheme.as_deref();
-    let web = scheme.is_none_or(|scheme| web_port(scheme).is_some());
-    let tls = scheme.is_none_or(|scheme| !matches!(scheme, "http" | "ws"));
-    let on_host = rule.allow().then_some((Key::Host, 0));
+    let plain = matches!(rule.scheme.as_deref(), Some("http" | "ws"));
+    let both = rule.scheme.is_none() && rule.declared.port.is_none();
+    let on_other = is_on_other(rule);
     let on_ports = rule.ports().flat_map(move |port| {
         // Without scheme and port it is about the web, of which only 443 is TLS.
-        let plain_web = scheme.is_none() && rule.declared.port.is_none() && port == HTTP_PORT;
-        // What is neither HTTP nor TLS is nothing that a rule on the web speaks of.
-        let other = if scheme.is_none() {
-            rule.declared.port.is_some()
-        } else {
-            !web
-        };
+        let plain = plain || both && port == HTTP_PORT;
         [
-            (other && !on_paths).then_some((Key::Other, port)),
-            (tls && on_paths && !plain_web).then_some((Key::PathUnderTls, port)),
+            (on_other && !on_paths).then_some((Key::Other, port)),
+            (on_paths && !plain).then_some((Key::PathUnderTls, port)),
             on_paths.then_some((Key::PathUnseen, port)),
         ]
     });
-    on_host.into_iter().chain(on_ports.flatten())
+    on_ports.flatten()
 }
 
 /// The rules to add for a connection that is refused; `None` if none would help.
@@ -330,7 +402,8 @@ fn needed_rules(policy: &Policy, connection: &Connection<'_>) -> Option<Vec<NetR
     let is_tls = connection.speaks == Speaks::Tls;
     let mut denying: Vec<&CompiledNetRule> = Vec::new();
     if is_tls {
-        let readings = policy.net.readings_of_tls(&host, port);
+        let on_host = policy.net.connections.on_host(&host);
+        let readings = policy.net.readings_of_tls(on_host, &host, port);
         let denials = readings.iter().filter(|reading| reading.denies());
         denying.extend(denials.filter_map(|reading| net_rule(&reading.decision)));
     } else {

@@ -9,8 +9,8 @@ use super::place::{Around, Stands, stands};
 use crate::denial::{self, Surroundings};
 use crate::visible::visible;
 
-/// What the policy says about it. `None` if nothing is to be said.
-pub(super) fn denial(around: &Around<'_>, one: &Missing, path: &ProjectPath) -> Option<Denial> {
+/// What the policy says about it.
+pub(super) fn denial(around: &Around<'_>, one: &Missing, path: &ProjectPath) -> Denial {
     let mut main: Option<Refusal> = None;
     let mut suggested: Option<Suggestion> = None;
     let mut granted = None;
@@ -20,8 +20,17 @@ pub(super) fn denial(around: &Around<'_>, one: &Missing, path: &ProjectPath) -> 
             (Some(refused), Some(place))
                 if is_entry(capability) && !is_named_only(around, path) =>
             {
-                let needed = entries(around, capability, place);
-                (refused.clone(), needed.or(refused.suggestion))
+                // What no rule can open on the path itself is not opened by one on its directory, and a rule
+                // on the path counts for more than that.
+                let itself = refused.suggestion.clone();
+                let needed = match (itself, entries(around, capability, place)) {
+                    (None, _) => None,
+                    (Some(itself), Some(entries)) if has_rule(around, path) => {
+                        Some(entries.and(itself))
+                    }
+                    (Some(itself), entries) => entries.or(Some(itself)),
+                };
+                (refused, needed)
             }
             (Some(refused), _) => (refused.clone(), refused.suggestion),
             // A rule names the file, which is made and removed in its directory.
@@ -43,7 +52,7 @@ pub(super) fn denial(around: &Around<'_>, one: &Missing, path: &ProjectPath) -> 
         _ => format!("{path}/"),
     };
     let Some(mut refusal) = main else {
-        return Some(held_back(around, one, &shown));
+        return held_back(around, one, &shown);
     };
     refusal.suggestion = suggested;
     let inner = around.inner;
@@ -70,7 +79,7 @@ pub(super) fn denial(around: &Around<'_>, one: &Missing, path: &ProjectPath) -> 
                 .to_owned(),
         );
     }
-    Some(told)
+    told
 }
 
 fn both(one: Option<Suggestion>, other: Option<Suggestion>) -> Option<Suggestion> {
@@ -145,9 +154,18 @@ fn refusal(around: &Around<'_>, capability: Capability, path: &ProjectPath) -> O
     Some(refused.refusal)
 }
 
+/// Whether a declared rule is on exactly this path.
+fn has_rule(around: &Around<'_>, path: &ProjectPath) -> bool {
+    let mut rules = around.inner.policy.fs_rules().iter();
+    rules.any(|rule| rule.path() == path)
+}
+
 /// Whether only a rule that names the path covers it.
 fn is_named_only(around: &Around<'_>, path: &ProjectPath) -> bool {
-    around.inner.policy.sensitive().find(path).is_some()
+    let policy = &around.inner.policy;
+    let mut protected = policy.protected().iter();
+    policy.sensitive().find(path).is_some()
+        || protected.any(|guard| path.starts_with(&guard.path))
 }
 
 /// What is wanted, the most telling first.

@@ -134,21 +134,23 @@ fn path_missing(
             };
         }
         // To a program that does not see it, opening it for writing looks like making it.
-        Stands::Other if is_unseen && wanted.has(Rights::CREATE) => {
+        Stands::Other | Stands::Socket if is_unseen && wanted.has(Rights::CREATE) => {
             wanted = wanted.without(Rights::CREATE).with(Rights::UPDATE);
         }
         // The same with a directory: what comes next is to make something in it.
         Stands::Directory if is_unseen && wanted.has(Rights::CREATE) => {}
         // What is put in the place of something changes it; all else that is there is not made.
-        Stands::Other if wanted.has(Rights::CREATE.with(Rights::DELETE)) => {
+        Stands::Other | Stands::Socket if wanted.has(Rights::CREATE.with(Rights::DELETE)) => {
             wanted = wanted.with(Rights::WRITE);
         }
-        Stands::Other => wanted = wanted.without(Rights::CREATE),
+        Stands::Other | Stands::Socket => wanted = wanted.without(Rights::CREATE),
         Stands::Directory => wanted = wanted.without(Rights::CREATE.with(Rights::EXECUTE)),
     }
     let rights = wanted.without(given);
     let at = match around.in_workspace(&host) {
         Some(path) => At::Workspace(path),
+        // However it was asked for, what is behind it is somebody who listens.
+        None if stands(&host) == Stands::Socket => At::Socket(host.clone()),
         None => At::Host(host.clone()),
     };
     if rights == Rights::NONE || !is_ours_to_refuse(&host, rights) {
@@ -231,7 +233,7 @@ fn socket_missing(around: &Around<'_>, seen: &Seen, path: &Path, order: usize) -
         Standing::Shown(_) => path.to_owned(),
         Standing::Private { at, .. } => around.behind(path, at),
     };
-    (stands(&host) == Stands::Other).then(|| Missing {
+    (stands(&host) == Stands::Socket).then(|| Missing {
         at: At::Socket(host),
         asked: path.to_owned(),
         rights: Rights::NONE,
@@ -275,7 +277,8 @@ pub(super) fn weight(rights: Rights, order: usize) -> Weight {
 pub(super) fn grouped(around: &Around<'_>, missing: Vec<Missing>, most: usize) -> Vec<Missing> {
     let mut missing = put_together(around, missing, MANY, None);
     let depth = |one: &Missing| one.at.path().map_or(0, |path| path.components().count());
-    let mut deepest = missing.iter().map(depth).max().unwrap_or(0);
+    let deepest = missing.iter().map(depth).max().unwrap_or(0);
+    let mut deepest = deepest.min(DEEPEST);
     while missing.len() > most && deepest > SHALLOWEST {
         missing = put_together(around, missing, 0, Some(deepest));
         deepest -= 1;
@@ -300,7 +303,11 @@ fn put_together(
         };
         let directory = match one.at.path().filter(|path| is_wanted(path)) {
             Some(_) => one.at.parent().filter(|parent| match parent {
-                At::Host(parent) => !around.is_broad(parent) && !around.is_system(parent),
+                At::Host(parent) => {
+                    !around.is_broad(parent)
+                        && !around.is_system(parent)
+                        && !around.holds_sensitive(parent)
+                }
                 _ => true,
             }),
             None => None,
@@ -369,6 +376,10 @@ const LOOKED: u8 = 2;
 
 /// How many paths of one directory are told one by one.
 const MANY: usize = 3;
+
+/// What is deeper than this is not put together one level after the other: a program chooses how deep it goes,
+/// and could keep us busy.
+const DEEPEST: usize = 64;
 
 /// A directory that is less deep than this holds too much to be told as one.
 const SHALLOWEST: usize = 2;

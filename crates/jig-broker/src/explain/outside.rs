@@ -24,10 +24,12 @@ pub(super) fn denial(around: &Around<'_>, one: &Missing, path: &Path) -> Denial 
     if one.because == Because::Own && one.rights.has(Rights::EXECUTE) && one.asked == *path {
         return no_programs(denial);
     }
-    if around.is_ours(path) {
+    // By a link the same thing has an innocent name.
+    let real = canonical(path).unwrap_or_else(|| path.to_owned());
+    if around.is_ours(path) || around.is_ours(&real) {
         return advise(denial, "it is a file of jig's own, which no tool is shown");
     }
-    if let Some(pattern) = around.sensitive(path) {
+    if let Some(pattern) = around.sensitive(path).or_else(|| around.sensitive(&real)) {
         return sensitive(around, denial, path, pattern);
     }
     if one.because == Because::Withheld {
@@ -166,6 +168,14 @@ fn opened(around: &Around<'_>, one: &Missing, path: &Path, denial: Denial) -> De
         1 => place(around, one, path),
         _ => (path.to_owned(), true),
     };
+    if around.holds_what_is_withheld(&place) {
+        let shown = around.shown(&place);
+        let advice = format!(
+            "`{shown}` holds what no tool is meant to see, and an entry opens all of it, so no rule is offered; \
+             name only what is needed in `sandbox.system`, or put it elsewhere"
+        );
+        return advise(denial, &advice);
+    }
     let hint = sandbox_toml::system(
         around,
         &Entry {

@@ -90,6 +90,35 @@ impl<'a> Around<'a> {
                 .is_some_and(|home| path.starts_with(home.join(".config/jig")))
     }
 
+    /// Whether a directory holds something sensitive, so far as its names tell. It is not listed.
+    pub(super) fn holds_sensitive(&self, directory: &Path) -> bool {
+        let patterns = self.inner.policy.sensitive().patterns();
+        let names = patterns.filter(|name| !name.contains('*')).chain([".env"]);
+        let mut names = names.map(|name| name.trim_start_matches("./").trim_start_matches('/'));
+        // Of `.docker/config.json` the directory itself may be the first part.
+        names.any(|name| {
+            let parts = name
+                .match_indices('/')
+                .map(|(slash, _)| name.split_at(slash));
+            let mut below = parts
+                .filter(|(above, _)| directory.ends_with(above))
+                .map(|(_, below)| below.trim_start_matches('/'))
+                .chain([name]);
+            below.any(|below| stands(&directory.join(below)) != Stands::Nothing)
+        })
+    }
+
+    /// Whether a directory holds something that is sensitive or of jig's own. Links do not hide it.
+    pub(super) fn holds_what_is_withheld(&self, directory: &Path) -> bool {
+        let Some(real) = canonical(directory).filter(|real| stands(real) == Stands::Directory)
+        else {
+            return false;
+        };
+        let ours = self.settings.state.iter().chain(&self.inner.process.hidden);
+        let mut ours = ours.filter_map(|ours| canonical(ours));
+        self.holds_sensitive(&real) || ours.any(|ours| ours.starts_with(&real))
+    }
+
     /// The pattern by which a path is sensitive, if it is.
     pub(super) fn sensitive(&self, path: &Path) -> Option<&'a str> {
         let text = path.to_str()?.trim_start_matches('/');
@@ -104,14 +133,15 @@ impl<'a> Around<'a> {
 pub(super) enum Stands {
     Nothing,
     Directory,
+    Socket,
     Other,
 }
 
 pub(super) fn stands(path: &Path) -> Stands {
-    match fs::lstat(path) {
-        Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::Directory => {
-            Stands::Directory
-        }
+    let stat = fs::lstat(path);
+    match stat.map(|stat| FileType::from_raw_mode(stat.st_mode)) {
+        Ok(FileType::Directory) => Stands::Directory,
+        Ok(FileType::Socket) => Stands::Socket,
         Ok(_) => Stands::Other,
         Err(_) => Stands::Nothing,
     }

@@ -1,7 +1,4 @@
-#![expect(
-    clippy::disallowed_methods,
-    reason = "the tests prepare the host that is explained"
-)]
+mod attacks;
 
 use std::ffi::OsString;
 use std::os::unix::net::UnixListener;
@@ -242,6 +239,15 @@ fn what_is_made_or_removed_needs_a_rule_on_its_directory() {
     check("cu ws/top", ".", create);
     check("d ws/out/old", "out", delete);
     check("cu ws/out/old", "out/old", "read = true\nupdate = true");
+    // What no rule opens is not offered.
+    let kept = Scene::new(&["ws/jig.toml"], &[". r"]);
+    kept.check_hints(&["d ws/jig.toml"], &[None]);
+    kept.check_hints(
+        &["c ws/.jig"],
+        &[Some(
+            "[[tools.t.access.fs]]\npath = \".jig\"\nread = true\ncreate = true\n",
+        )],
+    );
     // A rule that names a file grants it; the operating system asks about the directory.
     let scene = Scene::new(&["ws/out/old"], &[". r", "out/new rw"]);
     let told = scene.explain(&["cu ws/out/new"]);
@@ -382,7 +388,10 @@ fn sockets_and_addresses() {
     let scene = Scene::new(&["home/run/"], &[]);
     let socket = scene.tree.root().join("home/run/agent.sock");
     let _listener = UnixListener::bind(&socket).unwrap();
+    // Also if it is not taken for one.
+    let opened = scene.explain(&["ru home/run/agent.sock"]);
     let told = scene.explain(&["socket home/run/agent.sock", "socket home/run/none"]);
+    assert_eq!(opened, told);
     assert_eq!(told.len(), 1, "{told:?}");
     assert_eq!(
         (told[0].operation.as_str(), told[0].target.as_str()),
@@ -464,6 +473,37 @@ fn many_files_of_a_directory_are_told_as_one_and_never_too_many() {
     path = \"data\"
     read = true"],
     );
+    // A directory outside that holds keys is not opened for other files in it.
+    let entries = [
+        "home/mix/1",
+        "home/mix/2",
+        "home/mix/3",
+        "home/mix/4",
+        "home/mix/.env",
+    ];
+    let mixed = Scene::new(&entries, &[]);
+    let wanted = [
+        "r home/mix/1",
+        "r home/mix/2",
+        "r home/mix/3",
+        "r home/mix/4",
+    ];
+    assert_eq!(mixed.explain(&wanted).len(), 4);
+    let entries = [
+        "home/.docker/1",
+        "home/.docker/2",
+        "home/.docker/3",
+        "home/.docker/4",
+        "home/.docker/config.json",
+    ];
+    let mixed = Scene::new(&entries, &[]);
+    let wanted = [
+        "r home/.docker/1",
+        "r home/.docker/2",
+        "r home/.docker/3",
+        "r home/.docker/4",
+    ];
+    assert_eq!(mixed.explain(&wanted).len(), 4);
     // Three are told one by one.
     assert_eq!(scene.explain(&seen[..3]).len(), 3);
 

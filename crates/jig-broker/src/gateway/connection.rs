@@ -5,13 +5,13 @@ use std::net::{SocketAddr, TcpStream};
 use std::os::fd::AsFd as _;
 use std::time::{Duration, Instant};
 
-use jig_policy::{ConnectionTarget, OwnedSpeaks, Permit};
+use jig_policy::{OwnedSpeaks, Permit};
 use jig_proto::Denial;
 use jig_sandbox::{Interest, PROXY_PORT};
 
 use super::denials::{CONNECT, Note};
 use super::destination::Destination;
-use super::dial::Undialled;
+use super::dial::{Dialled, Undialled};
 use super::names::Meaning;
 use super::relay::{self, End, Passage};
 use super::sniff::{self, Speech};
@@ -109,6 +109,9 @@ pub(super) fn converse(mut client: Client<'_>, destination: &Destination) {
 
 /// Waits until it is known what a program speaks. Where the server may be the first to speak, it is
 /// connected with after a short while, and what it says is passed on.
+///
+/// A program that begins with a word and then waits gets that word passed on, too. Time alone does not make it
+/// known what the program speaks: what comes later is kept back until it is.
 fn listen<'g>(
     client: &mut Client<'g>,
     destination: &Destination,
@@ -120,16 +123,33 @@ fn listen<'g>(
         false => LAST_WORDS,
     };
     let began = Instant::now();
+    let mut last_heard = began;
     let mut server: Option<Wire<'g>> = None;
+    // How much of what was heard the server has, and whether it said something then.
+    let mut passed = 0;
+    let mut has_answered = false;
     loop {
         if let Some(speech) = sniff::speech(&client.heard) {
+            if passed > 0 && speech == Speech::Http {
+                // The server has the beginning of what only now is known to be a request. It is asked anew,
+                // by a request that was judged, unless it has answered already.
+                server?.reset();
+                if has_answered {
+                    let why = "the request came in pieces, and cannot be judged any more";
+                    shared.refuse_because(Denial::new(CONNECT, destination.to_string(), why));
+                    return None;
+                }
+                return Some((speech, None));
+            }
+            client.heard.drain(..passed);
             return Some((speech, server));
         }
-        let deadline = match (may_wait, &server, client.heard.is_empty()) {
-            (false, ..) => Some(began + patience),
-            (true, _, false) => Some(began + UNCLEAR),
-            (true, None, true) => Some(began + HESITATION),
-            (true, Some(_), true) => None,
+        let is_unclear = client.heard.len() > passed;
+        let deadline = match (may_wait, &server) {
+            (false, _) => Some(began + patience),
+            (true, _) if is_unclear => Some(last_heard + UNCLEAR),
+            (true, None) => Some(began + HESITATION),
+            (true, Some(_)) => None,
         };
         let mut interests = vec![Interest::Readable(client.wire.stream.as_fd())];
         let server_side = server.as_ref().map(|server| server.stream.as_fd());
@@ -137,11 +157,19 @@ fn listen<'g>(
         let ready = match shared.wait(&interests, deadline) {
             Ok(ready) => ready,
             Err(error) if error.kind() == io::ErrorKind::TimedOut && may_wait => {
-                if !client.heard.is_empty() {
-                    return Some((Speech::Other, server));
+                if sniff::is_secured(&client.heard) {
+                    return Some((Speech::Tls, server));
                 }
-                let permit = destination.permit(shared, &OwnedSpeaks::Unknown).ok()?;
-                server = Some(destination.dial(shared, permit).ok()?);
+                let speaks = match is_unclear {
+                    true => OwnedSpeaks::Other,
+                    false => OwnedSpeaks::Unknown,
+                };
+                let permit = destination.permit(shared, &speaks).ok()?;
+                let reached = reach(shared, destination, permit, server.take()).ok()?;
+                let deadline = Instant::now() + FIRST_WORDS;
+                reached.write_all(&client.heard[passed..], deadline).ok()?;
+                passed = client.heard.len();
+                server = Some(reached);
                 continue;
             }
             Err(error) => {
@@ -152,11 +180,17 @@ fn listen<'g>(
             }
         };
         if ready.contains(0) {
-            let now = Instant::now() + FIRST_WORDS;
-            match client.hear(now) {
+            last_heard = Instant::now();
+            match client.hear(last_heard + FIRST_WORDS) {
                 Ok(true) => {}
-                // It only listens, or came to see whether somebody is there.
-                Ok(false) => return server.map(|server| (Speech::Other, Some(server))),
+                // It came to see whether somebody is there.
+                Ok(false) if client.heard.is_empty() && server.is_none() => return None,
+                Ok(false) if !may_wait || sniff::is_secured(&client.heard) => return None,
+                // It only listens, or has said all that it had to say.
+                Ok(false) => {
+                    client.heard.drain(..passed);
+                    return Some((Speech::Other, server));
+                }
                 Err(_) => return None,
             }
         }
@@ -165,9 +199,12 @@ fn listen<'g>(
             let deadline = Instant::now() + FIRST_WORDS;
             match speaking.read(&mut buffer, deadline) {
                 // The relay finds the end again, and passes it on.
-                Ok(0) => return Some((Speech::Other, server)),
-                Ok(count) => client.wire.write_all(&buffer[..count], deadline).ok()?,
-                Err(_) => return None,
+                Ok(0) if client.heard.is_empty() => return Some((Speech::Other, server)),
+                Ok(0) | Err(_) => return None,
+                Ok(count) => {
+                    has_answered |= passed > 0;
+                    client.wire.write_all(&buffer[..count], deadline).ok()?;
+                }
             }
         }
     }
@@ -214,15 +251,15 @@ fn converse_plain(
 pub(super) fn reach<'g>(
     shared: &'g Shared,
     destination: &Destination,
-    permit: Permit<ConnectionTarget>,
+    permit: Permit<impl Dialled>,
     server: Option<Wire<'g>>,
 ) -> Result<Wire<'g>, Undialled> {
     let Some(server) = server else {
         return destination.dial(shared, permit);
     };
     // The log knows of the connection, but not of what is requested on it.
-    if matches!(permit.target().speaks, OwnedSpeaks::Http { .. }) {
-        let note = Note::of(&shared.inner, permit.target());
+    let note = Note::of(&shared.inner, permit.target());
+    if note.target != destination.to_string() {
         shared.log_connection(note, "ok", Duration::ZERO);
     }
     Ok(server)
@@ -250,19 +287,20 @@ fn converse_tls(mut client: Client<'_>, destination: &Destination, server: Optio
         })
         .and_then(|hello| check_hello(&hello, destination))
         .map_err(|denial| shared.refuse_because(*denial))
-        .and_then(|()| destination.permit(shared, &OwnedSpeaks::Tls));
-    let Ok(permit) = permit else {
+        .and_then(|named| Ok((named.permit(shared, &OwnedSpeaks::Tls)?, named)));
+    let Ok((permit, named)) = permit else {
         return client.wire.say_last(&tls::alert(tls::ACCESS_DENIED));
     };
-    match reach(shared, destination, permit, server) {
+    match reach(shared, &named, permit, server) {
         Ok(server) => pass_on(client, server),
         Err(Undialled::Refused(_)) => client.wire.say_last(&tls::alert(tls::ACCESS_DENIED)),
         Err(Undialled::Failed(_)) => client.wire.say_last(&tls::alert(tls::INTERNAL_ERROR)),
     }
 }
 
-/// Whether a client asks for the server that its connection leads to.
-fn check_hello(hello: &tls::Hello, destination: &Destination) -> Result<(), Box<Denial>> {
+/// Whether a client asks for the server that its connection leads to; the destination under the name that it
+/// asks for.
+fn check_hello(hello: &tls::Hello, destination: &Destination) -> Result<Destination, Box<Denial>> {
     let denied = |why: &str| Box::new(Denial::new(CONNECT, destination.to_string(), why));
     if hello.encrypted {
         let mut denial = denied("TLS that hides the name it asks for (ECH) cannot be judged");
@@ -271,7 +309,7 @@ fn check_hello(hello: &tls::Hello, destination: &Destination) -> Result<(), Box<
     }
     match &hello.name {
         Some(name) => match host::normal(name) {
-            Some(normal) if destination.is_called(&normal) => Ok(()),
+            Some(normal) if destination.is_called(&normal) => Ok(destination.also_called(&normal)),
             _ => Err(denied(&format!(
                 "the TLS connection asks for `{}`, which is not the host that was looked up",
                 crate::visible::visible(name, 100)
@@ -280,7 +318,7 @@ fn check_hello(hello: &tls::Hello, destination: &Destination) -> Result<(), Box<
         None if destination.is_name() => Err(denied(
             "the TLS connection does not say which name it asks for (SNI)",
         )),
-        None => Ok(()),
+        None => Ok(destination.clone()),
     }
 }
 

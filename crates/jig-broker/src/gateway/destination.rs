@@ -3,11 +3,11 @@
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use jig_policy::{ConnectionTarget, OwnedSpeaks, Permit, Target as _, Verdict};
+use jig_policy::{ConnectionTarget, NetTarget, OwnedSpeaks, Permit, Target, Verdict};
 use jig_proto::Denial;
 
 use super::denials::CONNECT;
-use super::dial::{Undialled, dial};
+use super::dial::{Dialled, Undialled, dial};
 use super::names::Meaning;
 use super::wire::Wire;
 use super::{Shared, host};
@@ -68,6 +68,17 @@ impl Destination {
         self.hosts.iter().any(|host| host == name) || (is_local && host::is_localhost(name))
     }
 
+    /// The same under one more name, by which the program calls it.
+    ///
+    /// All names below `localhost` are the machine itself, and rules may speak of each.
+    pub(super) fn also_called(&self, name: &str) -> Self {
+        let mut named = self.clone();
+        if self.is_called(name) && !self.hosts.iter().any(|host| host == name) {
+            named.hosts.push(name.to_owned());
+        }
+        named
+    }
+
     /// Whether only its name says which server is meant: behind one address there may be many.
     pub(super) fn is_name(&self) -> bool {
         self.address.is_none() && !host::is_localhost(self.host())
@@ -98,18 +109,46 @@ impl Destination {
         shared: &Shared,
         speaks: &OwnedSpeaks,
     ) -> Result<Permit<ConnectionTarget>, Box<Denial>> {
+        let targets = self
+            .hosts
+            .iter()
+            .map(|host| self.target(host, speaks.clone()));
+        self.permit_one(shared, targets)
+    }
+
+    /// The same for a web socket on a path.
+    pub(super) fn permit_web_socket(
+        &self,
+        shared: &Shared,
+        path: &str,
+    ) -> Result<Permit<NetTarget>, Box<Denial>> {
+        let mut targets = Vec::new();
+        for host in &self.hosts {
+            let named = Self::named(host.clone(), self.port);
+            let url = format!("ws://{named}{path}");
+            let target = NetTarget::parse(&url).map_err(|error| {
+                let why = format!("the request cannot be judged: {error}");
+                shared.refuse_because(Denial::new(CONNECT, url, why))
+            })?;
+            targets.push(target);
+        }
+        self.permit_one(shared, targets)
+    }
+
+    /// The permit for one of its names, if no rule denies another.
+    fn permit_one<T: Target>(
+        &self,
+        shared: &Shared,
+        targets: impl IntoIterator<Item = T>,
+    ) -> Result<Permit<T>, Box<Denial>> {
         if shared.inner.refuses_all() {
             let why = "the audit log cannot be written";
             return Err(shared.refuse_because(Denial::new(CONNECT, self.to_string(), why)));
         }
         let mut permitted = None;
         let mut refused = None;
-        for host in &self.hosts {
-            match shared
-                .inner
-                .policy
-                .permit(self.target(host, speaks.clone()))
-            {
+        for target in targets {
+            match shared.inner.policy.permit(target) {
                 Ok(permit) => permitted = permitted.or(Some(permit)),
                 // A rule that denies one of its names denies it.
                 Err(denied) if denied.refusal.verdict == Verdict::Deny => {
@@ -132,7 +171,7 @@ impl Destination {
     pub(super) fn dial<'g>(
         &self,
         shared: &'g Shared,
-        permit: Permit<ConnectionTarget>,
+        permit: Permit<impl Dialled>,
     ) -> Result<Wire<'g>, Undialled> {
         dial(shared, permit, self.address)
     }

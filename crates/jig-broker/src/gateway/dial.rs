@@ -6,7 +6,7 @@ use std::os::fd::AsFd as _;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use jig_policy::{ConnectionTarget, Permit, Resource};
+use jig_policy::{ConnectionTarget, NetTarget, Permit, Resource, Target, Verdict};
 use jig_proto::Denial;
 use jig_sandbox::Interest;
 use rustix::io::Errno;
@@ -15,7 +15,7 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use super::Shared;
 use super::denials::{CONNECT, Note};
 use super::wire::Wire;
-use crate::http::address;
+use crate::http::address::{self, Reached};
 use crate::http::exchange::{Stopped, waiting};
 
 /// Why there is no connection.
@@ -27,13 +27,40 @@ pub(super) enum Undialled {
     Failed(String),
 }
 
+/// What a connection can be made for.
+pub(super) trait Dialled: Target + Reached {
+    fn host(&self) -> &str;
+    fn port(&self) -> u16;
+}
+
+impl Dialled for ConnectionTarget {
+    fn host(&self) -> &str {
+        &self.host
+    }
+
+    fn port(&self) -> u16 {
+        self.port
+    }
+}
+
+/// A web socket.
+impl Dialled for NetTarget {
+    fn host(&self) -> &str {
+        self.host()
+    }
+
+    fn port(&self) -> u16 {
+        self.port()
+    }
+}
+
 /// Connects to the host of a permit, and writes the line in the log. `first` is the address that the program
 /// itself used, if the host is one that has addresses of its own.
 ///
 /// Nothing else leads to a socket outside, and this takes a permit.
-pub(super) fn dial<'g>(
+pub(super) fn dial<'g, T: Dialled>(
     shared: &'g Shared,
-    permit: Permit<ConnectionTarget>,
+    permit: Permit<T>,
     first: Option<IpAddr>,
 ) -> Result<Wire<'g>, Undialled> {
     let started = Instant::now();
@@ -45,7 +72,7 @@ pub(super) fn dial<'g>(
             return Err(Undialled::Refused(shared.refuse_because(*denial)));
         }
         Err(Trouble::Unknown) => {
-            let message = format!("the host `{}` was not found", target.host);
+            let message = format!("the host `{}` was not found", target.host());
             ("not_found", Err(Undialled::Failed(message)))
         }
         Err(Trouble::Late) => {
@@ -76,7 +103,7 @@ enum Trouble {
 
 fn connect_any<'g>(
     shared: &'g Shared,
-    target: &ConnectionTarget,
+    target: &impl Dialled,
     first: Option<IpAddr>,
     started: Instant,
 ) -> Result<Wire<'g>, Trouble> {
@@ -87,9 +114,12 @@ fn connect_any<'g>(
     for address in addresses {
         // A dead address must leave time for those behind it.
         let now = Instant::now();
-        let share = deadline.saturating_duration_since(now) / left;
+        let mut share = deadline.saturating_duration_since(now) / left;
         left -= 1;
-        match connect(shared, SocketAddr::new(address, target.port), now + share) {
+        if left > 0 {
+            share = share.min(PATIENCE);
+        }
+        match connect(shared, SocketAddr::new(address, target.port()), now + share) {
             Ok(stream) => return Wire::new(shared, stream).map_err(Trouble::Connect),
             Err(error) if error.kind() == io::ErrorKind::TimedOut => trouble = Trouble::Late,
             Err(error) => trouble = Trouble::Connect(error),
@@ -101,21 +131,34 @@ fn connect_any<'g>(
 /// The addresses that may be connected to.
 fn addresses(
     shared: &Shared,
-    target: &ConnectionTarget,
+    target: &impl Dialled,
     first: Option<IpAddr>,
     deadline: Instant,
 ) -> Result<Vec<IpAddr>, Trouble> {
     // The rule that was found names the address, or the machine itself.
-    if let Ok(address) = target.host.parse() {
+    if let Ok(address) = target.host().parse() {
         return Ok(vec![address]);
     }
-    if let Some(both) = address::loopback(&target.host) {
+    if let Some(both) = address::loopback(target.host()) {
         let others = both.into_iter().filter(|address| Some(*address) != first);
-        return Ok(first.into_iter().chain(others).collect());
+        let all = first.into_iter().chain(others);
+        // An address that a rule denies is not used under any name.
+        let policy = &shared.inner.policy;
+        let denied = |at: &IpAddr| {
+            let at = target.at(*at);
+            at.is_some_and(|at| at.decide(policy).verdict == Verdict::Deny)
+        };
+        let fit: Vec<IpAddr> = all.filter(|address| !denied(address)).collect();
+        if fit.is_empty() {
+            let why = "it is this machine, whose addresses a rule denies";
+            let denial = Denial::new(CONNECT, target.to_string(), why);
+            return Err(Trouble::Unfit(Box::new(denial)));
+        }
+        return Ok(fit);
     }
     let inner = &shared.inner;
     let resolver = Arc::clone(&inner.http.resolver);
-    let name = target.host.clone();
+    let name = target.host().to_owned();
     let found = waiting(deadline, &shared.stop, move || resolver.resolve(&name));
     let found = match found {
         Ok(found) => found.map_err(|_| Trouble::Unknown)?,
@@ -155,3 +198,6 @@ const RESOLVING: Duration = Duration::from_secs(10);
 
 /// How long connecting may take after that, to all addresses together.
 const CONNECTING: Duration = Duration::from_secs(20);
+
+/// How long one address may take while there are others. Often one of two families leads nowhere.
+const PATIENCE: Duration = Duration::from_secs(3);

@@ -2,10 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use jig_policy::{NetTarget, OwnedSpeaks};
+use jig_policy::OwnedSpeaks;
 use jig_proto::Denial;
 
-use super::Shared;
 use super::body::Body;
 use super::connection::{Client, FIRST_WORDS, reach};
 use super::denials::CONNECT;
@@ -13,7 +12,7 @@ use super::destination::Destination;
 use super::dial::Undialled;
 use super::head::{self, Request, RequestTarget};
 use super::relay::{self, End, Passage};
-use super::response::Response;
+use super::response::{Response, Switch};
 use super::wire::Wire;
 
 /// Serves the one request of a connection that leads to this destination.
@@ -96,24 +95,39 @@ pub(super) fn forward(
 ) {
     let shared = client.wire.shared;
     let head_only = is_head(request);
+    let named = request
+        .host
+        .as_ref()
+        .map(|(host, _)| destination.also_called(host));
+    let destination = named.as_ref().unwrap_or(destination);
     let speaks = OwnedSpeaks::Http {
         path: request.path().to_owned(),
     };
-    let permit = destination.permit(shared, &speaks);
-    let permit = permit.and_then(|permit| {
-        check_websocket(shared, &permit.target().host, destination.port, request)?;
-        Ok(permit)
-    });
-    let permit = match permit {
-        Ok(permit) => permit,
+    // Where only the web socket is allowed, the server must agree to it.
+    let is_plain = !request.websocket || destination.would_allow(shared, &speaks);
+    let permitted = match request.websocket {
+        true => {
+            let permit = destination.permit_web_socket(shared, request.path());
+            permit.map(|permit| {
+                let host = permit.target().host().to_owned();
+                (host, reach(shared, destination, permit, server))
+            })
+        }
+        false => destination.permit(shared, &speaks).map(|permit| {
+            let host = permit.target().host.clone();
+            (host, reach(shared, destination, permit, server))
+        }),
+    };
+    let (host, reached) = match permitted {
+        Ok(permitted) => permitted,
         Err(denial) => return refuse(client, &denial, head_only),
     };
     // An address of the machine itself may be judged under either of its names.
     let host = match &request.host {
-        Some((host, _)) if destination.is_called(host) => host.clone(),
-        _ => permit.target().host.clone(),
+        Some((named, _)) if destination.is_called(named) => named,
+        _ => &host,
     };
-    let server = match reach(shared, destination, permit, server) {
+    let server = match reached {
         Ok(server) => server,
         Err(Undialled::Refused(denial)) => return refuse(client, &denial, head_only),
         Err(Undialled::Failed(why)) => {
@@ -123,10 +137,15 @@ pub(super) fn forward(
     };
     let Client { wire, heard } = client;
     let mut body = Body::new(request.framing);
-    let mut said = request.write(&host, destination.port);
+    let mut said = request.write(host, destination.port);
     let end = match body.pass(&heard, &mut said) {
         Ok(()) => {
-            let back = Passage::Response(Response::new(request.websocket));
+            let back = match (request.websocket, is_plain) {
+                (false, _) => Response::new(Switch::No),
+                (true, true) => Response::new(Switch::Maybe),
+                (true, false) => Response::new(Switch::Must),
+            };
+            let back = Passage::Response(back);
             relay::run(&wire, &server, (Passage::Body(body), said), back)
         }
         Err(error) => End::BadBody(error.to_string()),
@@ -150,31 +169,6 @@ pub(super) fn forward(
             };
             refuse_request(client, &destination.to_string(), &why);
         }
-    }
-}
-
-/// A web socket is judged as such besides.
-fn check_websocket(
-    shared: &Shared,
-    host: &str,
-    port: u16,
-    request: &Request,
-) -> Result<(), Box<Denial>> {
-    if !request.websocket {
-        return Ok(());
-    }
-    let host = match host.contains(':') {
-        true => format!("[{host}]"),
-        false => host.to_owned(),
-    };
-    let url = format!("ws://{host}:{port}{}", request.path());
-    let target = NetTarget::parse(&url).map_err(|error| {
-        let why = format!("the request cannot be judged: {error}");
-        shared.refuse_because(Denial::new(CONNECT, url, why))
-    })?;
-    match shared.inner.policy.permit(target) {
-        Ok(_) => Ok(()),
-        Err(refused) => Err(shared.refuse(&refused)),
     }
 }
 

@@ -262,7 +262,8 @@ fn tokens(lists: &[&[u8]]) -> Vec<String> {
     words.filter(|word| !word.is_empty()).collect()
 }
 
-fn is_token(byte: u8) -> bool {
+/// Whether a byte may be part of a method or of the name of a header.
+pub(super) fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 

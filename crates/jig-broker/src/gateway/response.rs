@@ -9,9 +9,19 @@ use memchr::memchr;
 #[derive(Debug)]
 pub(super) struct Response {
     head: Vec<u8>,
-    /// Whether the program asked for a web socket.
-    websocket: bool,
+    switch: Switch,
     state: State,
+}
+
+/// Whether the connection may become a web socket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Switch {
+    /// The program did not ask for it.
+    No,
+    /// If the server agrees.
+    Maybe,
+    /// It must, because nothing else is allowed.
+    Must,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,10 +32,10 @@ enum State {
 }
 
 impl Response {
-    pub(super) fn new(websocket: bool) -> Self {
+    pub(super) fn new(switch: Switch) -> Self {
         Self {
             head: Vec::new(),
-            websocket,
+            switch,
             state: State::Head,
         }
     }
@@ -61,13 +71,18 @@ impl Response {
     fn finish_head(&mut self, head: &[u8], out: &mut Vec<u8>) -> io::Result<()> {
         let status = status(head).ok_or_else(|| malformed("the answer is not HTTP/1"))?;
         match status {
-            101 if self.websocket => {
+            101 if self.switch != Switch::No => {
                 out.extend_from_slice(head);
                 self.state = State::Switched;
             }
             101 => return Err(malformed("the server changes the protocol unasked")),
             // The answer proper is still to come.
             100..=199 => out.extend_from_slice(head),
+            _ if self.switch == Switch::Must => {
+                return Err(malformed(
+                    "the server does not agree to a web socket, and no rule allows plain HTTP",
+                ));
+            }
             _ => {
                 write_closing(head, out);
                 self.state = State::Body;

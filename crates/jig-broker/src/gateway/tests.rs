@@ -4,6 +4,7 @@
 //! listeners are bound to any port. So that nothing is special about the loopback interface, the
 //! rules name the address of each server that is to be reached.
 
+mod attack;
 mod http;
 mod life;
 mod lookups;

@@ -6,6 +6,7 @@ use std::os::fd::AsFd as _;
 use std::time::{Duration, Instant};
 
 use jig_sandbox::{Interest, Ready, poll};
+use rustix::net::sockopt;
 
 use super::Shared;
 
@@ -21,7 +22,18 @@ impl<'g> Wire<'g> {
         stream.set_nonblocking(true)?;
         // What is passed on was waited for already.
         stream.set_nodelay(true)?;
+        // Whoever closes a connection without reading what comes looks like one who has said all and goes on
+        // reading. Only asking tells the two apart; where that cannot be had, connections work all the same.
+        let _ = sockopt::set_socket_keepalive(&stream, true)
+            .and_then(|()| sockopt::set_tcp_keepidle(&stream, ASK_AFTER))
+            .and_then(|()| sockopt::set_tcp_keepintvl(&stream, ASK_AGAIN))
+            .and_then(|()| sockopt::set_tcp_keepcnt(&stream, 3));
         Ok(Self { stream, shared })
+    }
+
+    /// Whether the other side is known to be gone.
+    pub(super) fn is_gone(&self) -> bool {
+        !matches!(self.stream.take_error(), Ok(None))
     }
 
     /// Reads some bytes; none at the end.
@@ -83,7 +95,7 @@ impl<'g> Wire<'g> {
     /// Closes as a connection that broke, so that nobody takes it for one that came to its end.
     pub(super) fn reset(self) {
         // Where that fails it is closed in the ordinary way.
-        let _ = rustix::net::sockopt::set_socket_linger(&self.stream, Some(Duration::ZERO));
+        let _ = sockopt::set_socket_linger(&self.stream, Some(Duration::ZERO));
     }
 }
 
@@ -117,6 +129,10 @@ pub(super) fn is_passing(error: &io::Error) -> bool {
         io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
     )
 }
+
+/// After how long a silence the kernel asks whether the other side is there, and how often then.
+const ASK_AFTER: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 30 });
+const ASK_AGAIN: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 10 });
 
 /// How long the last words to a program may take. A program that reads nothing must not hold a thread.
 const FAREWELL: Duration = Duration::from_secs(5);

@@ -5,7 +5,7 @@
 //! that names that very address; and an address that a rule denies is not used under any name.
 //! A URL that names an address, or `localhost`, has been judged as that already.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
 
 use jig_policy::{ConnectionTarget, NetTarget, Policy, Suggestion, Target, Verdict};
 use jig_proto::vfs::{ErrorKind, ErrorReply};
@@ -59,6 +59,15 @@ impl Reached for Url {
         let mut named = self.clone();
         named.set_ip_host(address).ok()?;
         NetTarget::from_url(&named).ok()
+    }
+}
+
+/// The query and what else plays no part may be lost.
+impl Reached for NetTarget {
+    type At = Self;
+
+    fn at(&self, address: IpAddr) -> Option<Self> {
+        Url::parse(&self.to_string()).ok()?.at(address)
     }
 }
 
@@ -119,9 +128,24 @@ pub(crate) fn judged(
 fn judge_one(policy: &Policy, wanted: &impl Reached, address: IpAddr) -> Result<(), Unfit> {
     let target = wanted.at(address);
     let verdict = target.as_ref().map(|target| target.decide(policy).verdict);
-    let special = special(address);
+    if verdict == Some(Verdict::Allow) {
+        return Ok(());
+    }
+    // What is translated on the way arrives at the address inside.
+    if let Some(inside) = inside(address)
+        && let Some(target) = wanted.at(inside)
+        && target.decide(policy).verdict == Verdict::Deny
+    {
+        return Err(Unfit {
+            kind: ErrorKind::DeniedByRule,
+            why: format!("it resolves to {address}, which is {inside}, which a rule denies"),
+            suggestion: target.suggestion(policy).map(Box::new),
+        });
+    }
+    let own = || is_own(address).then_some("an address of this machine");
+    let special = special(address).or_else(own);
     let (kind, why) = match (verdict, special) {
-        (Some(Verdict::Allow), _) | (Some(Verdict::Uncovered), None) => return Ok(()),
+        (Some(Verdict::Uncovered), None) => return Ok(()),
         (Some(Verdict::Deny), _) => (
             ErrorKind::DeniedByRule,
             format!("it resolves to {address}, which a rule denies"),
@@ -168,18 +192,12 @@ fn special_v4(address: Ipv4Addr) -> Option<&'static str> {
 }
 
 fn special_v6(address: Ipv6Addr) -> Option<&'static str> {
-    let segments = address.segments();
-    let embedded = |high: u16, low: u16| {
-        let [a, b] = high.to_be_bytes();
-        let [c, d] = low.to_be_bytes();
-        special_v4(Ipv4Addr::new(a, b, c, d))
-    };
-    match segments {
+    if let Some(inside) = inside_v6(address) {
+        return special_v4(inside);
+    }
+    match address.segments() {
         [0, 0, 0, 0, 0, 0, 0, 0] => Some("an address of this machine"),
         [0, 0, 0, 0, 0, 0, 0, 1] => Some("a loopback address"),
-        // Translated to IPv4 on the way: what counts is the address inside.
-        [0x64, 0xff9b, 0, 0, 0, 0, high, low] => embedded(high, low),
-        [0x2002, high, low, ..] => embedded(high, low),
         [0x2001, 0..=0x1ff, ..] => Some("an address reserved for protocols"),
         [0x2001, 0xdb8, ..] | [0x3fff, 0..=0xfff, ..] => Some("an address for documentation"),
         [0x2000..=0x3fff, ..] => None,
@@ -190,6 +208,44 @@ fn special_v6(address: Ipv6Addr) -> Option<&'static str> {
         _ => Some("a reserved address"),
     }
 }
+
+/// The IPv4 address that packets to an address are translated to on their way, if there is one.
+fn inside(address: IpAddr) -> Option<IpAddr> {
+    match address {
+        IpAddr::V4(_) => None,
+        IpAddr::V6(address) => inside_v6(address).map(IpAddr::V4),
+    }
+}
+
+fn inside_v6(address: Ipv6Addr) -> Option<Ipv4Addr> {
+    match address.segments() {
+        [0x64, 0xff9b, 0, 0, 0, 0, high, low] | [0x2002, high, low, ..] => {
+            let [a, b] = high.to_be_bytes();
+            let [c, d] = low.to_be_bytes();
+            Some(Ipv4Addr::new(a, b, c, d))
+        }
+        _ => None,
+    }
+}
+
+/// Whether an address is one of this machine's, public though it may be: what listens there is often kept from
+/// others by a firewall, which does not keep it from the machine itself.
+///
+/// One reaches one's own addresses from themselves. No packet is sent to find that out.
+fn is_own(address: IpAddr) -> bool {
+    let any: IpAddr = match address {
+        IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+        IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+    };
+    let from = UdpSocket::bind((any, 0)).and_then(|socket| {
+        socket.connect((address, ANY_PORT))?;
+        socket.local_addr()
+    });
+    from.is_ok_and(|from| from.ip() == address)
+}
+
+/// A port that plays no part.
+const ANY_PORT: u16 = 9;
 
 /// How many addresses of a name are tried. A name can have thousands.
 const MAX_ADDRESSES: usize = 8;

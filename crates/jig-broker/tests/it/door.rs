@@ -651,3 +651,22 @@ fn until(condition: impl Fn() -> bool) {
         thread::sleep(Duration::from_millis(5));
     }
 }
+
+#[test]
+fn a_program_that_was_refused_a_host_is_told_so() {
+    let world = World::on_disk()
+        .allow(".", "rcudx")
+        .net("example.org", 443, true)
+        .command("python3", None, &[])
+        .confined();
+    let script = "python3 -c 'import socket; socket.getaddrinfo(\"denied.example\", 443)' >&2";
+    let ran = sh(&world, script);
+    let told = "jig: `python3`: denied: look up on `denied.example`: ";
+    assert!(!ran.exit.is_success());
+    assert!(ran.stderr.contains(told), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("host = \"denied.example\""),
+        "{}",
+        ran.stderr
+    );
+}

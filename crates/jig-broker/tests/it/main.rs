@@ -12,6 +12,7 @@ mod confined;
 mod confined_git;
 mod confined_repositories;
 mod confined_toolchains;
+mod denied;
 #[cfg(target_os = "linux")]
 mod door;
 mod files;

@@ -52,7 +52,7 @@ pub(crate) fn run(args: &SuggestArgs, global: &Global, out: &mut Output) -> anyh
         remark("jig: it failed, and looked for files of your home; watching it with them");
     };
     if !watched.is_success() {
-        let proposal = learner.proposal();
+        let proposal = lesson.vetted(&mut learner)?;
         let told = words::Told {
             lesson: &lesson,
             line: &line,
@@ -218,6 +218,33 @@ impl Lesson {
         }
     }
 
+    /// The proposal, without the paths that `jig config check` would warn of: what a person should think about
+    /// is not proposed silently.
+    fn vetted(&self, learner: &mut Learner) -> anyhow::Result<Proposal> {
+        let sources = Sources {
+            lint: true,
+            ..self.sources.clone()
+        };
+        loop {
+            let proposal = learner.proposal();
+            let edit = self.edit(&self.added(&proposal))?;
+            let loaded = edit.check(&sources, &self.file)?;
+            let mut is_fine = true;
+            for added in &proposal.system {
+                let about = format!("the tool `{}` may read `{}`, ", self.tool, added.path);
+                let mut warnings = loaded.warnings.iter();
+                let why = warnings.find_map(|warning| warning.message().strip_prefix(&about));
+                if let Some(why) = why {
+                    learner.refuse(&added.path, &words::clause(why));
+                    is_fine = false;
+                }
+            }
+            if is_fine {
+                return Ok(proposal);
+            }
+        }
+    }
+
     /// Runs the command under what is proposed, and learns from what it still lacks.
     fn tried(
         &self,
@@ -228,7 +255,7 @@ impl Lesson {
         remark("jig: trying it under the proposed rules, on a new layer");
         let mut rounds = 0;
         loop {
-            let proposal = learner.proposal();
+            let proposal = self.vetted(learner)?;
             let engine = self.engine(&self.added(&proposal), out)?;
             let rehearsal = learner.confined(&engine, &self.tool).map_err(explained)?;
             let ended = match trial.confined(rehearsal)? {

@@ -153,3 +153,32 @@ fn a_rule_on_a_link_is_shown_with_its_target() {
     let answer = workspace.json(&["policy", "explain", "t", "read", "real/file"]);
     assert_eq!(answer["decision"], "allow");
 }
+
+#[test]
+fn settings_of_programs_are_shown_where_they_are_set() {
+    let head = "[tools.t]\nsource='local'\ncommand='t'\n";
+    let plain = Workspace::with(head);
+    let shown = plain.run(&["tools", "t"]);
+    for name in ["overlay", "repeatable", "proxy", "observe"] {
+        assert!(!shown.contains(name), "{name}: {shown}");
+    }
+    let json = plain.json(&["tools", "t"]);
+    assert_eq!(
+        (&json["overlay"], &json["repeatable"]),
+        (&json!(null), &json!(false))
+    );
+    let set = Workspace::with(&format!(
+        "{head}overlay='ask'\nrepeatable=true\nsandbox={{proxy=true,observe=true}}\n"
+    ));
+    let shown = set.run(&["tools", "t"]);
+    for line in ["overlay", "repeatable", "proxy", "observe"] {
+        assert!(shown.contains(line), "{line}: {shown}");
+    }
+    let json = set.json(&["tools", "t"]);
+    assert_eq!(
+        (&json["overlay"], &json["repeatable"]),
+        (&json!("ask"), &json!(true))
+    );
+    assert_eq!(json["sandbox"]["proxy"], true);
+    assert_eq!(json["sandbox"]["observe"], true);
+}

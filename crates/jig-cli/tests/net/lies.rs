@@ -338,9 +338,11 @@ def hear():
 
 if scheme == "http":
     say(request)
-    answer = hear().decode()
-    print(answer)
-    sys.exit(0 if " 200 " in answer else 1)
+    answer = hear()
+    while came := stream.recv(65536):
+        answer += came
+    print(answer.decode())
+    sys.exit(0 if b" 200 " in answer else 1)
 context = ssl.create_default_context(cafile="ca.pem")
 incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
 session = context.wrap_bio(incoming, outgoing, server_hostname=name)
@@ -362,5 +364,8 @@ def attempt(action):
 
 attempt(session.do_handshake)
 attempt(lambda: session.write(request))
-print(attempt(lambda: session.read(4096)).decode())
+answer = b""
+while b" on " not in answer:
+    answer += attempt(lambda: session.read(4096))
+print(answer.decode())
 "#;

@@ -6,6 +6,7 @@
     reason = "the tests make real workspaces and start the real program, and fail where that fails"
 )]
 
+mod attacks;
 #[path = "../it/desk.rs"]
 #[expect(dead_code, reason = "other tests use the rest of it")]
 mod desk;

@@ -1,5 +1,9 @@
 //! What is proposed, what is told instead, and how it ends.
 
+use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::Stdio;
+
 use crate::desk::{Desk, for_each_user};
 use crate::{Workspace, rules, suggested};
 
@@ -52,6 +56,22 @@ fn a_file_of_the_home_is_proposed_if_it_is_needed() {
     });
 }
 
+/// A directory that holds credentials is not proposed for the rest of it.
+#[test]
+fn what_holds_secrets_is_not_proposed() {
+    for_each_user(|desk| {
+        let home = &desk.workspace.home;
+        std::fs::create_dir_all(home.join(".docker")).unwrap();
+        std::fs::write(home.join(".docker/config.json"), "{}").unwrap();
+        std::fs::create_dir_all(home.join("shared")).unwrap();
+        let script = format!("ls {home}/.docker {home}/shared; true");
+        let text = suggested(desk, &["--", "sh", "-c", &script]);
+        assert!(rules(&text).contains("\"~/shared\""), "{text}");
+        assert!(!rules(&text).contains("\"~/.docker\""), "{text}");
+        assert!(text.contains("# - `~/.docker`: it opens `"), "{text}");
+    });
+}
+
 /// A program outside the workspace that no toolchain holds is one entry, with its directory.
 #[test]
 fn a_program_of_the_home_is_proposed() {
@@ -60,7 +80,6 @@ fn a_program_of_the_home_is_proposed() {
     std::fs::create_dir(&bin).unwrap();
     let program = bin.join("greet");
     std::fs::write(&program, "#!/bin/sh\necho hello\n").unwrap();
-    use std::os::unix::fs::PermissionsExt as _;
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
     let mut jig = desk.jig(&["suggest", "--", "sh", "-c", "greet"]);
     let path = format!("{bin}:{}", std::env::var("PATH").unwrap());
@@ -224,4 +243,90 @@ fn json_tells_all() {
     assert_eq!(told["fs"][0]["evidence"]["read"]["programs"][0], "cat");
     assert_eq!(told["withheld"][0]["what"], ".env");
     assert!(told["toml"].as_str().unwrap().contains("[tools.t]"));
+}
+
+/// Ctrl-C ends the command, and leaves nothing behind.
+#[test]
+fn an_interrupt_ends_it() {
+    for_each_user(|desk| {
+        let mut jig = desk.jig(&[
+            "suggest",
+            "--",
+            "sh",
+            "-c",
+            "echo x > x; echo begun; sleep 600",
+        ]);
+        let mut jig = jig
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut told = BufReader::new(jig.stderr.take().unwrap());
+        let mut line = String::new();
+        while !line.contains("begun") {
+            line.clear();
+            assert_ne!(told.read_line(&mut line).unwrap(), 0, "it ended");
+        }
+        let id = rustix::process::Pid::from_child(&jig);
+        rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
+        let status = jig.wait().unwrap();
+        assert!(!status.success(), "{status:?}");
+        assert!(!desk.path("x").exists());
+        let layers = desk.workspace.home.join(".local/state/jig/layers");
+        let left: Vec<_> = std::fs::read_dir(layers).unwrap().collect();
+        assert!(left.is_empty(), "{left:?}");
+    });
+}
+
+/// The names of programs and files are theirs to choose, and what is proposed may be pasted: none of them
+/// becomes a line of the configuration.
+#[test]
+fn names_do_not_become_configuration() {
+    let desk = Desk::new();
+    let evil = "x\n[tools.evil]\nsource = \"local\"\ncommand = \"true\"\n#";
+    desk.workspace.write(&format!(".env{evil}"), "secret\n");
+    desk.workspace.write(&format!("open{evil}"), "plain\n");
+    std::fs::create_dir(desk.path("bin")).unwrap();
+    std::fs::copy("/bin/cat", desk.path(&format!("bin/cat{evil}"))).unwrap();
+    let text = desk.ok(&[
+        "suggest",
+        "t",
+        "--",
+        "sh",
+        "-c",
+        "bin/cat* open*; cat .env*; true",
+    ]);
+    assert!(
+        !text.lines().any(|line| line.trim() == "[tools.evil]"),
+        "{text}"
+    );
+    // It is configuration all the same, and means what it should.
+    desk.workspace.write("jig.toml", &text);
+    let tools = desk.ok(&["tools", "--json"]);
+    assert!(!tools.contains("\"evil\""), "{tools}");
+    assert!(crate::allows(&desk, "t", "read", &format!("open{evil}")));
+    assert!(!crate::allows(&desk, "t", "read", &format!(".env{evil}")));
+}
+
+/// What jig keeps, layers among it, is closed also to the run that sees almost everything.
+#[test]
+fn the_state_of_jig_is_closed() {
+    for_each_user(|desk| {
+        let state = desk.workspace.home.join(".local/state/jig");
+        let script = format!(
+            "ls {state} && echo seen; echo x > {state}/x && echo written; \
+             find {home} -path '*upper*' | grep -q . && echo found; echo tried",
+            home = desk.workspace.home
+        );
+        let ran = desk.run(&["suggest", "--", "sh", "-c", &script]);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        assert!(ran.err.contains("\ntried\n"), "{ran:?}");
+        for word in ["seen", "written", "found"] {
+            assert!(!ran.err.contains(&format!("\n{word}\n")), "{word}: {ran:?}");
+        }
+        assert!(!state.join("x").exists());
+        // Unconfined the same succeeds.
+        let told = desk.unconfined(&["sh", "-c", &format!("ls {state} && echo seen")]);
+        assert!(told.contains("seen\n"), "{told}");
+    });
 }

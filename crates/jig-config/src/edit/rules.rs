@@ -5,7 +5,7 @@ use jig_proto::ProjectPath;
 use toml_edit::{InlineTable, Item, TableLike, Value};
 
 use super::lists::{List, Written, push_value};
-use super::{AddedFs, AddedNet, AddedSystem, EditError, Place};
+use super::{AddedFs, AddedNet, AddedSystem, EditError, Place, string};
 use crate::model::Preset;
 
 /// Adds rules on files.
@@ -18,7 +18,7 @@ pub(super) fn add_fs(mut access: Place<'_>, rules: &[AddedFs]) -> Result<(), Edi
         match list.last_where(same) {
             Some(table) => widen(table, rule.capabilities),
             None => {
-                let mut pairs = vec![("path", Value::from(rule.path.as_str()))];
+                let mut pairs = vec![("path", string(&rule.path))];
                 let keys = keys(rule.capabilities).into_iter();
                 pairs.extend(keys.map(|key| (key, Value::from(true))));
                 list.push(pairs, &rule.comment);
@@ -43,11 +43,11 @@ pub(super) fn add_net(mut access: Place<'_>, rules: &[AddedNet]) -> Result<(), E
         if list.last_where(same).is_some() {
             continue;
         }
-        let mut pairs = vec![("host", Value::from(rule.host.as_str()))];
-        pairs.extend(rule.scheme.as_deref().map(|it| ("scheme", it.into())));
+        let mut pairs = vec![("host", string(&rule.host))];
+        pairs.extend(rule.scheme.as_deref().map(|it| ("scheme", string(it))));
         pairs.extend(rule.port.map(|port| ("port", i64::from(port).into())));
         let prefix = rule.path_prefix.as_deref();
-        pairs.extend(prefix.map(|it| ("path_prefix", it.into())));
+        pairs.extend(prefix.map(|it| ("path_prefix", string(it))));
         pairs.push(("allow", true.into()));
         list.push(pairs, &rule.comment);
     }
@@ -97,7 +97,7 @@ pub(super) fn add_system(mut sandbox: Place<'_>, paths: &[AddedSystem]) -> Resul
         }
         match &mut list {
             List::Values(array) if !added.write && !added.execute => {
-                push_value(array, added.path.as_str().into(), &added.comment);
+                push_value(array, string(&added.path), &added.comment);
             }
             list => list.push(pairs(added), &added.comment),
         }
@@ -114,7 +114,7 @@ fn spell_out(bare: &mut Value, added: &AddedSystem) {
 }
 
 fn pairs(added: &AddedSystem) -> Vec<(&'static str, Value)> {
-    let mut pairs = vec![("path", Value::from(added.path.as_str()))];
+    let mut pairs = vec![("path", string(&added.path))];
     for (key, wanted) in [("write", added.write), ("execute", added.execute)] {
         if wanted {
             pairs.push((key, true.into()));

@@ -276,6 +276,14 @@ fn a_comment_stays_a_comment() {
     let text = edit.to_string();
     assert!(!text.contains("\n[tools.evil]"), "{text}");
     assert!(!text.contains('\u{1b}'), "{text}");
+    // Nor does a path go on over several lines.
+    let mut edit = Edit::new(None).unwrap();
+    edit.add("t", &of_fs(vec![fs("a\n[tools.evil]\nb", READ, &[])]))
+        .unwrap();
+    assert!(
+        edit.to_string().contains(r#"path = "a\n[tools.evil]\nb""#),
+        "{edit}"
+    );
 }
 
 #[test]

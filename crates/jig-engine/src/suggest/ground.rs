@@ -15,6 +15,8 @@ pub(super) struct Ground {
     pub(super) root: Utf8PathBuf,
     /// The user's home.
     pub(super) home: Option<PathBuf>,
+    /// Where jig keeps its own files.
+    state: Option<PathBuf>,
     /// The home of confined programs.
     pub(super) private_home: PathBuf,
     /// Where programs are looked for.
@@ -35,6 +37,7 @@ impl Ground {
         Self {
             root: root.to_owned(),
             home: engine.confine.home.as_deref().and_then(real),
+            state: engine.confine.state.as_deref().and_then(real),
             private_home,
             search_path: search_path.filter_map(|path| real(&path)).collect(),
         }
@@ -71,11 +74,18 @@ impl Ground {
 
     /// Whether a directory holds so much that no rule is to open it as a whole.
     pub(super) fn is_too_much(&self, directory: &Path) -> bool {
-        let is_home = |home: &PathBuf| home.starts_with(directory);
+        let is_above = |other: &PathBuf| other.starts_with(directory);
         let depth = directory.components().count();
         depth <= SHALLOWEST
-            || self.home.as_ref().is_some_and(is_home)
+            || self.home.as_ref().is_some_and(is_above)
+            || self.state.as_ref().is_some_and(is_above)
             || self.root.as_std_path().starts_with(directory)
+    }
+
+    /// Whether a path is one of jig's own, which no tool is shown.
+    pub(super) fn is_ours(&self, path: &Path) -> bool {
+        let is_ours = |state: &PathBuf| path.starts_with(state);
+        self.state.as_ref().is_some_and(is_ours)
     }
 
     /// A path outside the workspace as a configuration names it: `~/` stands for the home.
@@ -126,8 +136,24 @@ pub(super) fn real(path: &Path) -> Option<PathBuf> {
     path.canonicalize().ok()
 }
 
-/// Why a path of the host is sensitive: the pattern of the list.
+/// Why a path of the host is sensitive: the pattern of the list. A link to something sensitive is as
+/// sensitive as that.
 pub(super) fn sensitive<'a>(list: &'a Sensitive, path: &Path) -> Option<&'a str> {
+    let by_link = || by_name(list, &real(path)?);
+    by_name(list, path).or_else(by_link)
+}
+
+/// Whether a directory holds something sensitive, by the names in it.
+pub(super) fn holds_sensitive(list: &Sensitive, directory: &Path) -> bool {
+    let mut names = names(directory).into_iter();
+    let literal = list.patterns().filter(|pattern| !pattern.contains('*'));
+    let mut literal = literal.map(|pattern| pattern.trim_start_matches("./").trim_start_matches('/'));
+    names.any(|name| by_name(list, &directory.join(name)).is_some())
+        // Some are sensitive in a directory of a certain name only.
+        || literal.any(|below| kind(&directory.join(below)).is_some())
+}
+
+fn by_name<'a>(list: &'a Sensitive, path: &Path) -> Option<&'a str> {
     let names = path
         .components()
         .filter(|part| matches!(part, Component::Normal(_)));

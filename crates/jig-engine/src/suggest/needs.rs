@@ -169,7 +169,8 @@ impl Needs {
             return;
         }
         // A directory in the workspace's own: if it is there beforehand, nothing around it must be opened.
-        if stays == Some(What::Directory) && old.is_root() && learner.makes {
+        let is_made = stays == Some(What::Directory) && old.is_root() && learner.makes;
+        if is_made && may_be_made(top.as_str()) {
             self.take_all(&top, rights, evidence);
             if rights.has(Rights::CREATE) && *path != top {
                 // The next time it is there, and is changed.
@@ -269,6 +270,12 @@ fn note(places: &mut Places, path: &ProjectPath, evidence: &Evidence) {
 
 fn names(path: &ProjectPath) -> Vec<String> {
     path.components().map(str::to_owned).collect()
+}
+
+/// Whether a directory at the top of the workspace can be made for a command. An empty repository is none, and
+/// a name that the next run would not choose again helps nobody.
+fn may_be_made(name: &str) -> bool {
+    name != ".git" && !is_generated(name)
 }
 
 /// Whether a name looks as if the next run would choose another: it holds a number, or a hash.

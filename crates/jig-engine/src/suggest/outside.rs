@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use jig_broker::Preset;
-use jig_policy::Sensitive;
+use jig_policy::{Sensitive, toml_string};
 use jig_sandbox::{NAMES_V4, NAMES_V6, Profile, Rights, Seen, SeenTarget};
 
 use super::Learner;
@@ -89,6 +89,8 @@ pub(super) fn wanted_of_home(learner: &Learner) -> Vec<PathBuf> {
             && !seen.wanted.has_any(Rights::WRITE)
             && (kind == Kind::File || !seen.looked)
             && ground::sensitive(list, &real).is_none()
+            && !ground::holds_sensitive(list, &real)
+            && !learner.ground.is_ours(&real)
             && !learner.ground.is_too_much(&real)
         {
             wanted.insert(real);
@@ -161,7 +163,8 @@ impl Using<'_> {
         {
             self.use_preset(preset, &evidence);
         }
-        if seen.looked || learner.base.at(path).has(seen.wanted) {
+        // What is jig's own no rule opens.
+        if seen.looked || learner.base.at(path).has(seen.wanted) || learner.ground.is_ours(path) {
             return;
         }
         let mut presets = learner.presets.iter();
@@ -178,10 +181,13 @@ impl Using<'_> {
                 &shown,
                 "it lies outside the workspace, and would be changed".to_owned(),
                 format!(
-                    "if it is meant, add `sandbox.system = [{{ path = \"{shown}\", write = true }}]`"
+                    "if it is meant, add `sandbox.system = [{{ path = {}, write = true }}]`",
+                    toml_string(&shown)
                 ),
             );
             self.needs.withhold(withheld, &evidence);
+        } else if kind == Kind::Directory && ground::holds_sensitive(self.sensitive, path) {
+            self.needs.withhold(holds_sensitive(&shown), &evidence);
         } else if kind != Kind::Directory || !learner.ground.is_too_much(path) {
             self.use_path(path, seen.wanted, &evidence);
         }
@@ -194,6 +200,8 @@ impl Using<'_> {
         if let Some(pattern) = ground::sensitive(self.sensitive, real) {
             self.needs
                 .withhold(sensitive_outside(&shown, pattern), &evidence);
+        } else if ground::holds_sensitive(self.sensitive, real) {
+            self.needs.withhold(holds_sensitive(&shown), &evidence);
         } else if self.learner.home.iter().any(|path| path == real) {
             self.use_path(real, Rights::READ, &evidence);
         }
@@ -213,7 +221,8 @@ impl Using<'_> {
             &text,
             "it is the socket of a service: whoever reaches it acts with its rights".to_owned(),
             format!(
-                "if it is meant, add `sandbox.system = [{{ path = \"{text}\", write = true }}]`"
+                "if it is meant, add `sandbox.system = [{{ path = {}, write = true }}]`",
+                toml_string(&text)
             ),
         );
         self.needs.withhold(withheld, &Evidence::of(seen));
@@ -258,13 +267,8 @@ impl Using<'_> {
         let absolute = |names: &[String]| PathBuf::from(format!("/{}", names.join("/")));
         let may_be = |directory: &[String], _| {
             let directory = absolute(directory);
-            let holds_secret = || {
-                let names = ground::names(&directory).into_iter();
-                names
-                    .into_iter()
-                    .any(|name| ground::sensitive(self.sensitive, &directory.join(name)).is_some())
-            };
-            !learner.ground.is_too_much(&directory) && !holds_secret()
+            !learner.ground.is_too_much(&directory)
+                && !ground::holds_sensitive(self.sensitive, &directory)
         };
         let grouping = Grouping {
             width: learner.width,
@@ -299,15 +303,40 @@ impl Using<'_> {
             })
             .collect();
         paths.sort_by(|a, b| a.path.cmp(&b.path));
+        let refused = |added: &ProposedPath| learner.refused.get(&added.path).cloned();
+        paths.retain(|added| match refused(added) {
+            Some(why) => {
+                let advice = named_by_hand(&added.path);
+                let withheld = Withheld::new(&added.path, why, advice);
+                self.needs.withhold(withheld, &added.evidence);
+                false
+            }
+            None => true,
+        });
         paths
     }
+}
+
+fn holds_sensitive(shown: &str) -> Withheld {
+    Withheld::new(
+        shown,
+        "it holds something that is on the list of sensitive paths".to_owned(),
+        "if something in it is meant, add that to `sandbox.system`".to_owned(),
+    )
 }
 
 fn sensitive_outside(shown: &str, pattern: &str) -> Withheld {
     Withheld::new(
         shown,
         format!("it is on the list of sensitive paths (`{pattern}`)"),
-        format!("if it is meant, add `sandbox.system = [\"{shown}\"]`"),
+        named_by_hand(shown),
+    )
+}
+
+fn named_by_hand(shown: &str) -> String {
+    format!(
+        "if it is meant, add `sandbox.system = [{}]`",
+        toml_string(shown)
     )
 }
 

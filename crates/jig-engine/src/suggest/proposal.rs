@@ -2,7 +2,7 @@
 
 use jig_broker::Preset;
 use jig_config::{AddedFs, AddedSystem, Additions};
-use jig_policy::{Capabilities, Capability, Origin};
+use jig_policy::{Capabilities, Capability, Origin, toml_string};
 use jig_proto::ProjectPath;
 
 use super::Learner;
@@ -147,7 +147,8 @@ impl Withheld {
             path,
             format!("it is on the list of sensitive paths (`{pattern}`)"),
             format!(
-                "if it is meant, add a rule that names it: `{{ path = \"{path}\", read = true }}`"
+                "if it is meant, add a rule that names it: `{{ path = {}, read = true }}`",
+                toml_string(path)
             ),
         )
     }
@@ -166,7 +167,8 @@ impl Withheld {
                 "if it is meant, add `sandbox.presets = [\"git\"]`".to_owned()
             }
             true => format!(
-                "if it is meant, add a rule that names it: `{{ path = \"{path}\", write = true }}`"
+                "if it is meant, add a rule that names it: `{{ path = {}, write = true }}`",
+                toml_string(path)
             ),
             false => "no rule can allow that".to_owned(),
         };

@@ -14,6 +14,7 @@ use jig_sandbox::{Observation, PathRule, Rights, RuleSource};
 use super::ground::{self, Kind};
 use super::layers;
 use super::outside::Showing;
+use super::sockets;
 use super::{LearnError, Learner, Run};
 use crate::call::CallError;
 use crate::engine::Engine;
@@ -95,7 +96,8 @@ impl Learner {
         tool.sandbox.system.extend(shown);
         let mut rehearsal = self.rehearse(engine, tool, Made::default())?;
         let profile = Arc::make_mut(&mut rehearsal.prepared.confined.profile);
-        for path in self.hidden() {
+        let sockets = sockets::shown(profile, self.ground.root.as_std_path());
+        for path in self.hidden().into_iter().chain(sockets) {
             profile.paths.push(PathRule {
                 path,
                 rights: Rights::NONE,
@@ -185,7 +187,11 @@ impl Learner {
         };
         let literal = self.guards.sensitive.patterns();
         let literal = literal.filter(|pattern| !pattern.contains('*') && !pattern.starts_with('/'));
-        let paths = literal.map(|name| home.join(name));
+        let named = ground::names(home)
+            .into_iter()
+            .map(|name| home.join(name))
+            .filter(|path| ground::sensitive(&self.guards.sensitive, path).is_some());
+        let paths = literal.map(|name| home.join(name)).chain(named);
         // What is a link is hidden where it leads to.
         let paths = paths.filter_map(|path| ground::real(&path));
         let mut paths: Vec<PathBuf> = paths

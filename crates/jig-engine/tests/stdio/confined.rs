@@ -3,6 +3,7 @@
 use std::os::unix::fs::symlink;
 
 use jig_engine::{CallError, Engine};
+use jig_sandbox::Layers;
 use serde_json::json;
 
 use crate::{Person, World, chain};
@@ -145,22 +146,29 @@ fn there_is_no_network() {
 }
 
 #[test]
-fn a_rule_on_hosts_cannot_be_kept_and_is_not_ignored() {
-    let settings = "command = 'echo ran'\naccess.net = [{ host = 'example.com', allow = true }]\n";
-    let error = World::new(settings).call(json!({})).unwrap_err();
-    assert!(matches!(error, CallError::Unconfinable { .. }));
+fn a_rule_on_hosts_that_cannot_be_kept_is_not_ignored() {
+    let fs = "command = 'echo ran'\naccess.fs = [{ path = '.', read = true }]\n";
+    let settings = &format!("{fs}access.net = [{{ host = 'example.com', allow = true }}]\n");
+    assert_eq!(World::new(settings).text(), "ran\n");
+    // Without namespaces nobody can tell names apart.
+    let without = |engine: &mut Engine| engine.confine.layers = Layers::TIER_B;
+    let error = World::with(settings, &[], without)
+        .call(json!({}))
+        .unwrap_err();
+    assert!(matches!(error, CallError::Unconfinable { .. }), "{error:?}");
     let told = error.to_string();
-    for part in ["example.com", "jig.toml:5", "`jig doctor`", "best-effort"] {
+    for part in ["network namespace", "`jig doctor`", "best-effort"] {
         assert!(told.contains(part), "{part} in {told}");
     }
-    let world = World::new(&format!("{settings}sandbox.enforce = 'best-effort'\n"));
+    let best_effort = format!("{settings}sandbox.enforce = 'best-effort'\n");
+    let world = World::with(&best_effort, &[], without);
     let person = Person::default();
     assert_eq!(world.asked(json!({}), person.clone()).unwrap(), "ran\n");
     let warned = person.warned.lock().unwrap().join("\n");
-    assert!(warned.contains("without any network"), "{warned}");
+    assert!(warned.contains("confinement of network"), "{warned}");
     // Rules that only deny are kept.
-    let settings = "command = 'echo ran'\naccess.net = [{ host = 'example.com', allow = false }]\n";
-    assert_eq!(World::new(settings).text(), "ran\n");
+    let settings = &format!("{fs}access.net = [{{ host = 'example.com', allow = false }}]\n");
+    assert_eq!(World::with(settings, &[], without).text(), "ran\n");
 }
 
 #[test]

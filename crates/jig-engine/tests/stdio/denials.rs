@@ -416,3 +416,31 @@ fn every_denial_has_a_line_in_the_log() {
         assert_eq!((&entry.target, &entry.hint), (&denial.target, &denial.hint));
     }
 }
+
+#[test]
+fn a_call_that_was_given_up_is_not_run_again() {
+    use jig_broker::CancelToken;
+    use jig_engine::{Call, Nobody};
+    use std::time::{Duration, Instant};
+
+    let mistake = Mistake::new("repeatable = true\n");
+    let world = settle(mistake.world("echo run >> runs; exec sleep 600"));
+    let cancel = CancelToken::new();
+    let mut call = Call::new("tool", json!({}));
+    call.cancel = Some(cancel.clone());
+    let engine = std::sync::Arc::clone(&world.engine);
+    let called = thread::spawn(move || engine.call(call, &mut Nobody).map(|_| ()));
+    let patience = Instant::now() + Duration::from_secs(60);
+    while !world.has("runs") {
+        assert!(Instant::now() < patience, "the tool never started");
+        thread::sleep(Duration::from_millis(5));
+    }
+    cancel.cancel();
+    let error = called.join().unwrap().unwrap_err();
+    let CallError::Tool(error) = error else {
+        panic!("{error:?}");
+    };
+    assert_eq!(error.denials, []);
+    let runs = std::fs::read_to_string(world.root.join("runs")).unwrap();
+    assert_eq!(runs, "run\n");
+}

@@ -271,7 +271,7 @@ pub(super) fn attributes(fd: BorrowedFd<'_>) -> Result<Attributes, Errno> {
 }
 
 fn is_of_files(name: &[u8]) -> bool {
-    let is_list = ACCESS_LISTS.iter().any(|list| *list == name);
+    let is_list = ACCESS_LISTS.contains(&name);
     is_list || name.starts_with(b"user.") && !name.starts_with(OWN_ATTRIBUTES)
 }
 

@@ -27,8 +27,25 @@ fn the_first_bytes_tell_what_is_spoken() {
     check(b"*1\r\n$4\r\nPING\r\n", Some(Speech::Other));
     check(b"\x00\x00\x00\x08\x04\xd2\x16\x2f", Some(Speech::Other));
     check(b"\r\n", None);
-    check(&[b'\n'; 100], Some(Speech::Other));
-    check(&[b'A'; 33], Some(Speech::Other));
+    check(&[b'\n'; 100], Some(Speech::Http));
+    check(&[b'A'; 100], None);
+    check(&[b'A'; MAX_LINE + 1], Some(Speech::Http));
+    // What some server takes for a request.
+    check(b"M1 / HTTP/1.1\r\n", Some(Speech::Http));
+    check(b"!#$ / HTTP/1.1\r\n", Some(Speech::Http));
+    check(b"GET\x0b/ HTTP/1.1\r\n", Some(Speech::Http));
+    check(b"GET\r/ HTTP/1.1\n", Some(Speech::Http));
+    check(b"GET / http/1.1\r\n", Some(Speech::Http));
+    check(b"GET /\r\n", Some(Speech::Http));
+    check(b"GET http://evil.test/\r\n", Some(Speech::Http));
+    check(b"GET key\r\n", Some(Speech::Other));
+    // Protocols of which one cannot wait for the end of a line.
+    check(b"0\x0c\x02\x01\x01\x60\x07", Some(Speech::Other));
+    check(
+        b"0032git-upload-pack /x\0host=git.test\0",
+        Some(Speech::Other),
+    );
+    check(b"AMQP\0\0\x09\x01", Some(Speech::Other));
     let long = [b"GET /".as_slice(), &vec![b'a'; MAX_LINE]].concat();
     check(&long, Some(Speech::Http));
 }

@@ -1,6 +1,6 @@
-use std::net::IpAddr;
+use std::net::{IpAddr, UdpSocket};
 
-use super::special;
+use super::{is_own, special};
 
 #[test]
 fn only_addresses_of_the_public_internet_are_plain() {
@@ -68,4 +68,23 @@ fn only_addresses_of_the_public_internet_are_plain() {
     }
     let mapped = "::ffff:127.0.0.1".parse::<IpAddr>().unwrap();
     assert_eq!(special(mapped.to_canonical()), Some("a loopback address"));
+}
+
+#[test]
+fn addresses_of_this_machine_are_known() {
+    let mut own: Vec<IpAddr> = vec!["127.0.0.1".parse().unwrap()];
+    // Whatever it has besides; nothing is sent.
+    for (from, to) in [("0.0.0.0:0", "192.0.2.1:9"), ("[::]:0", "[2001:db8::1]:9")] {
+        let address = UdpSocket::bind(from).and_then(|socket| {
+            socket.connect(to)?;
+            socket.local_addr()
+        });
+        own.extend(address.map(|address| address.ip()));
+    }
+    for address in own {
+        assert!(is_own(address), "{address}");
+    }
+    for text in ["198.51.100.7", "203.0.113.9", "2001:db8::7"] {
+        assert!(!is_own(text.parse().unwrap()), "{text}");
+    }
 }

@@ -45,7 +45,7 @@ impl Told<'_> {
         }
         let mut text = String::new();
         for line in self.head() {
-            text.push_str(&format!("# {line}\n"));
+            text.push_str(&comment(&line));
         }
         if !toml.is_empty() {
             text.push('\n');
@@ -57,7 +57,7 @@ impl Told<'_> {
         }
         for withheld in withheld.iter().take(MOST_WITHHELD) {
             for line in told(withheld) {
-                text.push_str(&format!("# {line}\n"));
+                text.push_str(&comment(&line));
             }
         }
         let more = withheld.len().saturating_sub(MOST_WITHHELD);
@@ -69,8 +69,10 @@ impl Told<'_> {
     }
 
     fn head(&self) -> Vec<String> {
-        let line = self.line.replace('\n', " ");
-        let mut head = vec![format!("What `{line}` needs, as far as it was seen.")];
+        let mut head = vec![format!(
+            "What `{}` needs, as far as it was seen.",
+            self.line
+        )];
         match &self.outcome {
             Outcome::Enough => {
                 head.push("A second run, under these rules, went well.".to_owned());
@@ -155,6 +157,30 @@ impl Told<'_> {
             "toml": toml,
         })
     }
+}
+
+/// A line of a comment. Names are for others to choose, and must not end it: the text may be pasted into a
+/// configuration.
+fn comment(line: &str) -> String {
+    let clean = line.chars().map(|c| match c.is_control() {
+        true => char::REPLACEMENT_CHARACTER,
+        false => c,
+    });
+    format!("# {}\n", clean.collect::<String>())
+}
+
+/// The end of a warning about a path as a clause of its own.
+pub(super) fn clause(warning: &str) -> String {
+    let beginnings = [
+        ("and with it ", "it opens "),
+        ("which ", "it "),
+        ("in ", "it lies in "),
+    ];
+    let mut told = beginnings.iter().filter_map(|(old, new)| {
+        let rest = warning.strip_prefix(old)?;
+        Some(format!("{new}{rest}"))
+    });
+    told.next().unwrap_or_else(|| format!("it is {warning}"))
 }
 
 /// How much of what is not proposed is told.
