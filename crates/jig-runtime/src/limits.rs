@@ -143,7 +143,9 @@ fn written_bytes(bytes: u64) -> String {
 fn written_time(time: Duration) -> String {
     let milliseconds = time.as_millis();
     let units = [(3_600_000, "h"), (60_000, "m"), (1000, "s"), (1, "ms")];
-    let exact = units.into_iter().find(|(unit, _)| milliseconds.is_multiple_of(*unit));
+    let exact = units
+        .into_iter()
+        .find(|(unit, _)| milliseconds.is_multiple_of(*unit));
     let (unit, name) = exact.unwrap_or((1, "ms"));
     format!("\"{}{name}\"", milliseconds / unit)
 }

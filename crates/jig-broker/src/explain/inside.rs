@@ -164,8 +164,7 @@ fn has_rule(around: &Around<'_>, path: &ProjectPath) -> bool {
 fn is_named_only(around: &Around<'_>, path: &ProjectPath) -> bool {
     let policy = &around.inner.policy;
     let mut protected = policy.protected().iter();
-    policy.sensitive().find(path).is_some()
-        || protected.any(|guard| path.starts_with(&guard.path))
+    policy.sensitive().find(path).is_some() || protected.any(|guard| path.starts_with(&guard.path))
 }
 
 /// What is wanted, the most telling first.

@@ -164,7 +164,7 @@ fn understand(first: &[u8], headers: Vec<Header>) -> Result<Request, &'static st
         && upgrades == ["websocket"];
     let goes_on = |(name, _): &Header| {
         let name = name.to_ascii_lowercase();
-        !HOP_BY_HOP.contains(&name.as_str()) && !options.contains(&name)
+        !NOT_PASSED_ON.contains(&name.as_str()) && !options.contains(&name)
     };
     let headers = headers.into_iter().filter(goes_on).collect();
     Ok(Request {
@@ -322,8 +322,9 @@ fn authority(host: &str, port: u16) -> String {
 
 const BAD_HOST: &str = "its `Host` is not a host";
 
-/// Headers that are about the connection with us, or that are written anew.
-const HOP_BY_HOP: [&str; 12] = [
+/// Headers that are about the connection with us, that are written anew, or by which some servers let a proxy
+/// before them say another path than the one that was judged.
+const NOT_PASSED_ON: [&str; 14] = [
     "connection",
     "content-length",
     "host",
@@ -336,6 +337,8 @@ const HOP_BY_HOP: [&str; 12] = [
     "trailer",
     "transfer-encoding",
     "upgrade",
+    "x-original-url",
+    "x-rewrite-url",
 ];
 
 /// The longest head. A program could send one that never ends.

@@ -18,7 +18,8 @@ use jig_engine::{CallError, Preparation, Prepared};
 use jig_proto::Denial;
 use jig_runtime::StartError;
 use jig_sandbox::{
-    Bytes, Child, Enforcement, Exit, Limit, Limits, Network, Observer, SpawnError, SpawnRequest, Stdio, Tier,
+    Bytes, Child, Enforcement, Exit, Limit, Limits, Network, Observer, SpawnError, SpawnRequest,
+    Stdio, Tier,
 };
 use serde_json::json;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
@@ -54,7 +55,9 @@ fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<
     if let Some(word) = command.first().filter(|word| word.starts_with('-')) {
         // What looks like an option of ours was not known, and became the first word of the command.
         let hint = "hint: `jig run --help` lists the options; the command comes after `--`";
-        return Err(anyhow!(hint).context(format!("`{word}` is no option of jig run, and no program")));
+        return Err(
+            anyhow!(hint).context(format!("`{word}` is no option of jig run, and no program"))
+        );
     }
     if let Some(program) = command.first_mut()
         && program.contains('/')
@@ -66,13 +69,14 @@ fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<
         observe: !args.no_observe,
         ..Preparation::default()
     };
-    let mut prepared = engine
-        .prepare(&tool, &command, preparation)
-        .map_err(|error| match error {
-            CallError::Start { error, .. } => anyhow::Error::from(error),
-            CallError::Unconfinable { reason, .. } => not_held(reason),
-            error => error.into(),
-        })?;
+    let mut prepared =
+        engine
+            .prepare(&tool, &command, preparation)
+            .map_err(|error| match error {
+                CallError::Start { error, .. } => anyhow::Error::from(error),
+                CallError::Unconfinable { reason, .. } => not_held(reason),
+                error => error.into(),
+            })?;
     if args.dry_run {
         shown(args, &prepared, &limits, out)?;
         return Ok(Done::Ok);
@@ -106,7 +110,9 @@ fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<
     let (mut child, tree) = start(args, &prepared, end)?;
     let sockets = child.gateway.take();
     let gateway = sockets.map(|sockets| prepared.broker.open_gateway(sockets));
-    let gateway = gateway.transpose().context("cannot serve the network of the command")?;
+    let gateway = gateway
+        .transpose()
+        .context("cannot serve the network of the command")?;
     if let Some(reason) = &child.unobserved {
         out.note(&format!("jig: a refusal will not be explained: {reason}"));
     }
@@ -187,7 +193,10 @@ fn explained(args: &RunArgs, denials: &[Denial], out: &mut Output) {
         out.note(&format!("jig: refused: {}", printable(&denial.to_string())));
     }
     if !flags.is_empty() {
-        out.note(&format!("hint: to allow it, run it with: {}", flags.join(" ")));
+        out.note(&format!(
+            "hint: to allow it, run it with: {}",
+            flags.join(" ")
+        ));
     }
 }
 

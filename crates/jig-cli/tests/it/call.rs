@@ -232,10 +232,7 @@ fn every_decision_is_in_the_log() {
     let denied = &lines(&["--decision", "deny"])[0];
     assert_eq!(denied["target"], ".env");
     let hint = denied["hint"].as_str().unwrap();
-    assert!(
-        hint.ends_with("path = \".env\"\nread = true\n"),
-        "{hint}"
-    );
+    assert!(hint.ends_with("path = \".env\"\nread = true\n"), "{hint}");
     assert_eq!(lines(&["--tool", "fs_grep_files"]).len(), 1);
     assert_eq!(lines(&["--since", "1h"]).len(), 4);
     assert_eq!(lines(&["--until", "1h"]).len(), 0);

@@ -1,6 +1,6 @@
 //! Commands that use being watched, or what is said about them.
 
-use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
 
 use crate::desk::for_each_user;
@@ -13,7 +13,7 @@ fn a_watched_command_reaches_no_socket_of_the_host() {
     for_each_user(|desk| {
         let path = desk.workspace.home.join("service.sock");
         let _listener = UnixListener::bind(&path).unwrap();
-        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o777)).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o777)).unwrap();
         let script = format!(
             "import socket\ns = socket.socket(socket.AF_UNIX)\ntry:\n    s.connect('{path}')\n    \
              print('is ' + 'reached')\nexcept OSError as error:\n    print('is ' + 'refused')\n"
@@ -64,11 +64,12 @@ fn a_name_cannot_add_to_the_proposal() {
 #[test]
 fn a_name_cannot_add_to_the_command_that_makes_directories() {
     for_each_user(|desk| {
-        let script = "mkdir 'a;touch PWNED' 'b$(touch PWNED)'; : >'a;touch PWNED/f'; : >'b$(touch PWNED)/f'";
+        let script =
+            "mkdir 'a;touch PWNED' 'b$(touch PWNED)'; : >'a;touch PWNED/f'; : >'b$(touch PWNED)/f'";
         let text = suggested(desk, &["--", "sh", "-c", script]);
-        let line = text.lines().find_map(|line| line.split_once("mkdir "));
-        let line = line.filter(|(before, _)| before.starts_with("# It needs"));
-        let (_, words) = line.unwrap_or_else(|| panic!("{text}"));
+        let head = "# It needs these directories: mkdir ";
+        let words = text.lines().find_map(|line| line.strip_prefix(head));
+        let words = words.unwrap_or_else(|| panic!("{text}"));
         let shell = std::process::Command::new("sh")
             .args(["-c", &format!("printf '<%s>' {words}")])
             .current_dir(&desk.workspace.root)
@@ -102,6 +103,9 @@ fn no_directory_with_a_secret_in_it_is_proposed() {
         for closed in ["~/project", "~/.docker", "~/named", "~/link", "state"] {
             assert!(!given.contains(closed), "{closed}: {text}");
         }
-        assert!(text.contains("# - `~/.docker`: it holds something"), "{text}");
+        assert!(
+            text.contains("# - `~/.docker`: it holds something"),
+            "{text}"
+        );
     });
 }

@@ -53,7 +53,7 @@ fn nothing_that_was_granted_is_lost() {
     let desk = Desk::new();
     desk.workspace.write(
         "jig.toml",
-        "[tools.t]\nsource = 'local'\ncommand = 'true'\naccess.fs = [{ path = 'src', read = true, update = true }]\n",
+        "[tools.t]\nsource = 'local'\ncommand = 'true'\naccess.fs = [{ path = 'src', read = true, write = true }]\n",
     );
     desk.workspace.write("src/run.sh", "#!/bin/sh\necho run\n");
     desk.workspace.write("src/b.txt", "b\n");

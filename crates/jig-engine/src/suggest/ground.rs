@@ -82,6 +82,12 @@ impl Ground {
             || self.root.as_std_path().starts_with(directory)
     }
 
+    /// Whether a path lies in the user's home.
+    pub(super) fn is_of_home(&self, path: &Path) -> bool {
+        let is_above = |home: &PathBuf| path.starts_with(home);
+        self.home.as_ref().is_some_and(is_above)
+    }
+
     /// Whether a path is one of jig's own, which no tool is shown.
     pub(super) fn is_ours(&self, path: &Path) -> bool {
         let is_ours = |state: &PathBuf| path.starts_with(state);
@@ -147,7 +153,8 @@ pub(super) fn sensitive<'a>(list: &'a Sensitive, path: &Path) -> Option<&'a str>
 pub(super) fn holds_sensitive(list: &Sensitive, directory: &Path) -> bool {
     let mut names = names(directory).into_iter();
     let literal = list.patterns().filter(|pattern| !pattern.contains('*'));
-    let mut literal = literal.map(|pattern| pattern.trim_start_matches("./").trim_start_matches('/'));
+    let mut literal =
+        literal.map(|pattern| pattern.trim_start_matches("./").trim_start_matches('/'));
     names.any(|name| by_name(list, &directory.join(name)).is_some())
         // Some are sensitive in a directory of a certain name only.
         || literal.any(|below| kind(&directory.join(below)).is_some())

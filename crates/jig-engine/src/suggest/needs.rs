@@ -272,10 +272,10 @@ fn names(path: &ProjectPath) -> Vec<String> {
     path.components().map(str::to_owned).collect()
 }
 
-/// Whether a directory at the top of the workspace can be made for a command. An empty repository is none, and
-/// a name that the next run would not choose again helps nobody.
+/// Whether a directory at the top of the workspace can be made for a command. An empty repository is none, a
+/// name that the next run would not choose again helps nobody, and some names nobody should have to type.
 fn may_be_made(name: &str) -> bool {
-    name != ".git" && !is_generated(name)
+    name != ".git" && !is_generated(name) && !name.contains(char::is_control)
 }
 
 /// Whether a name looks as if the next run would choose another: it holds a number, or a hash.

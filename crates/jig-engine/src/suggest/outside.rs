@@ -146,12 +146,8 @@ impl Using<'_> {
             return;
         }
         let is_private = path.starts_with(&learner.ground.private_home);
-        let is_homely = learner
-            .ground
-            .home
-            .as_ref()
-            .is_some_and(|home| path.starts_with(home));
-        let is_left_out = !is_homely && IGNORED.iter().any(|place| path.starts_with(place));
+        let is_left_out =
+            !learner.ground.is_of_home(path) && IGNORED.iter().any(|place| path.starts_with(place));
         let Some(kind) = ground::kind(path).filter(|_| !is_private && !is_left_out) else {
             return;
         };
@@ -211,7 +207,8 @@ impl Using<'_> {
         let learner = self.learner;
         let text = path.to_string_lossy();
         let is_own = text.starts_with('@')
-            || PRIVATE.iter().any(|place| path.starts_with(place))
+            || !learner.ground.is_of_home(path)
+                && PRIVATE.iter().any(|place| path.starts_with(place))
             || path.starts_with(&learner.ground.private_home)
             || learner.ground.relative(path).is_some();
         if is_own || ground::kind(path).is_none() {

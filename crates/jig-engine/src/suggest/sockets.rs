@@ -21,7 +21,9 @@ pub(super) fn shown(profile: &Profile, root: &Path) -> Vec<PathBuf> {
         let is_private = |above: &Path| profile.private.iter().any(|own| own.path == above);
         let rights = |above: &Path| {
             let mut rules = profile.paths.iter();
-            rules.find(|rule| rule.path == above).map(|rule| rule.rights)
+            rules
+                .find(|rule| rule.path == above)
+                .map(|rule| rule.rights)
         };
         // The deepest that is said about a path decides.
         let decided = path.ancestors().find_map(|above| match rights(above) {

@@ -64,7 +64,10 @@ fn a_name_cannot_add_to_a_rule() {
     ];
     let scene = Scene::new(&["ws/src/x", "home/y"], &["r src"]);
     for name in names {
-        for (place, header) in [("ws", "[[tools.t.access.fs]]"), ("home", "[tools.t.sandbox]")] {
+        for (place, header) in [
+            ("ws", "[[tools.t.access.fs]]"),
+            ("home", "[tools.t.sandbox]"),
+        ] {
             std::fs::write(scene.tree.root().join(place).join(name), "").unwrap();
             let denials = scene.explain(&[&format!("r {place}/{name}")]);
             assert_eq!(denials.len(), 1, "{name:?}: {denials:#?}");

@@ -52,6 +52,11 @@ fn a_head_is_written_as_it_was_understood() {
         "GET /a HTTP/1.1\r\nhost: API.test\r\nAccept:*/*\r\nTE: trailers\r\n\r\n",
         "GET /a HTTP/1.1\r\nHost: api.test\r\nAccept: */*\r\nConnection: close\r\n\r\n",
     );
+    // Another path than the one that is judged.
+    check(
+        "GET /a HTTP/1.1\r\nHost: api.test\r\nX-Original-URL: /b\r\nx-rewrite-url: /b\r\n\r\n",
+        "GET /a HTTP/1.1\r\nHost: api.test\r\nConnection: close\r\n\r\n",
+    );
     check(
         "POST /a HTTP/1.0\r\nContent-Length: 007\r\n\r\n",
         "POST /a HTTP/1.0\r\nHost: api.test\r\nContent-Length: 7\r\nConnection: close\r\n\r\n",

@@ -19,7 +19,10 @@ pub(in crate::cmd) struct Host<'a> {
 /// The rule for `HOST`, `HOST:PORT`, `SCHEME://HOST[:PORT][/PATH]`, as TOML.
 pub(super) fn rule(text: &str) -> anyhow::Result<String> {
     let host = parse(text)?;
-    let mut parts = vec![format!("host={}", json!(host.host)), "allow=true".to_owned()];
+    let mut parts = vec![
+        format!("host={}", json!(host.host)),
+        "allow=true".to_owned(),
+    ];
     if let Some(scheme) = host.scheme {
         parts.push(format!("scheme={}", json!(scheme)));
     }
@@ -43,12 +46,15 @@ pub(in crate::cmd) fn parse(text: &str) -> anyhow::Result<Host<'_>> {
         None => (rest, ""),
     };
     if place.contains('@') {
-        bail!("`{text}` names a user: a rule is on a host, such as `--net {}`", after_user(place));
+        bail!(
+            "`{text}` names a user: a rule is on a host, such as `--net {}`",
+            after_user(place)
+        );
     }
-    let (host, port) = host_and_port(place)
-        .ok_or_else(|| anyhow!("hint: write HOST, HOST:PORT or SCHEME://HOST").context(format!(
-            "`{text}` is not a host"
-        )))?;
+    let (host, port) = host_and_port(place).ok_or_else(|| {
+        anyhow!("hint: write HOST, HOST:PORT or SCHEME://HOST")
+            .context(format!("`{text}` is not a host"))
+    })?;
     Ok(Host {
         host,
         scheme,

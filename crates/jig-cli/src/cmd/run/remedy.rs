@@ -59,7 +59,8 @@ fn access(access: &Table, flags: &mut Vec<String>) -> Option<()> {
                     let scheme = text(rule, "scheme").map(|scheme| format!("{scheme}://"));
                     let port = rule.get("port").and_then(Value::as_integer);
                     let port = port.map(|port| format!(":{port}"));
-                    let place = [scheme.unwrap_or_default(), host, port.unwrap_or_default()].concat();
+                    let place =
+                        [scheme.unwrap_or_default(), host, port.unwrap_or_default()].concat();
                     format!("--net {}", quoted(&place))
                 }
                 "env" => format!("--env {}", quoted(text(rule, "name")?)),

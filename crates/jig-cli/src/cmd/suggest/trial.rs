@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
 use camino::Utf8PathBuf;
-use jig_broker::Gateway;
 use jig_engine::{Rehearsal, Run};
 use jig_sandbox::{Child, Exit, SpawnError, SpawnRequest, Stdio};
 
@@ -95,7 +94,8 @@ impl Trial {
         let (exit, interrupted) = self.wait(&child)?;
         let observation = observer.finish();
         drop(child);
-        let denials = gateway.map(Gateway::close).unwrap_or_default();
+        let denials = gateway.map(|gateway| gateway.close_watched(&observation));
+        let denials = denials.unwrap_or_default();
         Ok(Ok(Ended {
             exit,
             run: rehearsal.end(observation, denials)?,

@@ -95,7 +95,7 @@ impl Told<'_> {
         }
         let make = &self.proposal.make;
         if !make.is_empty() && !self.lesson.is_written {
-            let names: Vec<String> = make.iter().map(ToString::to_string).collect();
+            let names: Vec<String> = make.iter().map(|path| word(path.as_str())).collect();
             head.push(format!(
                 "It needs these directories: mkdir {}",
                 names.join(" ")
@@ -167,6 +167,19 @@ fn comment(line: &str) -> String {
         false => c,
     });
     format!("# {}\n", clean.collect::<String>())
+}
+
+/// A name as a word for a shell.
+fn word(name: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "._/+@%=:,-".contains(c);
+    let name = match name.starts_with('-') {
+        true => format!("./{name}"),
+        false => name.to_owned(),
+    };
+    match name.chars().all(is_plain) {
+        true => name,
+        false => format!("'{}'", name.replace('\'', r"'\''")),
+    }
 }
 
 /// The end of a warning about a path as a clause of its own.

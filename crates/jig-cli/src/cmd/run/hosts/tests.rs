@@ -4,8 +4,14 @@ use super::rule;
 fn a_host_becomes_a_rule() {
     let check = |text, expected: &str| assert_eq!(rule(text).unwrap(), expected, "{text}");
     check("example.com", r#"{host="example.com",allow=true}"#);
-    check("example.com:8443", r#"{host="example.com",allow=true,port=8443}"#);
-    check("ssh://git.example.com", r#"{host="git.example.com",allow=true,scheme="ssh"}"#);
+    check(
+        "example.com:8443",
+        r#"{host="example.com",allow=true,port=8443}"#,
+    );
+    check(
+        "ssh://git.example.com",
+        r#"{host="git.example.com",allow=true,scheme="ssh"}"#,
+    );
     check(
         "https://example.com:444/",
         r#"{host="example.com",allow=true,scheme="https",port=444}"#,
@@ -16,7 +22,10 @@ fn a_host_becomes_a_rule() {
     );
     check("[::1]:80", r#"{host="::1",allow=true,port=80}"#);
     check("::1", r#"{host="::1",allow=true}"#);
-    check("127.0.0.1:5432", r#"{host="127.0.0.1",allow=true,port=5432}"#);
+    check(
+        "127.0.0.1:5432",
+        r#"{host="127.0.0.1",allow=true,port=5432}"#,
+    );
 }
 
 #[test]

@@ -37,7 +37,10 @@ fn every_kind_of_rule_has_its_flag() {
 
 #[test]
 fn a_hint_that_says_more_is_not_cut() {
-    assert_eq!(of_hint("[tools.x.access.commands.git]\nargs = [[\"log\"]]\n"), None);
+    assert_eq!(
+        of_hint("[tools.x.access.commands.git]\nargs = [[\"log\"]]\n"),
+        None
+    );
     assert_eq!(of_hint("[tools.x]\nrepeatable = true\n"), None);
     assert_eq!(of_hint("not TOML"), None);
 }
