@@ -66,7 +66,7 @@ pub use run::{Preparation, Prepared};
 #[cfg(unix)]
 pub use suggest::{
     Evidence, LearnError, Learner, Proposal, ProposedPath, ProposedPreset, ProposedRule, Rehearsal,
-    Run, Withheld, how_often,
+    Run, Withheld,
 };
 pub use turn::Turn;
 

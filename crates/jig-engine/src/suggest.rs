@@ -35,7 +35,7 @@ use ground::Ground;
 pub(crate) use layers::lay;
 use outside::Showing;
 
-pub use evidence::{Evidence, how_often};
+pub use evidence::Evidence;
 pub use proposal::{Proposal, ProposedPath, ProposedPreset, ProposedRule, Withheld};
 pub use rehearse::Rehearsal;
 

@@ -61,6 +61,11 @@ pub(super) fn program(around: &Around<'_>, name: &str, path: &Path) -> Denial {
     let Some(directory) = path.parent() else {
         return denial;
     };
+    if around.is_broad(directory) || around.holds_what_is_withheld(directory) {
+        let advice = "its directory holds more than programs, so no rule is offered that opens it: put the program \
+                      into the workspace, below a path whose rule has `execute = true`";
+        return advise(denial, advice);
+    }
     let hint = sandbox_toml::system(
         around,
         &Entry {

@@ -38,9 +38,18 @@ pub(crate) fn run(args: &SuggestArgs, global: &Global, out: &mut Output) -> anyh
     remark(&format!(
         "jig: watching `{line}`; what it changes goes into a layer, and is thrown away"
     ));
+    let mut starts = 1;
     let watched = loop {
         let rehearsal = learner.wide(&engine).map_err(explained)?;
-        let ended = trial.watched(rehearsal)??;
+        let ended = match trial.watched(rehearsal)? {
+            Ok(ended) => ended,
+            // What is to be hidden may be gone by the time at which it is: sockets come and go.
+            Err(_) if starts < MOST_STARTS => {
+                starts += 1;
+                continue;
+            }
+            Err(unheld) => return Err(unheld),
+        };
         learner.saw(ended.run);
         if ended.interrupted {
             return Ok(Done::Passed(ended.exit));
@@ -367,6 +376,9 @@ fn make(path: &Utf8Path) -> std::io::Result<()> {
         done => done,
     }
 }
+
+/// How often the start of the first run is tried.
+const MOST_STARTS: usize = 3;
 
 /// Room is left for what tells it from another.
 const LONGEST_NAME: usize = 50;

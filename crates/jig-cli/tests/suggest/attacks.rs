@@ -22,7 +22,9 @@ fn a_watched_command_reaches_no_socket_of_the_host() {
         let ran = desk.run(&["suggest", "--", "python3", "reach.py"]);
         assert!(ran.err.contains("is refused"), "{ran:?}");
         assert!(!ran.err.contains("is reached"), "{ran:?}");
-        assert!(ran.out.contains("it is the socket of a service"), "{ran:?}");
+        // Below `/tmp`, where a command has sockets of its own, nothing is said.
+        let is_told = ran.out.contains("it is the socket of a service");
+        assert!(is_told || path.starts_with("/tmp"), "{ran:?}");
     });
 }
 

@@ -37,7 +37,7 @@ impl Workspace {
     fn new() -> Self {
         let elsewhere = tempfile::Builder::new()
             .prefix("jig-test-")
-            .tempdir_in("/nosrv");
+            .tempdir_in("/srv");
         Self::of(elsewhere.or_else(|_| tempfile::tempdir()).unwrap())
     }
 

@@ -27,7 +27,7 @@ impl Evidence {
         self.count = self.count.saturating_add(other.count);
     }
 
-    /// `by cargo, rustc (tens of times)`
+    /// `by cargo, rustc (repeatedly)`
     pub fn told(&self) -> String {
         format!("by {} ({})", self.names(), how_often(self.count))
     }
@@ -72,14 +72,11 @@ fn done(one: Capability) -> &'static str {
     }
 }
 
-/// How often something was done, in words that do not change with every run.
-pub fn how_often(count: u64) -> &'static str {
+/// How often something was done, in words that do not change from run to run, as numbers do.
+fn how_often(count: u64) -> &'static str {
     match count {
         0 | 1 => "once",
-        2..10 => "a few times",
-        10..100 => "tens of times",
-        100..1000 => "hundreds of times",
-        _ => "thousands of times",
+        _ => "repeatedly",
     }
 }
 

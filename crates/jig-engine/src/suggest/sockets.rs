@@ -67,7 +67,6 @@ fn real(path: &Path) -> Option<PathBuf> {
 }
 
 #[expect(
-    clippy::disallowed_methods,
     clippy::disallowed_types,
     reason = "a table of the kernel is no file of a workspace"
 )]

@@ -84,3 +84,21 @@ fn a_name_cannot_add_to_a_rule() {
         }
     }
 }
+
+/// A search path that leads through the home must not open the home for the sake of one program.
+#[test]
+fn no_rule_opens_the_home_for_a_program() {
+    let mut scene = Scene::new(
+        &["home/helper! = #!/bin/sh", "home/bin/other! = #!/bin/sh"],
+        &[],
+    );
+    let home = scene.tree.root().join("home");
+    scene.settings.host_path = format!("{}:{}/bin", home.display(), home.display()).into();
+    let hints = |name: &str| {
+        let denials = scene.explain(&[&format!("l /usr/bin/{name}")]);
+        assert_eq!(denials.len(), 1, "{denials:#?}");
+        denials[0].hint.clone()
+    };
+    assert_eq!(hints("helper"), None);
+    assert!(hints("other").is_some_and(|hint| hint.contains("\"~/bin\"")));
+}

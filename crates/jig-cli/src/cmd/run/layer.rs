@@ -356,7 +356,15 @@ fn outcome(outcomes: &[(At, Applied)]) -> String {
     let done: usize = outcomes.iter().map(|(_, applied)| applied.done.len()).sum();
     let noun = if done == 1 { "change" } else { "changes" };
     let mut text = format!("jig: {done} {noun} applied\n");
+    let mut left_out = 0;
+    let mut told = 0;
     let mut add = |at: &At, change: &Change, why: &str| {
+        // A tool can make as many names as it likes that cannot be applied.
+        if told == SHOWN_PATHS {
+            left_out += 1;
+            return;
+        }
+        told += 1;
         let path = on_one_line(&at.shown(change));
         let kind = change.kind.name();
         text.push_str(&format!(
@@ -374,6 +382,9 @@ fn outcome(outcomes: &[(At, Applied)]) -> String {
         for failed in &applied.failed {
             add(at, &failed.change, &failed.why);
         }
+    }
+    if left_out > 0 {
+        text.push_str(&format!("jig: not applied: {left_out} more\n"));
     }
     for kept in outcomes
         .iter()
