@@ -20,9 +20,9 @@ use crate::workspace::{self, Project};
 
 pub(crate) fn run(args: &SuggestArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
     let mut lesson = Lesson::new(args, global)?;
-    let (engine, tool) = (lesson.engine(&lesson.additions.clone(), out)?, &lesson.tool);
+    let engine = lesson.engine(&lesson.additions, out)?;
     let command = lesson.started(args)?;
-    let learner = Learner::new(&engine, tool, &command, args.width);
+    let learner = Learner::new(&engine, &lesson.tool, &command, args.width);
     let mut learner = learner.map_err(explained)?;
     let trial = Trial {
         tokens: interrupt::tokens()?,
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &SuggestArgs, global: &Global, out: &mut Output) -> anyh
         cwd: lesson.cwd.clone(),
         time: engine
             .config()
-            .tool(tool)
+            .tool(&lesson.tool)
             .and_then(|tool| tool.sandbox.limits.time),
     };
 
@@ -72,17 +72,12 @@ pub(crate) fn run(args: &SuggestArgs, global: &Global, out: &mut Output) -> anyh
         return Ok(Done::Passed(watched));
     }
     let (proposal, enough) = lesson.tried(&mut learner, &trial, out)?;
-    let proposal = match enough {
-        Enough::Yes => proposal,
+    let (outcome, done) = match enough {
         Enough::Interrupted(exit) => return Ok(Done::Passed(exit)),
-        Enough::No(_) => proposal,
+        Enough::No(ended) => (words::Outcome::NotEnough(ended.exit, ended.tail), Done::Bad),
+        Enough::Yes => (words::Outcome::Enough, Done::Ok),
     };
-    let outcome = match &enough {
-        Enough::No(ended) => words::Outcome::NotEnough(ended.exit, ended.tail.clone()),
-        _ => words::Outcome::Enough,
-    };
-    let is_enough = matches!(enough, Enough::Yes);
-    if is_enough && args.write {
+    if args.write && matches!(done, Done::Ok) {
         lesson.write(&proposal)?;
     }
     let told = words::Told {
@@ -92,10 +87,7 @@ pub(crate) fn run(args: &SuggestArgs, global: &Global, out: &mut Output) -> anyh
         outcome,
     };
     told.print(out)?;
-    Ok(match is_enough {
-        true => Done::Ok,
-        false => Done::Bad,
-    })
+    Ok(done)
 }
 
 /// Whether the proposed rules are enough for the command.

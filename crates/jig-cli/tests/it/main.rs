@@ -16,6 +16,7 @@ mod explain;
 mod pty_run;
 mod run;
 mod run_layer;
+mod run_layer_attacks;
 mod run_work;
 mod seat;
 mod station;

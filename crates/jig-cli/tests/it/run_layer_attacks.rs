@@ -1,0 +1,104 @@
+//! Commands that try to bring more through a layer than their rules give them.
+
+use std::os::unix::fs::PermissionsExt as _;
+
+use super::desk::for_each_user;
+
+/// What no direct run could do, applying a layer does not do either.
+#[test]
+fn a_layer_brings_nothing_that_the_rules_withhold() {
+    for_each_user(|desk| {
+        let workspace = &desk.workspace;
+        workspace.write(
+            "jig.toml",
+            r#"
+            [tools.held]
+            source = "local"
+            command = "true"
+            [[tools.held.access.fs]]
+            path = "."
+            read = true
+            write = true
+            execute = true
+            [[tools.held.access.fs]]
+            path = "closed"
+            [[tools.held.access.fs]]
+            path = "fixed"
+            read = true
+            "#,
+        );
+        workspace.write("closed/secret", "secret\n");
+        workspace.write("fixed/file", "fixed\n");
+        workspace.write(".env", "TOKEN=1\n");
+        workspace.write(".git/config", "[core]\n");
+        workspace.write("kept/file", "kept\n");
+        workspace.write("outer/file", "outer\n");
+        let before = std::fs::read_to_string(desk.path("jig.toml")).unwrap();
+        // Marks of overlayfs that a command sets itself are no marks.
+        let script = r#"
+            echo x > jig.toml; echo x > .env; echo x >> .git/config; mv .git moved
+            mkdir -p .git/hooks sub/.git/hooks; echo x > .git/hooks/pre-commit; echo x > sub/.git/hooks/pre-commit
+            rm -rf closed fixed; mv closed open; mv fixed loose; echo x > fixed/file
+            echo x > program; chmod 6755 program; mknod device c 1 3; mkfifo pipe
+            rm -rf outer; ln -s /etc outer; echo x > outer/jig-was-here
+            python3 -c '
+import os
+for path in [".", "kept", "kept/file"]:
+    for name, value in [("opaque", b"y"), ("whiteout", b"y"), ("redirect", b"/etc"), ("metacopy", b"")]:
+        try: os.setxattr(path, "user.overlay." + name, value)
+        except OSError: pass
+'
+            true
+        "#;
+        let words = ["run", "--policy", "held", "--overlay", "--apply", "--"];
+        let ran = desk.run(&[&words[..], &["sh", "-c", script]].concat());
+        let text = |path: &str| std::fs::read_to_string(desk.path(path)).unwrap_or_default();
+        assert_eq!(text("jig.toml"), before, "{ran:?}");
+        for (path, expected) in [
+            ("closed/secret", "secret\n"),
+            ("fixed/file", "fixed\n"),
+            (".env", "TOKEN=1\n"),
+            (".git/config", "[core]\n"),
+            ("kept/file", "kept\n"),
+        ] {
+            assert_eq!(text(path), expected, "{path}: {ran:?}");
+        }
+        for path in ["open", "loose", "device", "pipe", ".git/hooks/pre-commit"] {
+            assert!(!desk.path(path).exists(), "{path}: {ran:?}");
+        }
+        assert!(!desk.path("sub/.git/hooks/pre-commit").exists(), "{ran:?}");
+        let program = desk.path("program").metadata().unwrap();
+        assert_eq!(program.permissions().mode() & 0o7000, 0, "{ran:?}");
+        // The link came, as it would have, and nobody went through it.
+        let outer = desk.path("outer").symlink_metadata().unwrap();
+        assert!(outer.is_symlink(), "{ran:?}");
+        assert!(!std::path::Path::new("/etc/jig-was-here").exists());
+    });
+}
+
+/// A name cannot add lines to the list of changes, nor steer the terminal.
+#[test]
+fn a_name_forges_no_line_of_the_list() {
+    for_each_user(|desk| {
+        let script = "touch \"$(printf 'x\\n  M README.md\\033[2J')\" \"$(printf 'y\\377')\"";
+        let ran = desk.run(&[
+            "run",
+            "--overlay",
+            "--discard",
+            "--write",
+            ".",
+            "--",
+            "sh",
+            "-c",
+            script,
+        ]);
+        assert!(
+            !ran.err
+                .lines()
+                .any(|line| line.trim_start() == "M README.md"),
+            "{ran:?}"
+        );
+        assert!(!ran.err.contains("\u{1b}[2J"), "{ran:?}");
+        assert!(ran.err.contains("2 created"), "{ran:?}");
+    });
+}
