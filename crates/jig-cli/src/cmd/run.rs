@@ -18,8 +18,7 @@ use jig_engine::{CallError, Preparation, Prepared};
 use jig_proto::Denial;
 use jig_runtime::StartError;
 use jig_sandbox::{
-    Bytes, Child, Enforcement, Exit, Limit, Limits, Network, Observer, SpawnError, SpawnRequest,
-    Stdio, Tier,
+    Bytes, Child, Enforcement, Exit, Limit, Limits, Observer, SpawnError, SpawnRequest, Stdio, Tier,
 };
 use serde_json::json;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
@@ -66,7 +65,8 @@ fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<
         *program = workspace::current()?.join(&*program).into_string();
     }
     let preparation = Preparation {
-        observe: !args.no_observe,
+        // What would only explain a refusal is not part of what is enforced.
+        observe: !args.no_observe && !args.dry_run,
         ..Preparation::default()
     };
     let mut prepared =
@@ -427,7 +427,7 @@ fn shown(
         confined.program.as_os_str().to_string_lossy(),
     ));
     text.push_str(&field("starts in", confined.cwd.display()));
-    text.push_str(&field("network", network(&profile.network)));
+    text.push_str(&field("network", network(prepared)));
     text.push_str(&field("env", names.join(" ")));
     text.push_str(&field("limits", limits::listed(limits)));
     if args.overlay {
@@ -473,14 +473,12 @@ fn size(bytes: u64) -> String {
     }
 }
 
-fn network(network: &Network) -> String {
-    match network {
-        Network::None => "none".to_owned(),
-        Network::Gateway(gateway) => {
-            let ports: Vec<String> = gateway.ports.iter().map(u16::to_string).collect();
-            format!("the hosts of its rules, on ports {}", ports.join(", "))
-        }
-        _ => "that of the host".to_owned(),
+/// What of the network its rules open. There may be a gateway without rules, which only explains refusals.
+fn network(prepared: &Prepared) -> String {
+    let ports: Vec<String> = prepared.policy.ports().iter().map(u16::to_string).collect();
+    match ports.is_empty() {
+        true => "none".to_owned(),
+        false => format!("the hosts of its rules, on ports {}", ports.join(", ")),
     }
 }
 

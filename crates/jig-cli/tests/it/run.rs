@@ -345,31 +345,31 @@ fn limits_are_told() {
                 &["--time", "300ms"][..],
                 "exec sleep 60",
                 124,
-                "jig: the command ran longer than 300ms and was ended\n",
+                "jig: the command ran longer than 300ms and was ended; allow more with --time 1s\n",
             ),
             (
                 &["--memory", "96MiB"],
                 "for i in 1 2 3 4; do (head -c 40000000 /dev/zero; sleep 60) | tail -c 40000000 & done; wait",
                 124,
-                "jig: the command used more than 96 MiB of memory and was ended\n",
+                "jig: the command used more than 96 MiB of memory and was ended; allow more with --memory 192MiB\n",
             ),
             (
                 &["--processes", "40"],
                 "exec python3 -c 'import subprocess, time\nall = []\ntry:\n  while True: all.append(subprocess.Popen([\"sleep\", \"60\"]))\nexcept OSError: time.sleep(0.5)'",
                 0,
-                "jig: the command could not start more than 40 processes and threads\n",
+                "jig: the command could not start more than 40 processes and threads; allow more with --processes 80\n",
             ),
             (
                 &["--file-size", "1MiB"],
                 "exec head -c 2000000 /dev/zero > big",
                 128 + 25,
-                "jig: the command could not write a file of more than 1 MiB\n",
+                "jig: the command could not write a file of more than 1 MiB; allow more with --file-size 2MiB\n",
             ),
             (
                 &["--descriptors", "30"],
                 "exec python3 -c 'import time, os\nwhile True:\n  try: os.open(\"/dev/null\", 0)\n  except OSError: break\ntime.sleep(0.5)'",
                 0,
-                "jig: the command could not open more than 30 files in one process\n",
+                "jig: the command could not open more than 30 files in one process; allow more with --descriptors 60\n",
             ),
         ] {
             let ran = desk.run(&[&["run"], args, &["--", "sh", "-c", script]].concat());
