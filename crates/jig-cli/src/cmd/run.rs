@@ -187,6 +187,9 @@ fn explained(args: &RunArgs, denials: &[Denial], out: &mut Output) {
     };
     for denial in denials {
         let mut denial = denial.clone();
+        if args.policy.is_none() {
+            denial.advice = denial.advice.map(|advice| remedy::advice(&advice));
+        }
         if denial.hint.as_deref().and_then(remedy::of_hint).is_some() && !flags.is_empty() {
             denial.hint = None;
         }

@@ -23,6 +23,18 @@ pub(super) fn flags(denials: &[Denial]) -> Vec<String> {
     all
 }
 
+/// An advice to name a path in the configuration, as one to give a flag. Others stay as they are.
+pub(super) fn advice(text: &str) -> String {
+    let told = |text: &str| {
+        let (before, rest) = text.split_once("add \"")?;
+        let (path, after) = rest.split_once("\" to `sandbox.system`")?;
+        // A path that had to be escaped would not be the same for a shell.
+        let is_plain = !path.contains('\\');
+        is_plain.then(|| format!("{before}run it with {}{after}", file(path, false)))
+    };
+    told(text).unwrap_or_else(|| text.to_owned())
+}
+
 /// The flags that stand for a hint; `None` if it says more than flags can.
 pub(super) fn of_hint(hint: &str) -> Option<Vec<String>> {
     let table: Table = hint.parse().ok()?;

@@ -1,4 +1,4 @@
-use super::of_hint;
+use super::{advice, of_hint};
 
 fn check(hint: &str, expected: &str) {
     let flags = of_hint(hint).map(|flags| flags.join(" "));
@@ -43,4 +43,17 @@ fn a_hint_that_says_more_is_not_cut() {
     );
     assert_eq!(of_hint("[tools.x]\nrepeatable = true\n"), None);
     assert_eq!(of_hint("not TOML"), None);
+}
+
+#[test]
+fn an_advice_on_the_configuration_is_one_on_flags() {
+    let text = "no rule is offered; if that is meant, add \"~/.bashrc\" to `sandbox.system`";
+    let expected = "no rule is offered; if that is meant, run it with --read ~/.bashrc";
+    assert_eq!(advice(text), expected);
+    assert_eq!(
+        advice("write into the workspace"),
+        "write into the workspace"
+    );
+    let odd = "add \"a\\\"b\" to `sandbox.system`";
+    assert_eq!(advice(odd), odd);
 }
