@@ -75,7 +75,8 @@ impl Engine {
                 tree: tree_limits(tool),
             },
             terminal: tool.terminal.map(|(rows, cols)| Size::new(rows, cols)),
-            observe: tool.sandbox.observe,
+            // A second run would need a second layer: one whose changes go to a layer is watched at once.
+            observe: tool.sandbox.observe || (tool.repeatable && tool.overlay.is_some()),
             repeatable: tool.repeatable,
             max_result: self.most(tool),
             warnings,

@@ -113,7 +113,7 @@ pub(super) fn own_directory(parent: BorrowedFd<'_>, name: &CStr) -> Result<Own, 
     })
 }
 
-/// As [`file`], in a layer: one that a tool has closed is opened all the same.
+/// As [`file()`], in a layer: one that a tool has closed is opened all the same.
 pub(super) fn own_file(parent: BorrowedFd<'_>, name: &CStr) -> Result<OwnedFd, Errno> {
     match file(parent, name) {
         Err(Errno::ACCESS) => {
