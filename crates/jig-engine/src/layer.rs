@@ -99,7 +99,7 @@ impl Engine {
         if changes.is_empty() {
             return Ok(content);
         }
-        let summary = summary(&changes);
+        let summary = ChangeKind::counted(changes.iter());
         let (agreed, why) = match mode {
             OverlayMode::Apply => (true, None),
             OverlayMode::Discard => (false, None),
@@ -156,26 +156,6 @@ impl Engine {
         }
         Ok((told, applied.kept))
     }
-}
-
-/// `2 created, 1 deleted`, of files and links.
-fn summary(changes: &[Change]) -> String {
-    let kinds = [
-        ChangeKind::Created,
-        ChangeKind::Modified,
-        ChangeKind::Deleted,
-        ChangeKind::Retyped,
-    ];
-    let counts = kinds.map(|kind| {
-        let of_kind = changes.iter().filter(|change| change.kind == kind).count();
-        (of_kind, kind.name())
-    });
-    let counts: Vec<String> = counts
-        .into_iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, name)| format!("{count} {name}"))
-        .collect();
-    counts.join(", ")
 }
 
 /// The changes for whoever decides: all of their names first, so that no large diff hides one, and then the

@@ -133,10 +133,16 @@ fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<
     let observation = observation.unwrap_or_default();
     let gateway = gateway.map(|gateway| gateway.close_watched(&observation));
     let mut denials = gateway.unwrap_or_default();
-    let (broker, confined) = (&prepared.broker, &prepared.confined);
-    denials.extend(broker.explain(&observation, confined, &prepared.root));
-    // What a layer brings is looked at as what the command left is, so it comes before.
     let went_well = exit.is_success() && !timed_out && !reached.contains(&Limit::Memory);
+    // What a command that went well was refused, it did not need.
+    if !went_well {
+        let (broker, confined) = (&prepared.broker, &prepared.confined);
+        let seen = broker.explain(&observation, confined, &prepared.root);
+        // The gateway has written its own.
+        broker.audit_denials(&seen);
+        denials.extend(seen);
+    }
+    // What a layer brings is looked at as what the command left is, so it comes before.
     let settled = match layers {
         Some(layers) => layer::settle(layers, args, &prepared, went_well, out)?,
         None => true,
@@ -166,8 +172,7 @@ fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<
         let told = limit.told(height);
         out.note(&format!("jig: the command {told}; allow more with {flag}"));
     }
-    // What a command that went well was refused, it did not need.
-    if ended_by_limit || !exit.is_success() {
+    if !went_well {
         explained(args, &denials, out);
     }
     Ok(match ended_by_limit {

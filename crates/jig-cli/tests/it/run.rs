@@ -336,6 +336,28 @@ const CANARIES: [&str; 8] = [
     "GIT_DIR",
 ];
 
+/// What a failed command was refused is in the log as well, with what would allow it.
+#[test]
+fn refused_files_are_in_the_log() {
+    for_each_user(|desk| {
+        std::fs::write(desk.path(".env"), "KEY=1\n").unwrap();
+        let ran = desk.run(&["run", "--", "cat", ".env"]);
+        assert!(ran.err.contains("--read .env"), "{ran:?}");
+        let log = desk.run(&["log", "--decision", "deny"]).out;
+        for part in ["sandbox.read", ".env", "path = \".env\""] {
+            assert!(log.contains(part), "{log}");
+        }
+        // One that went well did not need what it was refused.
+        let before = log.lines().count();
+        assert_eq!(
+            desk.run(&["run", "--", "sh", "-c", "cat .env; true"]).code,
+            Some(0)
+        );
+        let after = desk.run(&["log", "--decision", "deny"]).out.lines().count();
+        assert_eq!(after, before);
+    });
+}
+
 /// Each limit says what it was, in one line.
 #[test]
 fn limits_are_told() {

@@ -96,6 +96,22 @@ pub enum ChangeKind {
 }
 
 impl ChangeKind {
+    /// How many changes there are of each kind: `2 created, 1 deleted`.
+    pub fn counted<'c>(changes: impl Iterator<Item = &'c Change> + Clone) -> String {
+        let kinds = [
+            ChangeKind::Created,
+            ChangeKind::Modified,
+            ChangeKind::Deleted,
+            ChangeKind::Retyped,
+        ];
+        let counts = kinds.map(|kind| {
+            let count = changes.clone().filter(|change| change.kind == kind).count();
+            (count > 0).then(|| format!("{count} {}", kind.name()))
+        });
+        let counts: Vec<String> = counts.into_iter().flatten().collect();
+        counts.join(", ")
+    }
+
     /// `created`, `modified`, `deleted`, `retyped`.
     pub fn name(self) -> &'static str {
         match self {

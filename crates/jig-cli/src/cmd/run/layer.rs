@@ -209,24 +209,14 @@ fn decision(
 
 /// How many changes there are of each kind, and the first of them.
 fn summary(parts: &[Part]) -> String {
-    let all = || parts.iter().flat_map(|part| &part.changes);
-    let kinds = [
-        ChangeKind::Created,
-        ChangeKind::Modified,
-        ChangeKind::Deleted,
-        ChangeKind::Retyped,
-    ];
-    let counts = kinds.map(|kind| {
-        let count = all().filter(|change| change.kind == kind).count();
-        (count > 0).then(|| format!("{count} {}", kind.name()))
-    });
-    let counts: Vec<String> = counts.into_iter().flatten().collect();
-    let mut text = format!("\n{BOLD}changes:{BOLD:#} {}\n", counts.join(", "));
+    let all = parts.iter().flat_map(|part| &part.changes);
+    let counts = ChangeKind::counted(all.clone());
+    let mut text = format!("\n{BOLD}changes:{BOLD:#} {counts}\n");
     let lines = parts
         .iter()
         .flat_map(|part| part.changes.iter().map(|change| line(&part.at, change)));
     text.extend(lines.take(SHOWN_PATHS));
-    let count = all().count();
+    let count = all.count();
     if count > SHOWN_PATHS {
         text.push_str(&format!("  {DIM}and {} more{DIM:#}\n", count - SHOWN_PATHS));
     }
