@@ -1,5 +1,7 @@
 //! Calls whose changes go to a layer first, and what becomes of them.
 
+mod over;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -17,7 +19,8 @@ use crate::call::CallError;
 use crate::engine::Engine;
 use crate::inquiry::ask;
 use crate::run::Prepared;
-use crate::suggest::LearnError;
+
+pub(crate) use over::{NoLayer, lay};
 
 /// Whether a policy lets a tool make a change to the workspace. A change of permissions, times or attributes
 /// is one to what exists.
@@ -75,11 +78,8 @@ impl Engine {
         let state =
             state.ok_or_else(|| failed("jig has no directory of its own for it".to_owned()))?;
         let profile = Arc::make_mut(&mut prepared.confined.profile);
-        let layers = crate::suggest::lay(profile, prepared.root.as_std_path(), state);
-        layers.map_err(|error| match error {
-            LearnError::Layer { path, source } => failed(format!("`{}`: {source}", path.display())),
-            error => failed(error.to_string()),
-        })
+        let layers = lay(profile, prepared.root.as_std_path(), state);
+        layers.map_err(|no| failed(format!("`{}`: {}", no.path.display(), no.source)))
     }
 
     /// Decides about the changes of a call that went well, and tells in its result what became of them.

@@ -9,9 +9,8 @@
 //! proposed: they are told, with the way to allow them by hand.
 
 mod evidence;
-mod ground;
+pub(crate) mod ground;
 mod group;
-mod layers;
 mod needs;
 mod outside;
 mod proposal;
@@ -32,7 +31,6 @@ use jig_sandbox::{Observation, Rights, Seen, SeenTarget};
 use crate::call::CallError;
 use crate::engine::Engine;
 use ground::Ground;
-pub(crate) use layers::lay;
 use outside::Showing;
 
 pub use evidence::Evidence;

@@ -25,7 +25,7 @@ pub(super) struct Ground {
 
 /// What stands at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Directory,
     /// A file, or a link.
     File,
@@ -112,7 +112,7 @@ impl Ground {
     clippy::disallowed_methods,
     reason = "only whether something is there is asked, of the host, whose files have no backend"
 )]
-pub(super) fn kind(path: &Path) -> Option<Kind> {
+pub(crate) fn kind(path: &Path) -> Option<Kind> {
     let about = path.symlink_metadata().ok()?;
     Some(match about.is_dir() {
         true => Kind::Directory,
@@ -125,7 +125,7 @@ pub(super) fn kind(path: &Path) -> Option<Kind> {
     clippy::disallowed_methods,
     reason = "names of the host are listed, whose files have no backend"
 )]
-pub(super) fn names(directory: &Path) -> Vec<std::ffi::OsString> {
+pub(crate) fn names(directory: &Path) -> Vec<std::ffi::OsString> {
     let Ok(entries) = directory.read_dir() else {
         return Vec::new();
     };
@@ -138,7 +138,7 @@ pub(super) fn names(directory: &Path) -> Vec<std::ffi::OsString> {
     clippy::disallowed_methods,
     reason = "the user's own directories are found before anything runs"
 )]
-pub(super) fn real(path: &Path) -> Option<PathBuf> {
+pub(crate) fn real(path: &Path) -> Option<PathBuf> {
     path.canonicalize().ok()
 }
 

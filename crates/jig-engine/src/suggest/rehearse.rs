@@ -12,12 +12,12 @@ use jig_proto::{Denial, ProjectPath};
 use jig_sandbox::{Observation, PathRule, Rights, RuleSource};
 
 use super::ground::{self, Kind};
-use super::layers;
 use super::outside::Showing;
 use super::sockets;
 use super::{LearnError, Learner, Run};
 use crate::call::CallError;
 use crate::engine::Engine;
+use crate::layer::{NoLayer, lay};
 use crate::run::Prepared;
 
 /// A run that is ready to be started, watched, in layers: what it changes is thrown away.
@@ -141,7 +141,8 @@ impl Learner {
         let broker = engine.broker(&tool, None, Arc::clone(&policy));
         let mut confined = broker.confine(&commanded, view.path(), Reach::Workspace)?;
         let profile = Arc::make_mut(&mut confined.profile);
-        let layers = layers::lay(profile, self.ground.root.as_std_path(), state)?;
+        let layers = lay(profile, self.ground.root.as_std_path(), state)
+            .map_err(|NoLayer { path, source }| LearnError::Layer { path, source })?;
         Ok(Rehearsal {
             prepared: Prepared {
                 confined,

@@ -1,13 +1,20 @@
 //! Layers over all that a profile lets be changed.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use jig_files::Layer;
 use jig_sandbox::{Overlay, PathRule, Profile, Rights, RuleSource};
 
-use super::LearnError;
-use super::ground::{self, Kind};
+use crate::suggest::ground::{self, Kind};
+
+/// Why there can be no layer over a directory.
+#[derive(Debug)]
+pub(crate) struct NoLayer {
+    pub(crate) path: PathBuf,
+    pub(crate) source: io::Error,
+}
 
 /// Puts a layer over every directory that can be changed, so that nothing of the host is.
 ///
@@ -17,11 +24,7 @@ use super::ground::{self, Kind};
 /// # Errors
 ///
 /// If there can be no layer where one is needed.
-pub(crate) fn lay(
-    profile: &mut Profile,
-    root: &Path,
-    state: &Path,
-) -> Result<Vec<Layer>, LearnError> {
+pub(crate) fn lay(profile: &mut Profile, root: &Path, state: &Path) -> Result<Vec<Layer>, NoLayer> {
     let mut places = places(profile);
     if places.len() > MOST_LAYERS {
         // The workspace as a whole takes one.
@@ -32,7 +35,7 @@ pub(crate) fn lay(
     for path in places {
         open(profile, &path);
         let layer = Layer::create(state, &path);
-        layers.push(layer.map_err(|source| LearnError::Layer { path, source })?);
+        layers.push(layer.map_err(|source| NoLayer { path, source })?);
     }
     let overlays = layers.iter().map(|layer| Overlay {
         path: layer.lower().to_owned(),
