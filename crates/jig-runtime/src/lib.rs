@@ -2,7 +2,7 @@
 //!
 //! A [`Runtime`] turns a [`Plan`] into a [`Session`]: [`StdioRuntime`] starts a program that prints its
 //! result, [`VfsRuntime`] one that asks for everything over its standard streams, [`BuiltinRuntime`] runs
-//! code of jig's own. The last two lead every request through the plan's broker, so that the same tool
+//! code of jig's own; components run in jig-wasm, on [`in_process`] as well. The last two lead every request through the plan's broker, so that the same tool
 //! gives the same results under either; the first is held by the operating system to the same policy. A
 //! one-shot call is a session that is driven to its end.
 //!
@@ -15,6 +15,7 @@
 mod builtin;
 mod command;
 mod denials;
+mod inside;
 mod launch;
 mod limits;
 mod pipes;
@@ -29,9 +30,10 @@ mod vfs;
 
 pub use builtin::{Builtin, BuiltinRuntime};
 pub use command::{CommandLine, Word};
+pub use inside::{InProcess, in_process};
 pub use jig_pty::{Cut, Size};
 pub use limits::{Reached, RunLimits};
-pub use plan::{Delivery, Plan, Timing, Tracer};
+pub use plan::{Component, ComponentSource, Delivery, Mount, Plan, Timing, Tracer};
 pub use registry::{
     Await, Counts, HandleError, HandleInfo, HandleLimits, HandleOptions, Handles, Leftover,
     Notices, Pending, Reserved, UnknownHandles, leftovers,

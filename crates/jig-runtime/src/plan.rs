@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use jig_broker::Broker;
-use jig_proto::Context;
 use jig_proto::vfs::{Capabilities, Method, ToolInput};
+use jig_proto::{Context, ProjectPath};
 use jig_pty::Size;
 use jig_sandbox::Overlay;
 
@@ -26,6 +27,8 @@ pub struct Plan {
     pub context: Context,
     /// What is started, for a tool that is a program.
     pub command: Option<CommandLine>,
+    /// What runs, for a tool that is a component.
+    pub component: Option<Component>,
     /// How the call reaches a tool that prints its result.
     pub delivery: Delivery,
     /// The methods that the policy leaves open.
@@ -72,6 +75,7 @@ impl Plan {
             broker,
             context,
             command: None,
+            component: None,
             delivery: Delivery::Arguments,
             methods: Vec::new(),
             offer: Capabilities::PLAIN,
@@ -88,6 +92,44 @@ impl Plan {
             tracer: None,
         }
     }
+}
+
+/// A tool that is a Wasm component, and what it sees of the workspace.
+#[derive(Debug, Clone)]
+pub struct Component {
+    /// The component as messages name it: its path, or the name of a tool of jig's own.
+    pub shown: String,
+    /// Where its bytes are.
+    pub source: ComponentSource,
+    /// The directories that it sees. The first is where it works, and the root of its context.
+    pub mounts: Vec<Mount>,
+}
+
+/// Where the bytes of a component are.
+#[derive(Debug, Clone)]
+pub enum ComponentSource {
+    /// In jig itself.
+    Embedded(&'static [u8]),
+    /// In memory.
+    Bytes(Bytes),
+    /// In an open file. One and the same file is read only once; that another stands at its path, or that its
+    /// content is another, is noticed.
+    #[expect(
+        clippy::disallowed_types,
+        reason = "the file was opened by whoever owns files, and is only handed on"
+    )]
+    File(Arc<std::fs::File>),
+}
+
+/// A directory of the workspace that a component sees.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mount {
+    /// Where it sees it: `/workspace`, for example.
+    pub guest: String,
+    /// The directory.
+    pub path: ProjectPath,
+    /// Whether the component may change what is there, as far as its rules allow that.
+    pub writable: bool,
 }
 
 /// How a call reaches a tool that prints its result. Not `non_exhaustive`: a runtime must know all ways.

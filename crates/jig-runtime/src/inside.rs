@@ -1,0 +1,353 @@
+//! [`InProcess`]: the way of a tool that runs inside this process to its broker, and back to its callers.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use jig_broker::{Broker, Judged, Unapproved, Work};
+use jig_proto::vfs::{ErrorReply, Init, Reply, Request};
+use jig_proto::{Content, Question, ToolError, ToolState};
+use jig_tool::vfs::{Notification, RequestError, Transport};
+use serde_json::Value;
+
+use crate::denials;
+use crate::session::{Applied, AskedBy, Board, Given, Order, Orders, Setup};
+use crate::{Plan, Session, StartError};
+
+/// Runs a tool on a thread of its own, inside this process; what `tool` returns is how it ended.
+///
+/// # Errors
+///
+/// If there is no thread to be had.
+pub fn in_process(
+    thread: &str,
+    plan: Plan,
+    tool: impl FnOnce(InProcess) -> Result<Content, ToolError> + Send + 'static,
+) -> Result<Session, StartError> {
+    let board = Board::new(Setup::of(&plan, None));
+    board.set_broker(plan.broker.clone());
+    let (orders, received) = Orders::new(None);
+    let door = InProcess {
+        plan,
+        board: Arc::clone(&board),
+        orders: received,
+        cancelled: false,
+        questions: 0,
+        question: None,
+        early: VecDeque::new(),
+        inputs: VecDeque::new(),
+    };
+    thread::Builder::new()
+        .name(thread.to_owned())
+        .spawn(move || run(tool, door))?;
+    Ok(Session::new(board, orders))
+}
+
+fn run(tool: impl FnOnce(InProcess) -> Result<Content, ToolError>, door: InProcess) {
+    let board = Arc::clone(&door.board);
+    let broker = door.plan.broker.clone();
+    // A mistake in our own code must end this call and nothing else.
+    let result = catch_unwind(AssertUnwindSafe(|| tool(door)));
+    let mut result =
+        result.unwrap_or_else(|_| Err(ToolError::new("the tool failed by a bug in jig")));
+    if let Err(error) = &mut result {
+        denials::add_refusals(error, &broker);
+    }
+    // With the tool ends what it had started.
+    broker.end_processes();
+    board.stopped(result);
+}
+
+/// What somebody said to a question.
+type Answered = Result<Value, Unapproved>;
+
+/// The way of a tool inside this process to its broker, and to whoever called it.
+///
+/// It belongs to the thread that runs the tool. As a [`Transport`] it serves a tool on the SDK; a runtime that
+/// hosts foreign code asks it for more: [`permitted`](Self::permitted) for work of its own kind,
+/// [`give_up`](Self::give_up) now and then while the code runs, [`sleep`](Self::sleep) while it waits.
+#[derive(Debug)]
+pub struct InProcess {
+    plan: Plan,
+    board: Arc<Board>,
+    orders: Receiver<Order>,
+    cancelled: bool,
+    /// How many questions the policy had: each has an id of its own.
+    questions: u64,
+    /// The tool's own question.
+    question: Option<(Content, Question)>,
+    /// Answers that came while the tool did something else.
+    early: VecDeque<Order>,
+    /// What the tool was given and has not taken yet. Whoever gives it more than can wait is refused before
+    /// it comes here.
+    inputs: VecDeque<Applied>,
+}
+
+impl InProcess {
+    /// The call.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The call, as a mediated tool is told of it.
+    pub fn init(&self) -> Init {
+        Init {
+            context: Some(self.plan.context.clone()),
+            capabilities: self.plan.offer,
+            stateful: self.plan.stateful,
+            ..Init::new(self.plan.input.clone())
+        }
+    }
+
+    /// Whether the call has been given up by now. It waits for nothing.
+    pub fn give_up(&mut self) -> bool {
+        self.look_at_orders();
+        self.cancelled
+    }
+
+    /// Waits until this time, or for ever; what the tool is given meanwhile is kept for it. Says whether the
+    /// call was given up before.
+    pub fn sleep(&mut self, until: Option<Instant>) -> bool {
+        while !self.give_up() {
+            let order = match until {
+                None => self
+                    .orders
+                    .recv()
+                    .map_err(|_| RecvTimeoutError::Disconnected),
+                Some(until) => {
+                    let left = until.saturating_duration_since(Instant::now());
+                    self.orders.recv_timeout(left)
+                }
+            };
+            match order {
+                Ok(order) => self.keep(order),
+                Err(RecvTimeoutError::Timeout) => return self.cancelled,
+                Err(RecvTimeoutError::Disconnected) => self.cancelled = true,
+            }
+        }
+        true
+    }
+
+    /// Says where the tool stands, for whoever watches the call.
+    pub fn running(&mut self, content: Content) {
+        if self.question.is_none() {
+            self.board.running(content);
+        }
+    }
+
+    /// Takes orders that need no answer from here.
+    fn look_at_orders(&mut self) {
+        while !self.cancelled {
+            match self.orders.try_recv() {
+                Ok(order) => self.keep(order),
+                Err(TryRecvError::Disconnected) => self.cancelled = true,
+                Err(TryRecvError::Empty) => return,
+            }
+        }
+    }
+
+    /// Takes an order that nobody waits for.
+    fn keep(&mut self, order: Order) {
+        match order {
+            Order::Cancel | Order::Abort => self.cancelled = true,
+            Order::Apply(applied) if applied.given == Given::Input => {
+                self.inputs.push_back(applied);
+            }
+            // The answer to a question of the tool, which it has not asked for yet.
+            answer if self.question.is_some() => self.early.push_back(answer),
+            // Nothing is asked: there is nothing to answer.
+            _ => {}
+        }
+    }
+
+    /// The next order, if it comes before the deadline.
+    fn order(&mut self, deadline: Option<Instant>) -> Result<Option<Order>, RequestError> {
+        if let Some(order) = self.early.pop_front() {
+            return Ok(Some(order));
+        }
+        let order = match deadline {
+            None => self
+                .orders
+                .recv()
+                .map_err(|_| RecvTimeoutError::Disconnected),
+            Some(deadline) => {
+                let left = deadline.saturating_duration_since(Instant::now());
+                self.orders.recv_timeout(left)
+            }
+        };
+        match order {
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Ok(Order::Cancel | Order::Abort) | Err(RecvTimeoutError::Disconnected) => {
+                self.cancelled = true;
+                Err(RequestError::Cancelled)
+            }
+            Ok(order) => Ok(Some(order)),
+        }
+    }
+
+    /// Blocks until the question that is shown has been answered.
+    fn answer(&mut self, deadline: Option<Instant>) -> Result<Option<Answered>, RequestError> {
+        while let Some(order) = self.order(deadline)? {
+            match order {
+                Order::Apply(applied) => match applied.given {
+                    Given::Answer(number) if self.board.asks(number) => {
+                        return Ok(Some(Ok(applied.input)));
+                    }
+                    // An answer to an earlier question.
+                    Given::Answer(_) => {}
+                    // It came before the question. It is no answer, and waits until input is asked for.
+                    Given::Input => self.inputs.push_back(applied),
+                },
+                Order::Decline(number, why) if self.board.asks(number) => {
+                    return Ok(Some(Err(why)));
+                }
+                _ => {}
+            }
+        }
+        Ok(None)
+    }
+
+    /// Blocks until there is input.
+    fn input(&mut self, deadline: Option<Instant>) -> Result<Option<Value>, RequestError> {
+        loop {
+            if let Some(applied) = self.inputs.pop_front() {
+                return Ok(Some(applied.input));
+            }
+            match self.order(deadline)? {
+                Some(Order::Apply(applied)) if applied.given == Given::Input => {
+                    self.inputs.push_back(applied);
+                }
+                // Nothing is asked: there is nothing to answer.
+                Some(_) => {}
+                None => return Ok(None),
+            }
+        }
+    }
+
+    /// Blocks until the tool is given what it waits for: the answer to its question, or input.
+    fn given(&mut self, deadline: Option<Instant>) -> Result<Option<Value>, RequestError> {
+        if self.cancelled {
+            return Err(RequestError::Cancelled);
+        }
+        if self.question.is_none() {
+            return self.input(deadline);
+        }
+        let Some(answer) = self.answer(deadline)? else {
+            return Ok(None);
+        };
+        self.question = None;
+        match answer {
+            Ok(input) => {
+                self.board.running(Content::EMPTY);
+                Ok(Some(input))
+            }
+            Err(_) => Err(RequestError::Refused(ErrorReply::approval_unavailable(
+                "nobody answers the question",
+            ))),
+        }
+    }
+
+    /// Has something judged, and asks about it until it is decided: what it takes to do it.
+    ///
+    /// # Errors
+    ///
+    /// If it is refused, or the call is given up meanwhile.
+    pub fn permitted(
+        &mut self,
+        judge: impl FnOnce(&Broker) -> Judged,
+    ) -> Result<Work, RequestError> {
+        let mut judged = judge(&self.plan.broker);
+        loop {
+            let inquiry = match judged {
+                Judged::Ready(work) => return Ok(work),
+                Judged::Refused(error) => return Err(RequestError::Refused(error)),
+                Judged::Uncovered(inquiry) => inquiry,
+            };
+            self.questions += 1;
+            let question = inquiry.question(format!("access-{}", self.questions));
+            self.board
+                .waiting(Content::EMPTY, question, AskedBy::Policy);
+            let answer = self.answer(None)?.ok_or(RequestError::Cancelled)?;
+            // The tool's own question, if it has put one, was only put off.
+            match self.question.clone() {
+                Some((content, question)) => self.board.waiting(content, question, AskedBy::Tool),
+                None => self.board.running(Content::EMPTY),
+            }
+            judged = match answer {
+                Ok(input) => inquiry.answer(input.as_str().unwrap_or_default()),
+                Err(why) => Judged::Refused(inquiry.deny(why)),
+            };
+        }
+    }
+
+    /// Does a request, or asks about it until it is decided.
+    fn judged_request(&mut self, request: &Request<'_>) -> Result<Reply<'static>, RequestError> {
+        let work = self.permitted(|broker| broker.judge(request))?;
+        self.board.set_current(Some(work.cancel_token()));
+        let result = work.perform();
+        self.board.set_current(None);
+        match self.give_up() {
+            true => Err(RequestError::Cancelled),
+            false => result.map_err(RequestError::Refused),
+        }
+    }
+}
+
+impl Transport for InProcess {
+    fn request(&mut self, request: &Request<'_>) -> Result<Reply<'static>, RequestError> {
+        self.look_at_orders();
+        if self.cancelled {
+            return Err(RequestError::Cancelled);
+        }
+        let answer = self.judged_request(request);
+        self.plan.broker.flush_audit();
+        answer
+    }
+
+    fn notify(&mut self, notification: &Notification<'_>) -> Result<(), RequestError> {
+        if let Notification::State(state) = notification {
+            match state {
+                ToolState::Running { content } => {
+                    self.board.tell(content);
+                    // Only an answer ends the waiting (S-027).
+                    if self.question.is_none() {
+                        self.board.running(content.clone());
+                    }
+                }
+                ToolState::Waiting { content, question } => {
+                    self.question = Some((content.clone(), question.clone()));
+                    self.board.tell(content);
+                    self.board
+                        .waiting(content.clone(), question.clone(), AskedBy::Tool);
+                }
+                // The end is told by returning.
+                ToolState::Stopped { .. } => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn wait_apply(&mut self) -> Result<Value, RequestError> {
+        // Without a limit it comes, or the call ends.
+        self.given(None)?.ok_or(RequestError::Cancelled)
+    }
+
+    fn wait_answer(&mut self, question: &str) -> Result<Value, RequestError> {
+        match &self.question {
+            Some((_, open)) if open.id == question => self.wait_apply(),
+            _ => Err(RequestError::question_not_open(question)),
+        }
+    }
+
+    fn wait_apply_for(&mut self, limit: Duration) -> Result<Option<Value>, RequestError> {
+        // A limit that no clock can show is none.
+        self.given(Instant::now().checked_add(limit))
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.cancelled
+    }
+}
