@@ -3,13 +3,13 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its result")]
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 pub(crate) fn run(names: &[&str]) -> Result<(), String> {
     let all = [
-        "files", "handles", "net", "policy", "spawn", "startup", "vfs",
+        "files", "handles", "net", "policy", "spawn", "startup", "vfs", "wasm",
     ];
     let names = if names.is_empty() { &all } else { names };
     for name in names {
@@ -40,6 +40,7 @@ pub(crate) fn run(names: &[&str]) -> Result<(), String> {
             }
             "startup" => startup()?,
             "vfs" => crate::cargo(&["bench", "--quiet", "--package", "jig-cli", "--bench", "vfs"])?,
+            "wasm" => wasm()?,
             other => {
                 return Err(format!(
                     "there is no benchmark `{other}`: {}",
@@ -51,12 +52,32 @@ pub(crate) fn run(names: &[&str]) -> Result<(), String> {
     Ok(())
 }
 
+/// Components: with the floor and the program that they are compared with.
+fn wasm() -> Result<(), String> {
+    crate::guests::run(crate::guests::Wanted::default())?;
+    let jig = jig()?;
+    let target = crate::root().join("target/wasm-floor");
+    let mut floor = crate::cargo_command(&["build", "--release", "--locked", "--quiet"]);
+    floor
+        .args(["--manifest-path", "benches/wasm-floor/Cargo.toml"])
+        .env("CARGO_TARGET_DIR", &target);
+    crate::run(&mut floor)?;
+    let floor = target.join("release/wasm-floor");
+    let words = ["bench", "--quiet", "--package", "jig-wasm"];
+    let mut bench = crate::cargo_command(&words);
+    bench.args(["--bench", "wasm", "--", "--floor"]).arg(floor);
+    crate::run(bench.arg("--jig").arg(jig))
+}
+
+/// The program, as it is shipped.
+fn jig() -> Result<PathBuf, String> {
+    crate::cargo(&["build", "--quiet", "--release", "--package", "jig-cli"])?;
+    Ok(crate::tools::target().join("release/jig"))
+}
+
 /// How long `jig` takes from start to end, against a program that does nothing.
 fn startup() -> Result<(), String> {
-    crate::cargo(&["build", "--quiet", "--release", "--package", "jig-cli"])?;
-    let target = std::env::var_os("CARGO_TARGET_DIR");
-    let target = target.map_or_else(|| crate::root().join("target"), Into::into);
-    let jig = target.join("release/jig");
+    let jig = jig()?;
     let example = crate::root().join("examples/hello");
     let cases: [(&str, &Path, &[&str]); 3] = [
         ("/bin/true", Path::new("/bin/true"), &[]),

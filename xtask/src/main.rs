@@ -10,7 +10,10 @@
 
 mod bench;
 mod generate;
+mod guests;
 mod providers;
+mod size;
+mod tools;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
@@ -22,8 +25,12 @@ Usage: cargo xtask <CHORE>
   test [FILTER…]   all tests, doctests, the Python SDK and the providers' libraries included
   providers        only the check of published schemas by the model providers' libraries
   check            what CI checks: fmt, clippy, tests, docs, generated files
+  guests [FLAG…]   build the components that tests use and jig embeds, into target/guests;
+                   --check: compare what is committed instead of writing it;
+                   --python, --js: the examples in those languages too
   generate         write the generated files again: the JSON Schema and the list of keys
-  bench [NAME…]    benchmarks: files, policy, spawn, startup, vfs (all by default)";
+  size             the program with and without `wasm-tools`
+  bench [NAME…]    benchmarks: files, handles, net, policy, spawn, startup, vfs, wasm (all by default)";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -33,6 +40,8 @@ fn main() -> ExitCode {
         ["check"] => check(),
         ["providers"] => providers::run(),
         ["generate"] => generate::run(),
+        ["guests", flags @ ..] => guests::Wanted::parse(flags).and_then(guests::run),
+        ["size"] => size::run(),
         ["bench", names @ ..] => bench::run(names),
         _ => Err(USAGE.to_owned()),
     };
@@ -47,6 +56,12 @@ fn main() -> ExitCode {
 
 /// With nextest where it is installed, because it is faster; else with cargo alone.
 fn test(filters: &[&str]) -> Result<(), String> {
+    let whole = filters.is_empty();
+    guests::run(guests::Wanted {
+        check: true,
+        python: whole,
+        js: whole,
+    })?;
     let nextest = Command::new("cargo")
         .args(["nextest", "--version"])
         .stdout(Stdio::null())
@@ -109,6 +124,7 @@ fn is_there(program: &str) -> bool {
 
 fn check() -> Result<(), String> {
     cargo(&["fmt", "--all", "--check"])?;
+    guests::lint()?;
     cargo(&[
         "clippy",
         "--workspace",

@@ -16,6 +16,7 @@ use crate::approvals::{ApprovalKey, Approvals};
 use crate::audit::{AuditDecision, AuditEntry, AuditSink, NullSink, OnAuditFailure};
 use crate::denial;
 use crate::explain::MAX_DENIALS;
+use crate::fs::{MoveWanted, NameAct, NameWanted, Open};
 use crate::host_env::HostEnv;
 use crate::http::HttpSettings;
 use crate::inquiry::Inquiry;
@@ -23,8 +24,8 @@ use crate::judge::Judge;
 use crate::limits::Limits;
 use crate::process::{ProcessSettings, Processes};
 use crate::scrub::Secrets;
+use crate::wanted::Wanted;
 use crate::work::{Job, Judged, Record, Work};
-use crate::{fs, http, process};
 
 /// All that a broker is made of.
 #[derive(Debug, Clone)]
@@ -138,6 +139,74 @@ impl Broker {
         self.judge_with(request, &[])
     }
 
+    /// Judges a file that is to be opened; [`Work::open`] then opens it.
+    ///
+    /// It stands for the `fs.read` or `fs.write` that it replaces, also in the audit log: one line for
+    /// the open, none for what is read and written afterwards.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// use jig_broker::{Broker, BrokerParts, Judged, Open};
+    /// # use jig_files::{FilesLookup, MemoryFiles, ProjectFiles};
+    /// # use jig_policy::{Access, DefaultAccess, Guards, Policy, Workspace};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let files: Arc<dyn ProjectFiles> = Arc::new(MemoryFiles::new());
+    /// # let workspace = Workspace::new(files.display_root(), FilesLookup(Arc::clone(&files)));
+    /// # let access = DefaultAccess::READ_WRITE;
+    /// # let policy = Policy::compile(&Access::default(), access, &Guards::default(), &workspace)?;
+    /// # let broker = Broker::new(BrokerParts::new("editor", "c1", files, Arc::new(policy)));
+    /// let new = Open {
+    ///     read: true,
+    ///     write: true,
+    ///     create: true,
+    ///     ..Open::new("notes.txt")
+    /// };
+    /// let Judged::Ready(work) = broker.judge_open(&new) else {
+    ///     panic!("the tool may write here");
+    /// };
+    /// let file = work.open()?;
+    /// file.write_at(0, b"hello")?;
+    /// file.append(b" world")?;
+    /// assert_eq!(file.read_at(6, 100)?, "world");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn judge_open(&self, open: &Open<'_>) -> Judged {
+        self.judge_with(open, &[])
+    }
+
+    /// Judges a look at what stands at a path, as `fs.metadata` is judged; [`Work::look`] then tells it.
+    /// Without `follow`, a link at the end is told as itself.
+    pub fn judge_look(&self, path: &str, follow: bool) -> Judged {
+        self.judge_name(path, NameAct::Look { follow })
+    }
+
+    /// Judges an `fs.mkdir` as `mkdir` of an operating system does it: the directory above must exist, and
+    /// nothing may stand there, not even a link. [`Work::perform`] does it.
+    pub fn judge_make_dir(&self, path: &str) -> Judged {
+        self.judge_name(path, NameAct::MakeDir)
+    }
+
+    /// Judges an `fs.delete` as `rmdir` of an operating system does it: of a directory that is empty.
+    /// [`Work::perform`] does it; if something is in it, that is
+    /// [`AlreadyExists`](jig_proto::vfs::ErrorKind::AlreadyExists).
+    pub fn judge_remove_dir(&self, path: &str) -> Judged {
+        self.judge_name(path, NameAct::RemoveDir)
+    }
+
+    /// Judges an `fs.rename` as `rename` of an operating system does it: what stands at the new name is
+    /// replaced, and no directory is made above it. [`Work::perform`] does it.
+    pub fn judge_rename(&self, from: &str, to: &str) -> Judged {
+        let (from, to) = (from.to_owned(), to.to_owned());
+        self.judge_with(&MoveWanted { from, to }, &[])
+    }
+
+    fn judge_name(&self, path: &str, act: NameAct) -> Judged {
+        let path = path.to_owned();
+        self.judge_with(&NameWanted { path, act }, &[])
+    }
+
     /// Says that there is input for the tool. A `process.read` that waits returns at once, or, if none does,
     /// the next one that would: a tool can wait for a program and for input at the same time.
     pub fn input_has_come(&self) {
@@ -184,36 +253,15 @@ impl Broker {
         failure.unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    pub(crate) fn judge_with(&self, request: &Request<'_>, once: &[ApprovalKey]) -> Judged {
+    pub(crate) fn judge_with(&self, wanted: &dyn Wanted, once: &[ApprovalKey]) -> Judged {
         let inner = &self.inner;
         if inner.refuses_all() {
             return Judged::Refused(ErrorReply::internal("the audit log cannot be written"));
         }
         let time = Timestamp::now();
-        let method = request.method();
+        let method = wanted.method();
         let mut judge = Judge::new(inner, method, once);
-        let job = match request {
-            Request::HttpGet(get) => http::judge_get(&mut judge, get).map(|job| job.map(Job::Http)),
-            Request::HttpPost(post) => {
-                http::judge_post(&mut judge, post).map(|job| job.map(Job::Http))
-            }
-            Request::ProcessRun(run) => {
-                process::judge_run(&mut judge, run).map(|job| job.map(Job::Process))
-            }
-            Request::ProcessStart(start) => {
-                process::judge_start(&mut judge, start).map(|job| job.map(Job::Stay))
-            }
-            Request::ProcessRead(read) => {
-                process::judge_read(inner, read).map(|job| Some(Job::Stay(job)))
-            }
-            Request::ProcessWrite(write) => {
-                process::judge_write(inner, write).map(|job| Some(Job::Stay(job)))
-            }
-            Request::ProcessStop(stop) => {
-                process::judge_stop(inner, *stop).map(|job| Some(Job::Stay(job)))
-            }
-            fs => fs::judge(&mut judge, fs).map(|job| job.map(Job::Fs)),
-        };
+        let job = wanted.judge(&mut judge);
         match job {
             Ok(Some(job)) if !judge.must_ask() => {
                 let record = match &job {
@@ -226,8 +274,7 @@ impl Broker {
             Ok(_) => {
                 judge.record(AuditDecision::Uncovered, time).write();
                 let asks = judge.take_asks();
-                let request = request.clone().into_owned();
-                Judged::Uncovered(Inquiry::new(self, request, asks, once.to_vec()))
+                Judged::Uncovered(Inquiry::new(self, wanted.keep(), asks, once.to_vec()))
             }
             Err(error) => {
                 let path = error.data.path.clone().unwrap_or_default();

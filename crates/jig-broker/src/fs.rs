@@ -6,13 +6,15 @@
 //! stands inside a directory that the tool may not read.
 
 mod act;
+mod entry;
 mod error;
 mod grant;
+mod open;
+mod open_file;
 mod path;
 mod search;
 mod shape;
 
-#[cfg(unix)]
 use jig_files::Kind;
 use jig_files::{ContentHash, Edit, FilesError, WriteOptions};
 use jig_policy::{Capability, FileTarget, Resolved};
@@ -24,8 +26,13 @@ use jig_proto::vfs::{
 
 pub(crate) use act::FsJob;
 use act::{Change, Deletion, Range, Rename, Replacement};
+pub use entry::Look;
+pub(crate) use entry::{MoveWanted, NameAct, NameWanted};
 pub(crate) use error::reply as error_reply;
 use grant::{Granted, GrantedMove};
+pub use open::Open;
+pub(crate) use open::OpenJob;
+pub use open_file::OpenFile;
 pub(crate) use path::wire_path;
 pub(crate) use shape::payload;
 
@@ -179,7 +186,7 @@ fn judge_mkdir(judge: &mut Judge<'_>, path: &FsPath<'_>) -> Judgement<FsJob> {
         &[Capability::Create],
         Last::Follow,
     )?;
-    Ok(at.map(|at| FsJob::MakeDir { at }))
+    Ok(at.map(|at| FsJob::MakeDir { at, parents: true }))
 }
 
 fn judge_delete(judge: &mut Judge<'_>, delete: &FsDelete<'_>) -> Judgement<FsJob> {
@@ -199,35 +206,39 @@ fn judge_delete(judge: &mut Judge<'_>, delete: &FsDelete<'_>) -> Judgement<FsJob
 }
 
 fn judge_rename(judge: &mut Judge<'_>, rename: &FsRename<'_>) -> Judgement<FsJob> {
-    let from_path = wire_path(Method::FsRename, &rename.from)?;
-    let to_path = wire_path(Method::FsRename, &rename.to)?;
+    let moved = judge_move(judge, &rename.from, &rename.to)?;
+    Ok(moved.map(|moved| {
+        FsJob::Rename(Rename {
+            moved,
+            overwrite: rename.overwrite,
+            parents: true,
+        })
+    }))
+}
+
+fn judge_move(judge: &mut Judge<'_>, from_text: &str, to_text: &str) -> Judgement<GrantedMove> {
+    let from_path = wire_path(Method::FsRename, from_text)?;
+    let to_path = wire_path(Method::FsRename, to_text)?;
     let files = &judge.inner.files;
     let (from, to) = match (files.locate_entry(&from_path), files.locate_entry(&to_path)) {
         (Ok(from), Ok(to)) => (from, to),
         (Err(error), _) => {
             let wanted = Capability::Delete;
-            return Err(unlocated(judge, &from_path, &rename.from, wanted, error));
+            return Err(unlocated(judge, &from_path, from_text, wanted, error));
         }
         (_, Err(error)) => {
             let wanted = Capability::Create;
-            return Err(unlocated(judge, &to_path, &rename.to, wanted, error));
+            return Err(unlocated(judge, &to_path, to_text, wanted, error));
         }
     };
     if from.path().is_root() || to.path().is_root() {
         let why = "the workspace itself cannot be moved or replaced";
         return Err(ErrorReply::invalid_params(Method::FsRename, why));
     }
-    let moved = GrantedMove::judge(judge, from, to, &rename.from, &rename.to)?;
-    Ok(moved.map(|moved| {
-        FsJob::Rename(Rename {
-            moved,
-            overwrite: rename.overwrite,
-        })
-    }))
+    GrantedMove::judge(judge, from, to, from_text, to_text)
 }
 
 /// Judges a directory in which a program is to start: it needs `read`, as a listing does.
-#[cfg(unix)]
 pub(crate) fn judge_directory(
     judge: &mut Judge<'_>,
     text: &str,

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use jig_proto::Question;
-use jig_proto::vfs::{ErrorKind, ErrorReply, Request};
+use jig_proto::vfs::{ErrorKind, ErrorReply};
 
 use crate::approvals::ApprovalKey;
 use crate::audit::AuditDecision;
@@ -10,6 +10,7 @@ use crate::broker::Broker;
 use crate::denial::MAX_TARGET;
 use crate::judge::Note;
 use crate::visible::visible;
+use crate::wanted::Wanted;
 use crate::work::{Judged, Record};
 
 /// A request that no rule covers.
@@ -20,7 +21,7 @@ use crate::work::{Judged, Record};
 #[must_use]
 pub struct Inquiry {
     broker: Broker,
-    request: Request<'static>,
+    wanted: Box<dyn Wanted>,
     asks: Vec<Ask>,
     /// What was approved before for this same request.
     once: Vec<ApprovalKey>,
@@ -82,7 +83,7 @@ pub enum Unapproved {
 impl Inquiry {
     pub(crate) fn new(
         broker: &Broker,
-        request: Request<'static>,
+        wanted: Box<dyn Wanted>,
         asks: Vec<Ask>,
         once: Vec<ApprovalKey>,
     ) -> Self {
@@ -93,7 +94,7 @@ impl Inquiry {
         });
         Self {
             broker: broker.clone(),
-            request,
+            wanted,
             asks: asks.collect(),
             once,
         }
@@ -122,7 +123,7 @@ impl Inquiry {
 
     /// What to know before answering: the reasons and the rules that would cover it.
     pub fn context(&self) -> String {
-        let mut text = format!("{} asks by `{}`.", self.tool(), self.request.method());
+        let mut text = format!("{} asks by `{}`.", self.tool(), self.wanted.method());
         for ask in &self.asks {
             text.push_str(&format!(
                 "\n{} `{}`: {}.",
@@ -176,7 +177,7 @@ impl Inquiry {
     pub fn approve(self, scope: Scope) -> Judged {
         let Self {
             broker,
-            request,
+            wanted,
             asks,
             mut once,
         } = self;
@@ -186,7 +187,7 @@ impl Inquiry {
                 Scope::Turn => broker.inner.approvals.remember(ask.key),
             }
         }
-        broker.judge_with(&request, &once)
+        broker.judge_with(&*wanted, &once)
     }
 
     /// It was not approved; this is the answer to the tool.
@@ -218,7 +219,7 @@ impl Inquiry {
             origin: None,
             hint: ask.rule,
         };
-        let method = self.request.method();
+        let method = self.wanted.method();
         Record::new(
             &self.broker.inner,
             method,

@@ -71,6 +71,7 @@ mod gateway;
 #[cfg(not(target_os = "linux"))]
 #[path = "gateway/foreign.rs"]
 mod gateway;
+mod guest;
 mod host_env;
 mod http;
 mod inquiry;
@@ -79,6 +80,7 @@ mod limits;
 mod process;
 mod scrub;
 mod visible;
+mod wanted;
 mod work;
 
 pub use approvals::Approvals;
@@ -97,6 +99,7 @@ pub use confine::{
 };
 pub use door::Door;
 pub use explain::{MAX_DENIALS, limit_denial};
+pub use fs::{Look, Open, OpenFile};
 pub use gateway::Gateway;
 pub use host_env::HostEnv;
 pub use http::{DnsResolver, HttpSettings, Resolver, SystemResolver};

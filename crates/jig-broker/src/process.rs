@@ -96,6 +96,13 @@ pub(crate) fn judge_run(
     };
     let forwarded = forwarded(judge, &target, run);
     let permit: Option<Permit<CommandTarget>> = judge.permit(target, None)?;
+    let cwd = match &run.cwd {
+        None => None,
+        Some(text) => match fs::judge_directory(judge, text, method)? {
+            Some(directory) => Some(directory),
+            None => return Ok(None),
+        },
+    };
     let Some(permit) = permit else {
         return Ok(None);
     };
@@ -109,6 +116,7 @@ pub(crate) fn judge_run(
         permit,
         forwarded,
         once,
+        cwd,
     }))
 }
 

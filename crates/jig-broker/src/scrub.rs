@@ -196,6 +196,26 @@ impl Scrubber {
         clean
     }
 
+    /// The bytes of `window` that lie in `inner`, with a `*` for each byte of a secret, also of one that
+    /// reaches across its borders. What is left stays where it was, for who reads and writes by offsets.
+    ///
+    /// `inner` must lie within `window`; [`margin`](Self::margin) says how much larger the window should
+    /// be.
+    pub fn masked(&self, window: &[u8], inner: Range<usize>) -> Vec<u8> {
+        let mut clean = window[inner.clone()].to_vec();
+        for found in self.find(window) {
+            let start = found.start.clamp(inner.start, inner.end) - inner.start;
+            let end = found.end.clamp(inner.start, inner.end) - inner.start;
+            clean[start..end].fill(b'*');
+        }
+        clean
+    }
+
+    /// Whether it looks for the same secrets as another one of the same [`Secrets`].
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.patterns, &other.patterns)
+    }
+
     /// By how much a secret can reach across the border of a range.
     pub fn margin(&self) -> usize {
         self.longest.saturating_sub(1)

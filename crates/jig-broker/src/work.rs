@@ -16,7 +16,7 @@ use crate::audit::{AuditDecision, AuditEntry};
 use crate::broker::Inner;
 use crate::cancel::CancelToken;
 use crate::denial;
-use crate::fs::FsJob;
+use crate::fs::{FsJob, Look, OpenFile, OpenJob};
 use crate::http::HttpJob;
 use crate::inquiry::Inquiry;
 use crate::judge::Note;
@@ -58,6 +58,7 @@ struct Task {
 #[derive(Debug)]
 pub(crate) enum Job {
     Fs(FsJob),
+    Open(OpenJob),
     Http(HttpJob),
     Process(ProcessJob),
     Stay(StayJob),
@@ -83,6 +84,7 @@ impl Work {
     pub fn is_quick(&self) -> bool {
         match &self.0.job {
             Job::Fs(job) => job.is_quick(),
+            Job::Open(_) => true,
             Job::Http(_) | Job::Process(_) => false,
             Job::Stay(job) => job.is_quick(),
         }
@@ -121,6 +123,40 @@ impl Work {
 
     /// Does it. Blocks until it is done, refused, over its time or cancelled.
     pub fn perform(self) -> Result<Reply<'static>, ErrorReply> {
+        self.finish(|job, inner, cancel, record| match job {
+            Job::Fs(job) => job.run(inner, cancel),
+            Job::Open(_) => Err(ErrorReply::internal("a file is opened by another way")),
+            Job::Http(job) => job.run(inner, cancel),
+            Job::Process(job) => job.run(inner, cancel, record),
+            Job::Stay(job) => job.run(inner, cancel, record),
+        })
+    }
+
+    /// Opens the file of a [`judge_open`](crate::Broker::judge_open). Of anything else it is an error.
+    pub fn open(self) -> Result<OpenFile, ErrorReply> {
+        self.finish(|job, inner, _, _| match job {
+            Job::Open(job) => job.run(inner),
+            _ => Err(ErrorReply::internal("this is no file to open")),
+        })
+    }
+
+    /// Tells what stands at the path of a [`judge_look`](crate::Broker::judge_look) or of an
+    /// `fs.metadata`. Of anything else it is an error.
+    pub fn look(self) -> Result<Look, ErrorReply> {
+        self.finish(|job, inner, _, _| {
+            let look = match &job {
+                Job::Fs(job) => job.look(inner),
+                _ => None,
+            };
+            look.unwrap_or_else(|| Err(ErrorReply::internal("this is nothing to look at")))
+        })
+    }
+
+    /// Does it by `act`, with the audit line and what else belongs to the end of a request.
+    fn finish<T>(
+        self,
+        act: impl FnOnce(Job, &Arc<Inner>, &CancelToken, &mut Record) -> Result<T, ErrorReply>,
+    ) -> Result<T, ErrorReply> {
         let Task {
             inner,
             method,
@@ -131,12 +167,7 @@ impl Work {
         let result = if cancel.is_cancelled() {
             Err(ErrorReply::cancelled())
         } else {
-            match job {
-                Job::Fs(job) => job.run(&inner, &cancel),
-                Job::Http(job) => job.run(&inner, &cancel),
-                Job::Process(job) => job.run(&inner, &cancel, &mut record),
-                Job::Stay(job) => job.run(&inner, &cancel, &mut record),
-            }
+            act(job, &inner, &cancel, &mut record)
         };
         // Whatever failed because it was given up failed for that reason.
         let result = match result {
@@ -144,9 +175,9 @@ impl Work {
             other => other,
         };
         match result {
-            Ok(reply) => {
+            Ok(done) => {
                 record.finish("ok");
-                Ok(reply)
+                Ok(done)
             }
             Err(error) => {
                 let error = denial::completed(error, &inner.policy, method, record.target());
@@ -173,7 +204,7 @@ impl Work {
         } = *self.0;
         match job {
             Job::Process(job) => job.start(&inner, root, given, record),
-            Job::Fs(_) | Job::Http(_) | Job::Stay(_) => {
+            Job::Fs(_) | Job::Open(_) | Job::Http(_) | Job::Stay(_) => {
                 Err(ErrorReply::internal("this is no program to start"))
             }
         }

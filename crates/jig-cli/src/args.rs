@@ -126,6 +126,9 @@ pub(crate) enum Command {
     Suggest(SuggestArgs),
     /// Show what was decided: every request of every tool, and the rule behind it
     Log(LogArgs),
+    /// Start a tool that is a Wasm component, look into one, or measure one
+    #[command(subcommand)]
+    Wasm(WasmCommand),
     /// Speak the host's side of the VFS protocol on stdin and stdout, for tests of tools
     VfsHost(VfsHostArgs),
     /// Run a predefined tool as a program
@@ -564,6 +567,91 @@ pub(crate) struct VfsHostArgs {
     /// The arguments that the tool is given, as one JSON object
     #[arg(long, value_name = "JSON")]
     pub(crate) args: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum WasmCommand {
+    /// Make a small project that is a tool: `jig wasm new word-count`
+    #[command(after_help = WASM_NEW_HELP)]
+    New(WasmNewArgs),
+    /// Show what a component is, and all that it could ever ask for
+    #[command(after_help = WASM_INSPECT_HELP)]
+    Inspect(WasmInspectArgs),
+    /// Measure how fast a component starts and runs
+    #[command(after_help = WASM_BENCH_HELP)]
+    Bench(WasmBenchArgs),
+}
+
+const WASM_NEW_HELP: &str = "\
+Examples:
+  jig wasm new word-count                    in Rust, in the folder word-count
+  jig wasm new word-count --lang python      in Python
+  jig wasm new word-count --dir tools/wc     in another folder
+
+The project builds and runs as it is. What is printed at the end builds it, and calls it. Nothing that
+exists is changed.";
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct WasmNewArgs {
+    /// Its name: small letters and digits, words joined by - or _
+    pub(crate) name: String,
+    /// The language
+    #[arg(long, value_name = "LANGUAGE", default_value = "rust")]
+    pub(crate) lang: Language,
+    /// The folder that is made [default: the name]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<Utf8PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Language {
+    /// Rust, for the target wasm32-wasip2
+    Rust,
+    /// Python, by componentize-py
+    Python,
+    /// JavaScript, by jco
+    #[value(alias = "javascript")]
+    Js,
+}
+
+const WASM_INSPECT_HELP: &str = "\
+Examples:
+  jig wasm inspect tools/count.wasm
+  jig wasm inspect tools/count.wasm --json     for programs
+
+No workspace is needed. If the component describes its tools, the part of it that does so is run, without
+access to anything. The exit code is 1 if jig could not run it as a tool.";
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct WasmInspectArgs {
+    /// The component
+    pub(crate) file: Utf8PathBuf,
+}
+
+const WASM_BENCH_HELP: &str = "\
+Examples:
+  jig wasm bench tools/count.wasm path=README.md
+  jig wasm bench tools/count.wasm --input '{\"path\": \"README.md\"}' --calls 10000
+
+Every call is a real one: it may read the workspace, as far as that is not sensitive, and nothing else;
+there is no network, and nobody is asked. What one machine measures holds for that machine.";
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct WasmBenchArgs {
+    /// The component
+    pub(crate) file: Utf8PathBuf,
+    /// The arguments of every call; one name several times makes a list
+    #[arg(value_name = "NAME=VALUE", conflicts_with = "input")]
+    pub(crate) arguments: Vec<String>,
+    /// All arguments as one JSON object
+    #[arg(long, value_name = "JSON", allow_hyphen_values = true)]
+    pub(crate) input: Option<String>,
+    /// The tool, if the component has several
+    #[arg(long, value_name = "NAME")]
+    pub(crate) tool: Option<String>,
+    /// How many calls are measured
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) calls: u32,
 }
 
 const COMPLETIONS_HELP: &str = "\

@@ -19,3 +19,4 @@ pub(crate) mod tool;
 pub(crate) mod tools;
 pub(crate) mod vfs_host;
 pub(crate) mod wait;
+pub(crate) mod wasm;

@@ -55,6 +55,29 @@ impl Environment {
         Some(state.join("jig"))
     }
 
+    /// The folder of what jig could make anew; `None` without a home.
+    #[cfg(feature = "wasm-tools")]
+    fn cache(&self) -> Option<Utf8PathBuf> {
+        let below_home = || Some(self.path("HOME")?.join(".cache"));
+        let cache = self.path("XDG_CACHE_HOME").or_else(below_home)?;
+        Some(cache.join("jig"))
+    }
+
+    /// How components are run: their compiled code is kept in the user's cache, and the key that vouches for
+    /// it elsewhere, so that a program that may write caches cannot make code of its own run.
+    #[cfg(feature = "wasm-tools")]
+    pub(crate) fn wasm_settings(&self) -> jig_wasm::Settings {
+        let dirs = || {
+            Some(jig_wasm::CacheDirs {
+                code: self.cache()?.join("wasm").into(),
+                key: self.state()?.join("wasm.key").into(),
+            })
+        };
+        let mut settings = jig_wasm::Settings::default();
+        settings.cache = dirs();
+        settings
+    }
+
     /// The variables that rules decide about.
     pub(crate) fn host(&self) -> HostEnv {
         let variables = self.0.iter();

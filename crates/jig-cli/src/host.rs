@@ -15,6 +15,18 @@ pub(crate) fn engine(
     project: &Project,
     env: &Environment,
 ) -> anyhow::Result<(Engine, Option<String>)> {
+    let mut engine = without_log(project, env)?;
+    match audit::sink(&project.root, env) {
+        Ok(sink) => {
+            engine.audit = sink;
+            Ok((engine, None))
+        }
+        Err(reason) => Ok((engine, Some(format!("note: {reason}")))),
+    }
+}
+
+/// The engine for whoever only wants to know about the tools.
+pub(crate) fn without_log(project: &Project, env: &Environment) -> anyhow::Result<Engine> {
     let files = DiskFiles::open(&project.root)
         .with_context(|| format!("cannot open the workspace `{}`", project.root))?;
     let config = Arc::new(project.config().clone());
@@ -23,14 +35,12 @@ pub(crate) fn engine(
     engine.program = std::env::current_exe().ok();
     engine.confine.home = env.path("HOME").map(Into::into);
     engine.confine.state = env.state().map(Into::into);
+    #[cfg(feature = "wasm-tools")]
+    {
+        engine.wasm = env.wasm_settings();
+    }
     if let Some(path) = env.search_path() {
         engine.confine.search_path = path;
     }
-    match audit::sink(&project.root, env) {
-        Ok(sink) => {
-            engine.audit = sink;
-            Ok((engine, None))
-        }
-        Err(reason) => Ok((engine, Some(format!("note: {reason}")))),
-    }
+    Ok(engine)
 }

@@ -6,6 +6,8 @@
 mod args;
 mod audit;
 mod cmd;
+#[cfg(feature = "wasm-tools")]
+mod compiling;
 mod diff;
 mod environment;
 mod exit;
@@ -52,6 +54,7 @@ fn main() -> ExitCode {
         Command::Run(run) => cmd::run::run(run, &args.global, &mut out),
         Command::Suggest(suggest) => cmd::suggest::run(suggest, &args.global, &mut out),
         Command::Log(log) => cmd::log::run(log, &args.global, &mut out),
+        Command::Wasm(command) => cmd::wasm::run(command, &args.global, &mut out),
         Command::VfsHost(host) => cmd::vfs_host::run(host, &mut out),
         Command::Tool { .. } => Ok(exit::Done::Ok),
         Command::Doctor => cmd::doctor::run(&mut out),

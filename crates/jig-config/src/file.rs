@@ -84,6 +84,12 @@ pub(crate) fn exists(path: &Utf8Path) -> bool {
     rustix::fs::statat(rustix::fs::CWD, path.as_std_path(), flags).is_ok()
 }
 
+/// Whether the path leads to a directory.
+pub(crate) fn is_directory(path: &Utf8Path) -> bool {
+    let found = rustix::fs::stat(path.as_std_path());
+    found.is_ok_and(|found| FileType::from_raw_mode(found.st_mode) == FileType::Directory)
+}
+
 /// The path without symbolic links, as the kernel knows it; of a missing file that of its folder
 /// with its name. `None` where the kernel can't be asked.
 pub(crate) fn real_path(path: &Utf8Path) -> Option<Utf8PathBuf> {

@@ -47,7 +47,7 @@ pub use model::{
     AllowToggle, Command, CommandError, Config, ConfigFile, Enable, Enforce, FormatMode, Input,
     NetworkSettings, Notices, OnUncovered, OverlayMode, Parameter, ParameterType, Preset, Question,
     QuestionTarget, ResultMode, RunMode, RunModes, Runtime, Sandbox, SandboxLimits, Source,
-    SourceError, SystemPath, Tool, ToolName, ToolNameError,
+    SourceError, SystemPath, Tool, ToolName, ToolNameError, Topic,
 };
 pub use origin::{Layer, Origin};
 pub use problem::{Errors, Problem, Severity};

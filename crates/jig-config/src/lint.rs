@@ -6,6 +6,7 @@
 mod enforcement;
 mod files;
 mod hosts;
+mod topics;
 
 use jig_proto::ToolAction;
 
@@ -25,6 +26,7 @@ pub(crate) fn lint(sources: &Sources, config: &Config, warnings: &mut Vec<Proble
         enforcement::lint(tool, warnings);
         terminal(tool, warnings);
     }
+    topics::lint(sources, config, warnings);
     crate::system::lint(sources, config, warnings);
 }
 

@@ -10,12 +10,12 @@ use crate::check::check;
 use crate::file;
 use crate::hint::{dotted, quote};
 use crate::merge::merge;
-use crate::model::{Config, ConfigFile, build, declared_in_sandbox, shown_path};
+use crate::model::{Config, ConfigFile, build, declared_in_sandbox, read_topics, shown_path};
 use crate::origin::{Layer, Origin, Text};
 use crate::overrides::{from_set, from_variable, ours};
 use crate::parse::parse;
 use crate::problem::{Errors, Problem};
-use crate::shape::{ROOT, Shape, keys};
+use crate::shape::{ROOT, Shape, Table, keys};
 use crate::sources::Sources;
 use crate::value::{Node, Value};
 
@@ -183,8 +183,9 @@ fn finish(
     if unclear {
         return Err(Errors::of(problems));
     }
-    let blamed = |name: &str| {
-        let own = dotted(&["tools".to_owned(), name.to_owned()]);
+    let blamed = |own: &[&str]| {
+        let own: Vec<String> = own.iter().map(|&step| step.to_owned()).collect();
+        let own = dotted(&own);
         let hit = |key: &str| {
             let key = key.strip_prefix("conversation.").unwrap_or(key);
             key.strip_prefix(own.as_str())
@@ -192,9 +193,14 @@ fn finish(
         };
         problems.iter().any(|problem| hit(problem.key_path()))
     };
-    let network = merge_network(&layers);
-    let merged = merge_tools(layers, blamed);
-    let built = build(sources, merged, network, files);
+    let network = merge_table(&layers, "network", &keys::NETWORK);
+    let knowledge = merge_table(&layers, "kb", &keys::KNOWLEDGE);
+    let mut errors = Vec::new();
+    let is_blamed = |id: &str| blamed(&["kb", "topic", id]);
+    let topics = read_topics(knowledge.as_ref(), is_blamed, &mut errors);
+    let merged = merge_tools(layers, |name| blamed(&["tools", name]));
+    let built = build(sources, merged, network, topics, files);
+    problems.append(&mut errors);
     problems.extend(built.errors);
     match Errors::new(problems) {
         Some(errors) => Err(errors),
@@ -205,10 +211,10 @@ fn finish(
     }
 }
 
-/// The merged `[network]`, if any layer has one.
-fn merge_network(layers: &[Node]) -> Option<Node> {
-    let shape = Shape::Table(&keys::NETWORK);
-    let declared = layers.iter().filter_map(|layer| layer.get("network"));
+/// One table of the top, such as `[network]`, merged; `None` if no layer has it.
+fn merge_table(layers: &[Node], name: &str, table: &'static Table) -> Option<Node> {
+    let shape = Shape::Table(table);
+    let declared = layers.iter().filter_map(|layer| layer.get(name));
     declared.fold(None, |below, above| {
         Some(merge(&shape, below, above.clone()))
     })

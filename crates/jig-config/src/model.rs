@@ -11,6 +11,7 @@ mod settings;
 mod source;
 mod stateful;
 mod sugar;
+mod topic;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,6 +42,8 @@ pub use settings::{
 pub use source::{Runtime, Source, SourceError};
 pub use stateful::{Notices, RunModes};
 pub(crate) use sugar::declared as declared_in_sandbox;
+pub use topic::Topic;
+pub(crate) use topic::read_topics;
 
 /// The final configuration of a workspace.
 #[derive(Debug, Clone)]
@@ -55,6 +58,9 @@ pub struct Config {
     pub state: Option<Utf8PathBuf>,
     /// What all tools share of the network.
     pub network: NetworkSettings,
+    /// The topics of the knowledge base by name, in the order in which the layers mention them, also
+    /// those that are switched off.
+    pub topics: IndexMap<String, Topic>,
     /// `[network]` as it was written.
     pub(crate) network_values: Option<Node>,
 }
@@ -63,6 +69,11 @@ impl Config {
     /// The tool of that name.
     pub fn tool(&self, name: &str) -> Option<&Tool> {
         self.tools.get(name)
+    }
+
+    /// The topics of the knowledge base that are switched on.
+    pub fn enabled_topics(&self) -> impl Iterator<Item = &Topic> {
+        self.topics.values().filter(|topic| topic.enable)
     }
 }
 

@@ -18,13 +18,18 @@ pub fn show(config: &Config, origin: bool) -> String {
         origin,
     };
     writer.network(config);
+    for topic in config.topics.values() {
+        let path = format!("kb.topic.{}", key(&topic.id));
+        writer.header(&format!("[{path}]"));
+        writer.values(&topic.values);
+    }
     for tool in config.tools.values() {
         writer.tool(tool);
     }
     writer.text
 }
 
-/// The final configuration as JSON: `tools`, `network`, and with `origin` also `origins`, which maps the
+/// The final configuration as JSON: `tools`, `network`, `kb` if there are topics, and with `origin` also `origins`, which maps the
 /// dotted key of every value to its `layer`, `file`, `line` and `column`.
 pub fn show_json(config: &Config, origin: bool) -> Json {
     let mut tools = Map::new();
@@ -48,7 +53,18 @@ pub fn show_json(config: &Config, origin: bool) -> Json {
     if let Some(written) = written.filter(|_| origin) {
         collect_origins(written, "network", &mut origins);
     }
+    let mut topics = Map::new();
+    for topic in config.topics.values() {
+        topics.insert(topic.id.clone(), topic.values.to_json());
+        if origin {
+            let prefix = format!("kb.topic.{}", key(&topic.id));
+            collect_origins(&topic.values, &prefix, &mut origins);
+        }
+    }
     let mut shown = json!({ "tools": tools, "network": network });
+    if !topics.is_empty() {
+        shown["kb"] = json!({ "topic": topics });
+    }
     if origin {
         shown["origins"] = Json::Object(origins);
     }

@@ -60,7 +60,10 @@ pub enum CallError {
     #[error("the tool `{0}` is switched off")]
     Disabled(String),
     /// The runtime of the tool is not part of this jig.
-    #[error("the runtime `{runtime}` of the tool `{tool}` cannot be run by this version of jig")]
+    #[error(
+        "the runtime `{runtime}` of the tool `{tool}` cannot be run by this jig{}",
+        crate::call::how_to_get(.runtime)
+    )]
     Runtime {
         /// The tool.
         tool: String,
@@ -172,6 +175,31 @@ pub enum CallError {
         /// Why.
         why: String,
     },
+    /// There is no component for a tool that is one, or it cannot be opened.
+    #[error("the tool `{tool}` could not be started: {error}")]
+    #[cfg(feature = "wasm-tools")]
+    ComponentFile {
+        /// The tool.
+        tool: String,
+        /// Why.
+        error: crate::ComponentFileError,
+    },
+    /// The component of a tool cannot say what the tool is.
+    #[error("the component of `{tool}` does not describe itself: {error}")]
+    #[cfg(feature = "wasm-tools")]
+    Component {
+        /// The tool.
+        tool: String,
+        /// Why not.
+        error: jig_wasm::ComponentError,
+    },
+    /// This machine runs no components.
+    #[error("components cannot be run here")]
+    #[cfg(feature = "wasm-tools")]
+    Wasm(#[source] jig_wasm::EngineError),
+    /// The topic of a call of `learn` is none.
+    #[error("{0}")]
+    Knowledge(String),
     /// The tool ran and failed.
     #[error("{}", .0.message)]
     Tool(ToolError),
@@ -213,6 +241,16 @@ impl CallError {
             tool: tool.name.to_string(),
             error,
         }
+    }
+}
+
+/// What is missing for a runtime that this jig was built without.
+fn how_to_get(runtime: &str) -> &'static str {
+    match runtime {
+        "wasm" => {
+            ": it was built without the feature `wasm-tools`\nhint: build jig with its default features"
+        }
+        _ => "",
     }
 }
 

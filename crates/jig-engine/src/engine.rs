@@ -1,7 +1,10 @@
 //! [`Engine`]: from a call to its result.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::path::PathBuf;
+#[cfg(feature = "wasm-tools")]
+use std::sync::OnceLock;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,6 +16,8 @@ use jig_runtime::{
     Handles, Plan, Runtime as _, Session, StartError, StdioRuntime, Timing, VfsRuntime,
 };
 use jig_sandbox::SpawnError;
+#[cfg(feature = "wasm-tools")]
+use jig_wasm::WasmRuntime;
 use serde_json::{Map, Value};
 
 use crate::arguments::complete;
@@ -34,6 +39,8 @@ pub struct Engine {
     pub(crate) files: Arc<dyn ProjectFiles>,
     pub(crate) approvals: Arc<Approvals>,
     pub(crate) calls: AtomicU64,
+    #[cfg(feature = "wasm-tools")]
+    pub(crate) components: OnceLock<WasmRuntime>,
     /// What was said about the confinement of tools, each with the tool's name.
     warned: Mutex<HashSet<(String, String)>>,
     /// Answers that hold for the rest of the turn.
@@ -61,6 +68,9 @@ pub struct Engine {
     /// The most text of a result, in bytes, for a tool that has no threshold of its own. Default:
     /// 256 KiB.
     pub max_result: usize,
+    /// How components are run, and where their compiled code is kept. Default: in memory only.
+    #[cfg(feature = "wasm-tools")]
+    pub wasm: jig_wasm::Settings,
 }
 
 /// A tool that runs.
@@ -83,6 +93,8 @@ impl Engine {
             files,
             approvals: Arc::new(Approvals::new()),
             calls: AtomicU64::new(0),
+            #[cfg(feature = "wasm-tools")]
+            components: OnceLock::new(),
             warned: Mutex::new(HashSet::new()),
             remembered: Arc::default(),
             handles: Arc::new(Handles::default()),
@@ -95,6 +107,8 @@ impl Engine {
             confine: Confinement::default(),
             unconfined: false,
             max_result: MAX_RESULT,
+            #[cfg(feature = "wasm-tools")]
+            wasm: jig_wasm::Settings::default(),
         }
     }
 
@@ -108,7 +122,7 @@ impl Engine {
     /// A tool that is not stateful, or that is called without `action`, runs to its end; the other calls
     /// of a stateful tool do one thing and tell where the tool stands then (S-031, S-032, X-21).
     pub fn call(&self, mut call: Call, asker: &mut dyn Asker) -> Result<Reply, CallError> {
-        let tool = self.tool(&call.tool)?;
+        let tool = &*self.whole_tool(&call.tool)?;
         if is_await(tool) {
             return self.wait_for_handles(tool, call, asker);
         }
@@ -154,8 +168,7 @@ impl Engine {
                 }
             })
         });
-        if tool.runtime == jig_config::Runtime::Stdio {
-            // It got them when it started: if it asks all the same, they did not satisfy it.
+        if gets_answers_at_start(tool) {
             answers.clear();
         }
         let result = self.drive(tool, &session, answers, asker);
@@ -177,7 +190,7 @@ impl Engine {
 
     /// Starts a tool whose arguments are settled, without asking anybody.
     pub fn start(&self, call: Call) -> Result<Started, CallError> {
-        let tool = self.tool(&call.tool)?;
+        let tool = &*self.whole_tool(&call.tool)?;
         let arguments = self.arguments(tool, call.arguments.clone())?;
         let plan = self.plan(tool, Call { arguments, ..call }, Action::Run, None)?;
         self.start_plan(tool, plan)
@@ -186,6 +199,8 @@ impl Engine {
     /// Has the tool's runtime start a plan.
     pub(crate) fn start_plan(&self, tool: &Tool, plan: Plan) -> Result<Started, CallError> {
         let session = match tool.runtime {
+            #[cfg(feature = "wasm-tools")]
+            _ if plan.component.is_some() => self.components()?.start(plan),
             jig_config::Runtime::Builtin => predefined::RUNTIME.start(plan),
             jig_config::Runtime::Vfs => VfsRuntime.start(plan),
             jig_config::Runtime::Stdio => StdioRuntime.start(plan),
@@ -221,6 +236,21 @@ impl Engine {
             return Err(CallError::Disabled(name.to_owned()));
         }
         Ok(tool)
+    }
+
+    /// A tool that may be called, with what it says about itself.
+    pub(crate) fn whole_tool(&self, name: &str) -> Result<Cow<'_, Tool>, CallError> {
+        self.described(self.tool(name)?)
+    }
+
+    /// A tool with what its component says about it: nothing, where no components are run.
+    #[cfg(not(feature = "wasm-tools"))]
+    #[expect(
+        clippy::unnecessary_wraps,
+        reason = "where components are run it can fail"
+    )]
+    pub fn described<'t>(&self, tool: &'t Tool) -> Result<Cow<'t, Tool>, CallError> {
+        Ok(Cow::Borrowed(tool))
     }
 
     pub(crate) fn arguments(
@@ -268,6 +298,12 @@ impl Started {
     pub fn tool(&self) -> &str {
         &self.tool
     }
+}
+
+/// Whether the tool knows all answers from its start on: if it asks all the same, they did not satisfy it.
+pub(crate) fn gets_answers_at_start(tool: &Tool) -> bool {
+    use jig_config::Runtime;
+    matches!(tool.runtime, Runtime::Stdio | Runtime::Wasm)
 }
 
 /// Whether it is the builtin tool that waits for handles. Its code is here: it needs no session.

@@ -17,9 +17,14 @@ impl Engine {
     /// `style.parameters`; `None` if there is none.
     ///
     /// The command is run like the tool, under the tool's policy, with the action `format_arguments`.
-    /// It asks nobody, and it has ten seconds.
+    /// It asks nobody, and it has ten seconds. A component is asked itself, without access to anything: one
+    /// that does not know the action must not do what nobody has agreed to yet.
     pub fn format_arguments(&self, call: &Call) -> Result<Option<String>, CallError> {
-        let tool = self.tool(&call.tool)?;
+        let tool = &*self.whole_tool(&call.tool)?;
+        #[cfg(feature = "wasm-tools")]
+        if let Some(component) = self.component(tool)? {
+            return self.formatted_by(tool, component, call);
+        }
         let Some(command) = formatter(tool) else {
             return Ok(None);
         };
@@ -67,4 +72,4 @@ fn formatter(tool: &Tool) -> Option<Command> {
 const DISPLAYS: [&str; 3] = ["json", "function_call", "off"];
 
 /// How long formatting may take. Somebody waits for the question.
-const FORMAT_TIME: Duration = Duration::from_secs(10);
+pub(crate) const FORMAT_TIME: Duration = Duration::from_secs(10);

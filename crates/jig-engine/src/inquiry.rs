@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use jig_broker::Unapproved;
-use jig_config::{OnUncovered, QuestionTarget, Runtime, Tool};
+use jig_config::{OnUncovered, QuestionTarget, Tool};
 use jig_proto::Question;
 use jig_runtime::AskedBy;
 use serde_json::{Map, Value};
 
 use crate::asker::{About, Answer, Ask, Asker};
-use crate::engine::Engine;
+use crate::engine::{Engine, gets_answers_at_start};
 
 /// Answers that hold for the rest of a turn, by tool and id of the question.
 #[derive(Debug, Default)]
@@ -82,9 +82,7 @@ impl Engine {
         let name = tool.name.as_str();
         let is_policy = asked_by == Some(AskedBy::Policy);
         let known = tool.questions.get(&question.id).filter(|_| !is_policy);
-        // A program that prints its result got them when it started: if it asks all the same, they did not
-        // satisfy it.
-        if !is_policy && tool.runtime != Runtime::Stdio {
+        if !is_policy && !gets_answers_at_start(tool) {
             let answer = known.and_then(|known| known.answer.clone());
             if let Some(answer) = answer.or_else(|| self.remembered.get(tool, &question.id)) {
                 return Resolved::Answer(answer);

@@ -38,11 +38,14 @@ mod asker;
 mod bound;
 mod call;
 mod command;
+#[cfg(feature = "wasm-tools")]
+mod component;
 mod confine;
 mod drive;
 mod engine;
 mod format;
 mod inquiry;
+mod knowledge;
 mod layer;
 mod methods;
 mod plan;
@@ -57,8 +60,13 @@ mod turn;
 pub use arguments::ArgumentErrors;
 pub use asker::{About, Answer, Ask, Asker, Nobody};
 pub use call::{Call, CallError};
+#[cfg(feature = "wasm-tools")]
+pub use component::ComponentFileError;
 pub use confine::Confinement;
 pub use engine::{Engine, Started};
+#[cfg(feature = "wasm-tools")]
+pub use knowledge::{Knowledge, LoadedSubject, TopicKnowledge};
+pub use knowledge::{KnowledgeError, not_offered, topics_summary};
 pub use layer::may_apply;
 pub use predefined::run_predefined;
 pub use reply::Reply;

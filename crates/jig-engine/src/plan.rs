@@ -23,13 +23,17 @@ impl Engine {
     pub(crate) fn plan(
         &self,
         tool: &Tool,
-        call: Call,
+        mut call: Call,
         action: Action,
         instead: Option<&Command>,
     ) -> Result<Plan, CallError> {
         let root = self.files.display_root().to_owned();
         let policy = self.policy(tool)?;
         let warnings = self.unenforced(tool, &policy, Commands::HeldByName)?;
+        #[cfg(feature = "wasm-tools")]
+        let component = self.planned_component(tool, &mut call)?;
+        #[cfg(not(feature = "wasm-tools"))]
+        let component: Option<jig_runtime::Component> = None;
         let mut answers = call.answers;
         for (id, question) in &tool.questions {
             if let Some(answer) = &question.answer {
@@ -48,10 +52,12 @@ impl Engine {
             }
             _ => None,
         };
-        // A program works in a directory of the host; one in memory has another path there.
+        // A program works in a directory of the host; one in memory has another path there. A component sees
+        // only what is mounted.
+        let mount = component.as_ref().and_then(|one| one.mounts.first());
         let root = match (&command, tool.runtime) {
             (Some(command), Runtime::Stdio) => command.view.path().to_owned(),
-            _ => root,
+            _ => mount.map_or(root, |mount| mount.guest.clone().into()),
         };
         let context = Context::new(root, action).with_access(policy.to_wire());
         let asks = tool.on_uncovered == OnUncovered::Ask;
@@ -61,6 +67,7 @@ impl Engine {
             name: tool.name.to_string(),
             implementation: tool.implementation().map(str::to_owned),
             command,
+            component,
             delivery: match tool.input {
                 Input::Argv => Delivery::Arguments,
                 Input::Stdin => Delivery::Stdin,
@@ -83,6 +90,25 @@ impl Engine {
             tracer: call.tracer,
             ..Plan::new(input, context, broker)
         })
+    }
+
+    /// The component of a call, if the tool is one, with what it is to see of the workspace.
+    #[cfg(feature = "wasm-tools")]
+    fn planned_component(
+        &self,
+        tool: &Tool,
+        call: &mut Call,
+    ) -> Result<Option<jig_runtime::Component>, CallError> {
+        let mut component = self.component(tool)?;
+        if let Some(component) = &mut component
+            && crate::knowledge::is_learn(tool)
+        {
+            let most = self.most(tool);
+            let mount = crate::knowledge::prepare(&self.config, &mut call.arguments, most);
+            let mount = mount.map_err(|error| CallError::Knowledge(error.to_string()))?;
+            component.mounts.push(mount);
+        }
+        Ok(component)
     }
 
     /// The rules of a tool, compiled for the workspace as it is now.

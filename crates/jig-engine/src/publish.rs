@@ -6,11 +6,13 @@ use serde_json::Value;
 
 use crate::call::CallError;
 use crate::engine::Engine;
+use crate::knowledge::{not_offered, topics_summary};
 
 impl Engine {
     /// The tools that are switched on, in the form in which a model provider takes their schemas.
     ///
-    /// `await` is among them only if a tool is stateful: there is nothing to wait for otherwise. A
+    /// `await` is among them only if a tool is stateful, and `learn` only if there is a topic: there is nothing
+    /// to wait for, or to learn, otherwise. A
     /// published name is unique: of two tools that would have the same one, the later gets a number.
     ///
     /// # Errors
@@ -23,7 +25,8 @@ impl Engine {
         let waits = tools.iter().any(is_stateful);
         let mut all: Vec<Published> = Vec::new();
         for tool in tools {
-            if waits || !crate::engine::is_await(tool) {
+            let is_idle = !waits && crate::engine::is_await(tool);
+            if !is_idle && not_offered(&self.config, tool).is_none() {
                 all.extend(self.published_tool(tool, form)?);
             }
         }
@@ -53,12 +56,20 @@ impl Engine {
         tool: &Tool,
         form: SchemaForm,
     ) -> Result<Vec<Published>, CallError> {
+        // A component that cannot be asked about itself is published as the configuration has it: its call
+        // says what is wrong.
+        let described = self.described(tool);
+        let tool = described.as_deref().unwrap_or(tool);
         let Value::Object(own) = tool.input_schema() else {
             return Ok(Vec::new());
         };
         let about = tool.description.as_deref().or(tool.summary.as_deref());
-        let about = about.unwrap_or_default();
-        let published = published(tool.name.as_str(), about, &own, tool.actions, form);
+        let mut about = about.unwrap_or_default().to_owned();
+        if let Some(topics) = topics_summary(&self.config, tool) {
+            about.push_str("\n\n");
+            about.push_str(&topics);
+        }
+        let published = published(tool.name.as_str(), &about, &own, tool.actions, form);
         published.map_err(|error| CallError::Schema {
             tool: tool.name.to_string(),
             error,

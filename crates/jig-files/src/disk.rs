@@ -14,6 +14,7 @@
 
 mod leftovers;
 mod list;
+mod open;
 mod remove;
 mod root;
 mod search;
@@ -33,6 +34,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
 pub(crate) use leftovers::{Leftovers, default_state, random_name};
+pub(crate) use open::DiskFile;
 pub(crate) use root::{Handle, Identity, Root, open_child_dir};
 
 #[cfg(target_os = "linux")]
@@ -43,9 +45,11 @@ pub(crate) use {
 
 use crate::files::sealed;
 use crate::grep::{Matches, Query};
+use crate::handle::Backing;
 use crate::place::Held;
 use crate::{
-    FilesError, Filter, Kind, Listing, Place, ProjectFiles, RenameOptions, View, WriteOptions,
+    FileHandle, FilesError, Filter, Kind, Listing, OpenOptions, Place, ProjectFiles, RenameOptions,
+    View, WriteOptions,
 };
 use root::{Located, NEW_DIRECTORY};
 
@@ -105,6 +109,7 @@ impl DiskFiles {
         };
         let file = kind == Kind::File;
         let place = Place::new(self.number, resolved, kind, Held::Disk(handle));
+        let place = place.with_modified(open::modified(&stat));
         if !file {
             return place;
         }
@@ -188,6 +193,12 @@ impl ProjectFiles for DiskFiles {
         Ok(Some(file.into()))
     }
 
+    fn open_file(&self, place: &Place, options: &OpenOptions) -> Result<FileHandle, FilesError> {
+        place.check_owner(self.number)?;
+        let file = self.open_place(place, options)?;
+        Ok(FileHandle::new(place.path(), options, Backing::Disk(file)))
+    }
+
     fn write(
         &self,
         place: &Place,
@@ -236,6 +247,11 @@ impl ProjectFiles for DiskFiles {
     fn delete(&self, place: &Place) -> Result<(), FilesError> {
         place.check_owner(self.number)?;
         self.delete_entry(place)
+    }
+
+    fn remove_dir(&self, place: &Place) -> Result<(), FilesError> {
+        place.check_owner(self.number)?;
+        self.remove_empty(place)
     }
 
     fn delete_tree(&self, place: &Place, may: &Filter<'_>) -> Result<u64, FilesError> {

@@ -82,6 +82,22 @@ pub enum FilesError {
         /// The size in bytes.
         size: u64,
     },
+    /// What would be written makes the file longer than one can be here.
+    #[error("`{path}` would be longer than {limit} bytes")]
+    TooLong {
+        /// The file.
+        path: ProjectPath,
+        /// The limit in bytes.
+        limit: u64,
+    },
+    /// The file is open, but not for this.
+    #[error("`{path}` was not opened for {access}")]
+    NotOpened {
+        /// The file.
+        path: ProjectPath,
+        /// What it was not opened for: `reading` or `writing`.
+        access: &'static str,
+    },
     /// The disk, a quota or a file-size limit is exhausted. The old content stands.
     #[error("no space is left to write `{path}`")]
     NoSpace {

@@ -7,7 +7,7 @@ use camino::Utf8Path;
 use jig_proto::ProjectPath;
 
 use crate::grep::{Matches, Query};
-use crate::{ContentHash, Edit, FilesError, Place, View};
+use crate::{ContentHash, Edit, FileHandle, FilesError, OpenOptions, Place, View};
 
 /// The files of a workspace.
 ///
@@ -40,6 +40,17 @@ pub trait ProjectFiles: fmt::Debug + Send + Sync + sealed::Sealed {
         reason = "a descriptor that is passed on is a file of the operating system"
     )]
     fn open(&self, place: &Place) -> Result<Option<std::fs::File>, FilesError>;
+
+    /// Opens a file to be read and written in parts; with `create` one that is missing is created.
+    ///
+    /// What is opened is what was located. A place that was missing is only ever created: if something
+    /// appeared there since, [`FilesError::Changed`] tells that it must be judged anew, and with
+    /// `exclusive` it is [`FilesError::AlreadyExists`]. To be changed, the file must still have its name,
+    /// else it is [`FilesError::Changed`] too. A file that has further names gets a content of its own
+    /// first: the other names may lie where nobody judged.
+    ///
+    /// A directory is [`FilesError::IsDirectory`]; pipes and devices are never opened.
+    fn open_file(&self, place: &Place, options: &OpenOptions) -> Result<FileHandle, FilesError>;
 
     /// Replaces the content of a file, or creates it. Says whether it was created.
     ///
@@ -107,6 +118,9 @@ pub trait ProjectFiles: fmt::Debug + Send + Sync + sealed::Sealed {
     /// Removes a file, a pipe, or a link that was located by
     /// [`locate_entry`](Self::locate_entry). A directory is [`FilesError::IsDirectory`].
     fn delete(&self, place: &Place) -> Result<(), FilesError>;
+
+    /// Removes an empty directory; [`FilesError::NotEmpty`] if something is in it.
+    fn remove_dir(&self, place: &Place) -> Result<(), FilesError>;
 
     /// Removes whatever stands there, a directory with all that is in it. Links are removed, not
     /// followed. Gives how many entries went.

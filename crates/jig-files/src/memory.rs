@@ -2,6 +2,7 @@
 //!
 //! It means what the disk means, link by link: paths are resolved by the same algorithm.
 
+mod cell;
 #[cfg(unix)]
 mod copy;
 mod search;
@@ -15,23 +16,25 @@ use camino::{Utf8Path, Utf8PathBuf};
 use jig_policy::{Resolved, Workspace};
 use jig_proto::ProjectPath;
 
+pub(crate) use cell::Cell;
 #[cfg(unix)]
 pub(crate) use copy::Copy;
 pub(crate) use tree::Node;
 
 use crate::files::sealed;
 use crate::grep::{self, Matches, Query};
+use crate::handle::Backing;
 use crate::place::Held;
 use crate::{
-    ContentHash, DirEntry, EntryKind, FilesError, Filter, Kind, Listing, Place, ProjectFiles,
-    RenameOptions, SyncReport, View, WriteOptions, lookup,
+    ContentHash, DirEntry, EntryKind, FileHandle, FilesError, Filter, Kind, Listing, OpenOptions,
+    Place, ProjectFiles, RenameOptions, SyncReport, View, WriteOptions, lookup,
 };
 use tree::{Body, Branch, Trunk};
 
 /// Files in memory: bytes with an executable bit, directories and symbolic links.
 ///
 /// Reading shares the content instead of copying it. A `Place` keeps the content that it was located
-/// with, whatever is written afterwards.
+/// with, whatever is written afterwards; a [`FileHandle`] shows what the file holds at the moment.
 #[derive(Debug)]
 pub struct MemoryFiles {
     number: u64,
@@ -80,14 +83,7 @@ impl MemoryFiles {
         content: impl Into<Bytes>,
         executable: bool,
     ) -> Result<(), FilesError> {
-        let content = content.into();
-        self.put(
-            path,
-            Body::File {
-                content,
-                executable,
-            },
-        )
+        self.put(path, Body::file(content, executable))
     }
 
     /// What came out of views that were dropped without being closed and that could not bring
@@ -118,15 +114,22 @@ impl MemoryFiles {
             Some(Body::Directory(_)) => Kind::Directory,
             Some(Body::Link(target)) => Kind::Link(target.to_string()),
         };
-        let file = match node.as_ref().map(|node| &node.body) {
-            Some(Body::File {
-                content,
-                executable,
-            }) => (content.len() as u64, *executable),
-            _ => (0, false),
+        let Some(node) = node else {
+            return Place::new(self.number, resolved, kind, Held::Nothing);
         };
-        let held = node.map_or(Held::Nothing, Held::Memory);
-        Place::new(self.number, resolved, kind, held).with_file(file.0, file.1)
+        let Body::File { cell, executable } = &node.body else {
+            return Place::new(
+                self.number,
+                resolved,
+                kind,
+                Held::Memory(node, Bytes::new()),
+            );
+        };
+        let ((content, modified), executable) = (cell.now(), *executable);
+        let size = content.len() as u64;
+        Place::new(self.number, resolved, kind, Held::Memory(node, content))
+            .with_file(size, executable)
+            .with_modified(Some(modified))
     }
 
     fn resolve(&self, branch: &Branch, path: &ProjectPath) -> Result<Resolved, FilesError> {
@@ -142,10 +145,7 @@ impl MemoryFiles {
         place.check_owner(self.number)?;
         place.expect_file()?;
         match &place.held {
-            Held::Memory(Node {
-                body: Body::File { content, .. },
-                ..
-            }) => Ok(content.clone()),
+            Held::Memory(_, content) => Ok(content.clone()),
             _ => Err(FilesError::NotFound {
                 path: place.path().clone(),
             }),
@@ -169,26 +169,20 @@ impl MemoryFiles {
             place.expect_file()?;
             let (parent, name) = trunk.parent(path, false)?;
             let Some(Node {
-                body:
-                    Body::File {
-                        content,
-                        executable,
-                    },
+                body: Body::File { cell, executable },
                 ..
             }) = parent.get(name)
             else {
                 return Err(FilesError::Changed { path: path.clone() });
             };
+            let content = cell.content();
             if options
                 .if_match
-                .is_some_and(|wanted| wanted != ContentHash::of(content))
+                .is_some_and(|wanted| wanted != ContentHash::of(&content))
             {
                 return Err(FilesError::Stale { path: path.clone() });
             }
-            let body = Body::File {
-                content: change(content),
-                executable: *executable,
-            };
+            let body = Body::file(change(&content), *executable);
             let node = trunk.node(body);
             let (parent, name) = trunk.parent(path, false)?;
             parent.insert(name.to_owned(), node);
@@ -197,10 +191,7 @@ impl MemoryFiles {
         if options.if_match.is_some() {
             return Err(FilesError::Stale { path: path.clone() });
         }
-        let node = trunk.node(Body::File {
-            content: change(&[]),
-            executable: false,
-        });
+        let node = trunk.node(Body::file(change(&[]), false));
         let (parent, name) = trunk.parent(path, options.parents)?;
         if parent.contains_key(name) {
             let path = path.clone();
@@ -211,6 +202,55 @@ impl MemoryFiles {
         }
         parent.insert(name.to_owned(), node);
         Ok(true)
+    }
+
+    /// Opens what stands at a place.
+    fn cell(&self, place: &Place, options: &OpenOptions) -> Result<Arc<Cell>, FilesError> {
+        let path = place.path();
+        if options.create && options.exclusive {
+            return Err(FilesError::AlreadyExists { path: path.clone() });
+        }
+        place.expect_file()?;
+        let Held::Memory(
+            Node {
+                body: Body::File { cell, .. },
+                ..
+            },
+            _,
+        ) = &place.held
+        else {
+            return Err(FilesError::NotFound { path: path.clone() });
+        };
+        if options.changes() {
+            // Nobody takes its name away until it is open.
+            let trunk = self.shared.read();
+            trunk.expect_same(place)?;
+            if options.truncate {
+                cell.set_size(path, 0)?;
+            }
+        }
+        Ok(Arc::clone(cell))
+    }
+
+    /// Creates an empty file where nothing stands.
+    fn create_cell(&self, place: &Place, options: &OpenOptions) -> Result<Arc<Cell>, FilesError> {
+        let path = place.path();
+        let cell = Arc::new(Cell::new(Bytes::new()));
+        let mut trunk = self.shared.write();
+        let node = trunk.node(Body::File {
+            cell: Arc::clone(&cell),
+            executable: false,
+        });
+        let (parent, name) = trunk.parent(path, false)?;
+        if parent.contains_key(name) {
+            let path = path.clone();
+            return Err(match options.exclusive {
+                true => FilesError::AlreadyExists { path },
+                false => FilesError::Changed { path },
+            });
+        }
+        parent.insert(name.to_owned(), node);
+        Ok(cell)
     }
 }
 
@@ -271,6 +311,16 @@ impl ProjectFiles for MemoryFiles {
         self.content(place).map(|_| None)
     }
 
+    fn open_file(&self, place: &Place, options: &OpenOptions) -> Result<FileHandle, FilesError> {
+        place.check_owner(self.number)?;
+        let cell = match place.kind() {
+            Kind::Missing if options.create => self.create_cell(place, options)?,
+            _ => self.cell(place, options)?,
+        };
+        let backing = Backing::Memory(cell);
+        Ok(FileHandle::new(place.path(), options, backing))
+    }
+
     fn write(
         &self,
         place: &Place,
@@ -286,16 +336,37 @@ impl ProjectFiles for MemoryFiles {
         content: &[u8],
         options: &WriteOptions,
     ) -> Result<bool, FilesError> {
-        self.store(place, options, |before| [before, content].concat().into())
+        if !place.exists() || options.exclusive {
+            return self.store(place, options, |_| Bytes::copy_from_slice(content));
+        }
+        place.check_owner(self.number)?;
+        place.expect_file()?;
+        let path = place.path();
+        // Writers are kept apart, so that "append if it is still this" means what it says.
+        let trunk = self.shared.write();
+        let Some(Body::File { cell, .. }) = trunk.root.find(path).map(|node| node.body) else {
+            return Err(FilesError::Changed { path: path.clone() });
+        };
+        if options
+            .if_match
+            .is_some_and(|wanted| wanted != ContentHash::of(&cell.content()))
+        {
+            return Err(FilesError::Stale { path: path.clone() });
+        }
+        cell.append(path, content)?;
+        Ok(false)
     }
 
     fn list_dir(&self, place: &Place) -> Result<Listing, FilesError> {
         place.check_owner(self.number)?;
         place.expect_directory()?;
-        let Held::Memory(Node {
-            body: Body::Directory(children),
-            ..
-        }) = &place.held
+        let Held::Memory(
+            Node {
+                body: Body::Directory(children),
+                ..
+            },
+            _,
+        ) = &place.held
         else {
             return Ok(Listing::default());
         };
@@ -367,6 +438,24 @@ impl ProjectFiles for MemoryFiles {
         let (parent, name) = trunk.parent(path, false)?;
         parent.remove(name);
         Ok(())
+    }
+
+    fn remove_dir(&self, place: &Place) -> Result<(), FilesError> {
+        place.check_owner(self.number)?;
+        place.expect_directory()?;
+        let path = place.path();
+        let mut trunk = self.shared.write();
+        trunk.expect_same(place)?;
+        let (parent, name) = trunk.parent(path, false)?;
+        match parent.get(name).map(|node| &node.body) {
+            Some(Body::Directory(children)) if !children.is_empty() => {
+                Err(FilesError::NotEmpty { path: path.clone() })
+            }
+            _ => {
+                parent.remove(name);
+                Ok(())
+            }
+        }
     }
 
     fn delete_tree(&self, place: &Place, may: &Filter<'_>) -> Result<u64, FilesError> {

@@ -9,8 +9,8 @@ use crate::files::sealed;
 use crate::grep::{Matches, Query};
 use crate::place::Held;
 use crate::{
-    FilesError, Filter, Kind, Listing, Place, ProjectFiles, RenameOptions, View, WriteOptions,
-    lookup,
+    FileHandle, FilesError, Filter, Kind, Listing, OpenOptions, Place, ProjectFiles, RenameOptions,
+    View, WriteOptions, lookup,
 };
 
 /// Stands where there is no workspace: nothing is there, nothing can be read, nothing is written.
@@ -57,6 +57,14 @@ impl ProjectFiles for NullFiles {
         place.expect_file().map(|()| None)
     }
 
+    fn open_file(&self, place: &Place, options: &OpenOptions) -> Result<FileHandle, FilesError> {
+        if options.create && !place.exists() {
+            return Self::read_only(place);
+        }
+        place.expect_file()?;
+        Self::read_only(place)
+    }
+
     fn write(&self, place: &Place, _: &[u8], _: &WriteOptions) -> Result<bool, FilesError> {
         Self::read_only(place)
     }
@@ -74,6 +82,10 @@ impl ProjectFiles for NullFiles {
     }
 
     fn delete(&self, place: &Place) -> Result<(), FilesError> {
+        Self::read_only(place)
+    }
+
+    fn remove_dir(&self, place: &Place) -> Result<(), FilesError> {
         Self::read_only(place)
     }
 

@@ -1,5 +1,8 @@
 //! [`Place`]: where a path leads, held by a handle.
 
+use std::time::SystemTime;
+
+use bytes::Bytes;
 use jig_policy::Resolved;
 use jig_proto::ProjectPath;
 
@@ -19,6 +22,7 @@ pub struct Place {
     kind: Kind,
     size: u64,
     executable: bool,
+    modified: Option<SystemTime>,
     /// Which backend located it.
     owner: u64,
     pub(crate) held: Held,
@@ -31,7 +35,8 @@ pub(crate) enum Held {
     Nothing,
     #[cfg(unix)]
     Disk(Handle),
-    Memory(Node),
+    /// What stands there, and the content that a file had.
+    Memory(Node, Bytes),
 }
 
 impl Place {
@@ -41,6 +46,7 @@ impl Place {
             kind,
             size: 0,
             executable: false,
+            modified: None,
             owner,
             held,
         }
@@ -49,6 +55,11 @@ impl Place {
     pub(crate) fn with_file(mut self, size: u64, executable: bool) -> Self {
         self.size = size;
         self.executable = executable;
+        self
+    }
+
+    pub(crate) fn with_modified(mut self, modified: Option<SystemTime>) -> Self {
+        self.modified = modified;
         self
     }
 
@@ -80,6 +91,11 @@ impl Place {
     /// Whether a file may be executed by its owner.
     pub fn executable(&self) -> bool {
         self.executable
+    }
+
+    /// When what stood there was last changed, where that is known: in memory only a file knows it.
+    pub fn modified(&self) -> Option<SystemTime> {
+        self.modified
     }
 
     /// Checks that the place was located by the backend with this number.

@@ -10,12 +10,14 @@
     reason = "a test may panic; the attacker, and the twin that falls to it, use the operating system directly"
 )]
 
+use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use jig_files::{
-    DiskFiles, DiskOptions, FilesError, ProjectFiles, Query, RenameOptions, WriteOptions,
+    DiskFiles, DiskOptions, FilesError, OpenOptions, ProjectFiles, Query, RenameOptions,
+    WriteOptions,
 };
 use jig_proto::ProjectPath;
 use rustix::fs::{CWD, RenameFlags};
@@ -175,6 +177,36 @@ fn operate(files: &DiskFiles, round: u64) -> u64 {
         files.append(&place, b"", &WriteOptions::default())?;
         Ok(())
     })());
+    for at in ["inside/f", "inside/sub/f", "flip", "evil/f"] {
+        note((|| {
+            open_and_write(
+                files,
+                at,
+                OpenOptions {
+                    truncate: true,
+                    ..OPEN
+                },
+            )
+        })());
+    }
+    let opened = format!("inside/opened{}", round % 3);
+    note((|| {
+        open_and_write(
+            files,
+            &opened,
+            OpenOptions {
+                create: true,
+                ..OPEN
+            },
+        )
+    })());
+    note((|| files.delete(&files.locate_entry(&path(&opened))?))());
+    note((|| {
+        files.remove_dir(&files.locate_entry(&path("inside/empty"))?)
+    })());
+    note((|| {
+        files.make_dir(&files.locate_entry(&path("inside/empty"))?, false)
+    })());
     let new = format!("inside/made/new{}", round % 3);
     note((|| {
         let place = files.locate(&path(&new))?;
@@ -223,6 +255,21 @@ fn operate(files: &DiskFiles, round: u64) -> u64 {
     done
 }
 
+/// Opens a file and looks whether that is one from outside, then writes to it.
+fn open_and_write(files: &DiskFiles, at: &str, options: OpenOptions) -> Result<(), FilesError> {
+    let file = files.open_file(&files.locate(&path(at))?, &options)?;
+    assert_ne!(file.read_at(0, 100)?, OUTSIDE, "{at} led outside");
+    file.write_at(0, INSIDE.as_bytes())
+}
+
+const OPEN: OpenOptions = OpenOptions {
+    read: true,
+    write: true,
+    create: false,
+    exclusive: false,
+    truncate: false,
+};
+
 fn attack(portable: bool) {
     let field = Field::new();
     let before = field.outside();
@@ -264,7 +311,7 @@ fn checked(root: &Utf8Path, at: &str) -> Option<Utf8PathBuf> {
 #[test]
 fn the_attack_succeeds_against_check_then_open() {
     let mut fell = Vec::new();
-    for name in ["read", "write", "delete", "rename"] {
+    for name in ["read", "write", "open", "create", "delete", "rename"] {
         let field = Field::new();
         let root = &field.root;
         let limit = duration() * 10;
@@ -281,6 +328,23 @@ fn the_attack_succeeds_against_check_then_open() {
                     }
                     let now = std::fs::read_to_string(field.outside.join("f"));
                     hit = now.is_ok_and(|now| now == "pwned");
+                }
+                "open" => {
+                    let mut options = std::fs::OpenOptions::new();
+                    let opened =
+                        checked(root, "inside/f").and_then(|at| options.write(true).open(at).ok());
+                    if let Some(mut file) = opened {
+                        let _ = file.write_all(b"pwned!!");
+                    }
+                    let now = std::fs::read_to_string(field.outside.join("f"));
+                    hit = now.is_ok_and(|now| now == "pwned!!");
+                }
+                "create" => {
+                    if let Some(at) = checked(root, "inside/created") {
+                        let _ = std::fs::File::create_new(at);
+                    }
+                    hit = field.outside.join("created").exists();
+                    let _ = std::fs::remove_file(root.join("inside/created"));
                 }
                 "delete" => {
                     if let Some(at) = checked(root, "inside/keep") {

@@ -27,6 +27,9 @@ macro_rules! scripts {
     ($($name:ident: $script:expr;)*) => { $( #[test] fn $name() { check_all($script); } )* };
 }
 
+#[path = "conformance/handles.rs"]
+mod handles;
+
 scripts! {
     v044_read: "
         read a => NotFound
@@ -403,7 +406,12 @@ fn the_null_backend_has_nothing_and_takes_nothing() {
         write a x => ReadOnly
         append a x => ReadOnly
         patch a x y => NotFound
+        open h r a => NotFound
+        open h rwt a => NotFound
+        open h wc a => ReadOnly
+        open h r . => IsDirectory
         mkdir a => ReadOnly
+        rmdir a => ReadOnly
         delete a => ReadOnly
         delete-tree . => ReadOnly
         rename a b => ReadOnly
@@ -487,6 +495,7 @@ fn random_line() -> impl Strategy<Value = String> {
                 "mkdirs",
                 "delete",
                 "delete-tree",
+                "rmdir",
             ]),
             path()
         )
@@ -501,6 +510,25 @@ fn random_line() -> impl Strategy<Value = String> {
         (prop::sample::select(vec!["rename", "move"]), path(), path())
             .prop_map(|(verb, from, to)| format!("{verb} {from} {to}")),
         path().prop_map(|at| format!("grep x {at}")),
+        (
+            "[hk]",
+            prop::sample::select(vec!["r", "w", "rw", "rt", "wt", "wc", "rwc", "wct", "wcx"]),
+            path()
+        )
+            .prop_map(|(name, flags, at)| format!("open {name} {flags} {at}")),
+        (prop::sample::select(vec![
+            ":read h 0 9",
+            ":read k 1 2",
+            ":write h 0 xy",
+            ":write k 4 z",
+            ":append h y",
+            ":append k x",
+            ":resize h 2",
+            ":resize k 6",
+            ":size h",
+            ":size k",
+        ]))
+        .prop_map(str::to_owned),
         Just("grep [xyz]".to_owned()),
     ]
 }

@@ -15,8 +15,8 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use jig_files::{
-    DiskFiles, DiskOptions, EntryKind, FilesError, Kind, ProjectFiles, Query, RenameOptions,
-    WriteOptions,
+    DiskFiles, DiskOptions, EntryKind, FileHandle, FilesError, Kind, OpenOptions, ProjectFiles,
+    Query, RenameOptions, WriteOptions,
 };
 use jig_proto::ProjectPath;
 
@@ -67,6 +67,17 @@ fn write(files: &DiskFiles, at: &str, content: &[u8]) -> Result<bool, FilesError
     files.write(&files.locate(&path(at))?, content, &WriteOptions::default())
 }
 
+/// Opens a file to be read and written.
+fn open(files: &DiskFiles, at: &str) -> Result<FileHandle, FilesError> {
+    let options = OpenOptions {
+        read: true,
+        write: true,
+        create: true,
+        ..OpenOptions::default()
+    };
+    files.open_file(&files.locate(&path(at))?, &options)
+}
+
 fn read(files: &DiskFiles, at: &str) -> Result<bytes::Bytes, FilesError> {
     files.read(&files.locate(&path(at))?, 1 << 20)
 }
@@ -109,6 +120,15 @@ fn pipes_sockets_and_devices_are_never_opened() {
                     "{name}"
                 );
                 assert!(files.open(&place).is_err_and(not_a_file), "{name}");
+                assert!(open(&files, name).is_err_and(not_a_file), "{name}");
+                let read = OpenOptions {
+                    read: true,
+                    ..OpenOptions::default()
+                };
+                assert!(
+                    files.open_file(&place, &read).is_err_and(not_a_file),
+                    "{name}"
+                );
                 let options = WriteOptions::default();
                 assert!(
                     files.write(&place, b"x", &options).is_err_and(not_a_file),
@@ -216,20 +236,73 @@ fn other_names_of_a_file_are_left_alone() {
     let field = Field::new();
     let other = field.root.with_file_name("other");
     for files in field.both() {
-        for how in ["write", "append"] {
+        for how in ["write", "append", "open", "truncate"] {
             std::fs::write(&other, "old").unwrap();
             let _ = std::fs::remove_file(field.root.join("f"));
             std::fs::hard_link(&other, field.root.join("f")).unwrap();
             let place = files.locate(&path("f")).unwrap();
             let options = WriteOptions::default();
             match how {
-                "write" => files.write(&place, b"oldnew", &options).unwrap(),
-                _ => files.append(&place, b"new", &options).unwrap(),
+                "write" => drop(files.write(&place, b"oldnew", &options).unwrap()),
+                "append" => drop(files.append(&place, b"new", &options).unwrap()),
+                _ => {
+                    let options = OpenOptions {
+                        write: true,
+                        truncate: how == "truncate",
+                        ..OpenOptions::default()
+                    };
+                    let file = files.open_file(&place, &options).unwrap();
+                    if how == "truncate" {
+                        file.append(b"old").unwrap();
+                    }
+                    file.write_at(3, b"new").unwrap();
+                }
             };
             assert_eq!(read(&files, "f").unwrap(), "oldnew", "{how}");
             assert_eq!(std::fs::read_to_string(&other).unwrap(), "old", "{how}");
         }
     }
+}
+
+/// Where files are opened by name, that is before anybody can see that it is another one: nothing may
+/// have happened to it by then.
+#[test]
+fn what_took_the_name_since_is_neither_emptied_nor_waited_for() {
+    let field = Field::new();
+    let other = field.root.with_file_name("other");
+    let flags = ["w", "wt", "t", "rw"].map(|flags| OpenOptions {
+        read: flags.contains('r'),
+        write: flags.contains('w'),
+        truncate: flags.contains('t'),
+        ..OpenOptions::default()
+    });
+    in_time(move || {
+        for files in field.both() {
+            for (how, options) in ["file", "link", "pipe"]
+                .into_iter()
+                .flat_map(|how| flags.map(|options| (how, options)))
+            {
+                let name = field.root.join("f");
+                let _ = std::fs::remove_file(&name);
+                std::fs::write(&name, "old").unwrap();
+                std::fs::write(&other, "theirs").unwrap();
+                let place = files.locate(&path("f")).unwrap();
+                std::fs::remove_file(&name).unwrap();
+                match how {
+                    "file" => std::fs::hard_link(&other, &name).unwrap(),
+                    "link" => std::os::unix::fs::symlink(&other, &name).unwrap(),
+                    _ => {
+                        let mode = rustix::fs::Mode::from_raw_mode(0o666);
+                        rustix::fs::mkfifoat(rustix::fs::CWD, name.as_str(), mode).unwrap();
+                    }
+                }
+                let opened = files.open_file(&place, &options);
+                let changed = matches!(opened, Err(FilesError::Changed { .. }));
+                assert!(changed, "{how} {options:?}: {opened:?}");
+                assert_eq!(std::fs::read_to_string(&other).unwrap(), "theirs");
+            }
+        }
+    });
 }
 
 #[test]
@@ -361,6 +434,15 @@ fn on_a_full_disk() {
         full(write(&files, "new", &much));
         let log = files.locate(&path("log")).unwrap();
         full(files.append(&log, &much, &WriteOptions::default()));
+        let partly = open(&files, "partly").unwrap();
+        full(partly.write_at(0, &much).map(|()| true));
+        let written = partly.state().unwrap().0;
+        assert!(written < much.len() as u64, "{written} bytes were written");
+        partly.set_size(0).unwrap();
+        files
+            .delete(&files.locate(&path("partly")).unwrap())
+            .unwrap();
+        drop(partly);
         assert_eq!(read(&files, "f").unwrap(), "old");
         assert_eq!(read(&files, "log").unwrap(), "first\n");
         assert!(!files.locate(&path("new")).unwrap().exists());
@@ -416,6 +498,22 @@ fn without_permissions() {
             "write in a read-only directory",
         );
         denied(read(&files, "shut/f").map(drop), "read in a shut directory");
+        for at in [
+            "unreadable",
+            "read-only",
+            "closed/f",
+            "closed/new",
+            "shut/f",
+        ] {
+            denied(open(&files, at).map(drop), at);
+        }
+        let file = files.locate(&path("read-only")).unwrap();
+        let truncate = OpenOptions {
+            read: true,
+            truncate: true,
+            ..OpenOptions::default()
+        };
+        denied(files.open_file(&file, &truncate).map(drop), "truncate");
         let unlisted = files.locate(&path("unlisted"));
         denied(
             unlisted.and_then(|place| files.list_dir(&place)).map(drop),

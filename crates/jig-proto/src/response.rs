@@ -88,18 +88,33 @@ impl Response {
         Ok(())
     }
 
+    /// How a call ended whose last word this is.
+    ///
+    /// # Errors
+    ///
+    /// If it says that the tool failed.
+    pub fn into_result(self) -> Result<Content, ToolError> {
+        if !self.is_error {
+            return Ok(self.content);
+        }
+        let details = self.error.unwrap_or_default();
+        Err(ToolError {
+            trace: details.trace,
+            transient: details.transient,
+            ..ToolError::new(self.content.to_text())
+        })
+    }
+
     /// The state that the response stands for.
     ///
     /// A handle has one pending question at most: the first one is taken, and any other is dropped
     /// and reported. The tool asks again for what it still needs.
     pub(crate) fn into_state(self, warnings: &mut Warnings) -> Result<ToolState, FieldError> {
         if self.is_error {
-            let details = self.error.unwrap_or_default();
-            return Ok(ToolState::failed(ToolError {
-                trace: details.trace,
-                transient: details.transient,
-                ..ToolError::new(self.content.to_text())
-            }));
+            return Ok(ToolState::Stopped {
+                content: Content::EMPTY,
+                result: self.into_result(),
+            });
         }
         let asks = |block: &Block| matches!(block, Block::Question(_));
         let status = self.status.unwrap_or_else(|| {

@@ -155,8 +155,8 @@ fn request() -> impl Strategy<Value = Request<'static>> {
         1 => (text(), vec(header(), 0..3), payload()).prop_map(|(url, headers, body)| {
             Request::HttpPost(HttpPost { url, headers, body })
         }),
-        1 => (text(), texts(), texts()).prop_map(|(program, args, envs)| {
-            Request::ProcessRun(ProcessRun { program, args, envs })
+        1 => (text(), texts(), texts(), option::of(text())).prop_map(|(program, args, envs, cwd)| {
+            Request::ProcessRun(ProcessRun { program, args, envs, cwd })
         }),
         4 => process_request(),
     ]

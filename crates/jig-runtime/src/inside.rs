@@ -27,27 +27,35 @@ pub fn in_process(
     plan: Plan,
     tool: impl FnOnce(InProcess) -> Result<Content, ToolError> + Send + 'static,
 ) -> Result<Session, StartError> {
-    let board = Board::new(Setup::of(&plan, None));
-    board.set_broker(plan.broker.clone());
-    let (orders, received) = Orders::new(None);
-    let door = InProcess {
-        plan,
-        board: Arc::clone(&board),
-        orders: received,
-        cancelled: false,
-        questions: 0,
-        question: None,
-        early: VecDeque::new(),
-        inputs: VecDeque::new(),
-    };
+    let (door, orders) = InProcess::new(plan, Asked::Somebody);
+    let board = Arc::clone(&door.board);
+    let posts = Arc::clone(&board);
     thread::Builder::new()
         .name(thread.to_owned())
-        .spawn(move || run(tool, door))?;
+        .spawn(move || posts.stopped(run(tool, door)))?;
     Ok(Session::new(board, orders))
 }
 
-fn run(tool: impl FnOnce(InProcess) -> Result<Content, ToolError>, door: InProcess) {
-    let board = Arc::clone(&door.board);
+/// Runs a tool on the thread of the caller, who waits for it: nothing is handed from thread to thread.
+///
+/// Nobody watches it. What no rule covers is refused, a question of the tool finds nobody who answers it, and
+/// only its limits end it.
+///
+/// # Errors
+///
+/// As the tool ends.
+pub fn in_this_thread(
+    plan: Plan,
+    tool: impl FnOnce(InProcess) -> Result<Content, ToolError>,
+) -> Result<Content, ToolError> {
+    let (door, _orders) = InProcess::new(plan, Asked::Nobody);
+    run(tool, door)
+}
+
+fn run(
+    tool: impl FnOnce(InProcess) -> Result<Content, ToolError>,
+    door: InProcess,
+) -> Result<Content, ToolError> {
     let broker = door.plan.broker.clone();
     // A mistake in our own code must end this call and nothing else.
     let result = catch_unwind(AssertUnwindSafe(|| tool(door)));
@@ -58,7 +66,8 @@ fn run(tool: impl FnOnce(InProcess) -> Result<Content, ToolError>, door: InProce
     }
     // With the tool ends what it had started.
     broker.end_processes();
-    board.stopped(result);
+    broker.flush_audit();
+    result
 }
 
 /// What somebody said to a question.
@@ -74,7 +83,10 @@ pub struct InProcess {
     plan: Plan,
     board: Arc<Board>,
     orders: Receiver<Order>,
+    asked: Asked,
     cancelled: bool,
+    /// How long it has waited for answers and input.
+    waited: Duration,
     /// How many questions the policy had: each has an id of its own.
     questions: u64,
     /// The tool's own question.
@@ -86,7 +98,33 @@ pub struct InProcess {
     inputs: VecDeque<Applied>,
 }
 
+/// Who can be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    Somebody,
+    Nobody,
+}
+
 impl InProcess {
+    fn new(plan: Plan, asked: Asked) -> (Self, Orders) {
+        let board = Board::new(Setup::of(&plan, None));
+        board.set_broker(plan.broker.clone());
+        let (orders, received) = Orders::new(None);
+        let door = Self {
+            plan,
+            board,
+            orders: received,
+            asked,
+            cancelled: false,
+            waited: Duration::ZERO,
+            questions: 0,
+            question: None,
+            early: VecDeque::new(),
+            inputs: VecDeque::new(),
+        };
+        (door, orders)
+    }
+
     /// The call.
     pub fn plan(&self) -> &Plan {
         &self.plan
@@ -129,6 +167,38 @@ impl InProcess {
             }
         }
         true
+    }
+
+    /// How long the tool has waited for somebody so far, all in all: that is not its time.
+    pub fn waited(&self) -> Duration {
+        self.waited
+    }
+
+    /// Puts a question of the tool and blocks until it is answered.
+    ///
+    /// # Errors
+    ///
+    /// If nobody answers it, or the call is given up.
+    pub fn ask(&mut self, question: Question) -> Result<Value, ToolError> {
+        let text = question.text.clone();
+        let answer = match self.asked {
+            Asked::Nobody => Ok(Some(Err(Unapproved::Unavailable))),
+            Asked::Somebody => {
+                self.board.waiting(Content::EMPTY, question, AskedBy::Tool);
+                self.answer(None)
+            }
+        };
+        let reason = match answer {
+            Ok(Some(Ok(answer))) => {
+                self.board.running(Content::EMPTY);
+                return Ok(answer);
+            }
+            Ok(Some(Err(why))) => unanswered(why),
+            Ok(None) | Err(_) => return Err(ToolError::new("the call was cancelled")),
+        };
+        Err(ToolError::new(format!(
+            "the tool asks `{text}`, and {reason}"
+        )))
     }
 
     /// Says where the tool stands, for whoever watches the call.
@@ -190,6 +260,13 @@ impl InProcess {
 
     /// Blocks until the question that is shown has been answered.
     fn answer(&mut self, deadline: Option<Instant>) -> Result<Option<Answered>, RequestError> {
+        let asked = Instant::now();
+        let answer = self.next_answer(deadline);
+        self.waited += asked.elapsed();
+        answer
+    }
+
+    fn next_answer(&mut self, deadline: Option<Instant>) -> Result<Option<Answered>, RequestError> {
         while let Some(order) = self.order(deadline)? {
             match order {
                 Order::Apply(applied) => match applied.given {
@@ -212,6 +289,13 @@ impl InProcess {
 
     /// Blocks until there is input.
     fn input(&mut self, deadline: Option<Instant>) -> Result<Option<Value>, RequestError> {
+        let asked = Instant::now();
+        let input = self.next_input(deadline);
+        self.waited += asked.elapsed();
+        input
+    }
+
+    fn next_input(&mut self, deadline: Option<Instant>) -> Result<Option<Value>, RequestError> {
         loop {
             if let Some(applied) = self.inputs.pop_front() {
                 return Ok(Some(applied.input));
@@ -232,6 +316,10 @@ impl InProcess {
         if self.cancelled {
             return Err(RequestError::Cancelled);
         }
+        if self.asked == Asked::Nobody {
+            self.question = None;
+            return Err(nobody_answers());
+        }
         if self.question.is_none() {
             return self.input(deadline);
         }
@@ -244,9 +332,7 @@ impl InProcess {
                 self.board.running(Content::EMPTY);
                 Ok(Some(input))
             }
-            Err(_) => Err(RequestError::Refused(ErrorReply::approval_unavailable(
-                "nobody answers the question",
-            ))),
+            Err(_) => Err(nobody_answers()),
         }
     }
 
@@ -266,6 +352,10 @@ impl InProcess {
                 Judged::Refused(error) => return Err(RequestError::Refused(error)),
                 Judged::Uncovered(inquiry) => inquiry,
             };
+            if self.asked == Asked::Nobody {
+                let refused = inquiry.deny(Unapproved::Unavailable);
+                return Err(RequestError::Refused(refused));
+            }
             self.questions += 1;
             let question = inquiry.question(format!("access-{}", self.questions));
             self.board
@@ -349,5 +439,20 @@ impl Transport for InProcess {
 
     fn is_cancelled(&self) -> bool {
         self.cancelled
+    }
+}
+
+fn nobody_answers() -> RequestError {
+    RequestError::Refused(ErrorReply::approval_unavailable(
+        "nobody answers the question",
+    ))
+}
+
+/// Why a question of a tool has no answer, to follow "and".
+pub(crate) fn unanswered(why: Unapproved) -> &'static str {
+    match why {
+        Unapproved::Denied => "the question was not answered",
+        Unapproved::Unavailable => "nobody can answer",
+        Unapproved::TimedOut => "nobody answered in time",
     }
 }

@@ -30,7 +30,7 @@ mod vfs;
 
 pub use builtin::{Builtin, BuiltinRuntime};
 pub use command::{CommandLine, Word};
-pub use inside::{InProcess, in_process};
+pub use inside::{InProcess, in_process, in_this_thread};
 pub use jig_pty::{Cut, Size};
 pub use limits::{Reached, RunLimits};
 pub use plan::{Component, ComponentSource, Delivery, Mount, Plan, Timing, Tracer};

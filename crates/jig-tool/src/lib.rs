@@ -40,10 +40,13 @@
 //! # Ok::<(), jig_tool::SchemaError>(())
 //! ```
 //!
+//! The same function is a Wasm component by [`wasm_tool!`].
+//!
 //! A tool that does touch files by itself, of the runtime `stdio`, can ask [`CheckAccess`] before
 //! it does.
 
 pub mod vfs;
+pub mod wasm;
 
 pub use jig_policy::{Capability, CheckAccess, Checker, FsAccessError};
 pub use jig_proto::{

@@ -1,7 +1,17 @@
 //! [`Guest`]: what a store knows of the call that runs in it.
 
+use std::time::Instant;
+
+use jig_proto::vfs::{ErrorReply, Reply, Request};
 use jig_runtime::{InProcess, Mount};
+use jig_tool::vfs::{RequestError, Transport as _};
 use wasmtime::component::ResourceTable;
+
+use crate::host::vfs::Talk;
+use crate::limits::{Ended, Meter};
+use crate::wasi::cli::Captured;
+use crate::wasi::filesystem::OpenFiles;
+use crate::wasi::http::Budget;
 
 /// The host's side of one running component. Every host function gets it.
 pub(crate) struct Guest {
@@ -11,4 +21,87 @@ pub(crate) struct Guest {
     pub(crate) table: ResourceTable,
     /// The directories that it sees.
     pub(crate) mounts: Vec<Mount>,
+    /// What of that are files and listings of directories.
+    pub(crate) files: OpenFiles,
+    /// What it prints.
+    pub(crate) output: Captured,
+    /// How much is kept for its requests.
+    pub(crate) http: Budget,
+    /// Where the talk by messages stands.
+    pub(crate) vfs: Talk,
+    /// What it takes.
+    pub(crate) meter: Meter,
+}
+
+impl Guest {
+    /// What a guest starts with.
+    pub(crate) fn new(door: InProcess) -> Self {
+        let plan = door.plan();
+        let meter = Meter::new(plan, door.waited());
+        let mounts = plan.component.as_ref().map(|one| one.mounts.clone());
+        let mut table = ResourceTable::new();
+        table.set_max_capacity(usize::try_from(meter.descriptors).unwrap_or(usize::MAX));
+        Self {
+            table,
+            mounts: mounts.unwrap_or_default(),
+            files: OpenFiles::default(),
+            output: Captured::new(plan.limits.output, plan.tracer.clone()),
+            http: Budget::default(),
+            vfs: Talk::default(),
+            meter,
+            door,
+        }
+    }
+
+    /// Does a request of the VFS protocol, and asks about it until it is decided. What was refused or has
+    /// failed is inside of the `Ok`.
+    ///
+    /// # Errors
+    ///
+    /// If the call is over.
+    pub(crate) fn ask(
+        &mut self,
+        request: &Request<'_>,
+    ) -> wasmtime::Result<Result<Reply<'static>, ErrorReply>> {
+        match self.door.request(request) {
+            Ok(reply) => Ok(Ok(reply)),
+            Err(RequestError::Refused(error)) => Ok(Err(error)),
+            Err(RequestError::Cancelled) => Err(Ended::Cancelled.into()),
+            Err(error) => Err(wasmtime::Error::new(error)),
+        }
+    }
+
+    /// When the guest has to be done.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        self.meter.deadline(self.door.waited())
+    }
+
+    /// Whether it may go on. A host function that does something for long, or in a loop, asks now and then.
+    ///
+    /// # Errors
+    ///
+    /// If the call is given up, or its time is over.
+    pub(crate) fn check(&mut self) -> Result<(), Ended> {
+        if self.door.give_up() {
+            return Err(Ended::Cancelled);
+        }
+        self.meter.check_time(self.door.waited())
+    }
+
+    /// Waits until this time, or for ever.
+    ///
+    /// # Errors
+    ///
+    /// If the call is given up before, or its time is over.
+    pub(crate) fn sleep(&mut self, until: Option<Instant>) -> Result<(), Ended> {
+        let deadline = self.deadline();
+        let until = match (until, deadline) {
+            (Some(until), Some(deadline)) => Some(until.min(deadline)),
+            (until, deadline) => until.or(deadline),
+        };
+        if self.door.sleep(until) {
+            return Err(Ended::Cancelled);
+        }
+        self.meter.check_time(self.door.waited())
+    }
 }

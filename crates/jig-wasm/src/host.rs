@@ -1,6 +1,59 @@
 //! What a guest can ask for beside WASI: `jp:host`, and the protocol of mediated tools by messages.
+//!
+//! Both are doors to the same requests. What is refused comes back in the words that every tool gets; only a
+//! call that is over ends the guest.
 
 pub(crate) mod filesystem;
 pub(crate) mod http;
 pub(crate) mod process;
+mod reach;
 pub(crate) mod vfs;
+
+use jig_proto::vfs::{ErrorReply, Method, Reply, Request};
+use jig_tool::vfs::HostError;
+
+use crate::guest::Guest;
+
+impl Guest {
+    /// Does a request that speaks of the whole workspace, as far as the guest sees that.
+    fn ask_within(
+        &mut self,
+        request: &Request<'_>,
+    ) -> wasmtime::Result<Result<Reply<'static>, ErrorReply>> {
+        match reach::check(&self.mounts, request) {
+            Ok(()) => self.ask(request),
+            Err(error) => Ok(Err(error)),
+        }
+    }
+
+    /// Does a request of `jp:host`, whose errors are texts; `read` takes the answer apart.
+    fn hosted<T>(
+        &mut self,
+        request: &Request<'_>,
+        read: impl FnOnce(Reply<'static>) -> Option<T>,
+    ) -> wasmtime::Result<Result<T, String>> {
+        if let Some(payload) = request.payload() {
+            let (size, limit) = (payload.len(), self.door.plan().message_limit);
+            if size > limit {
+                let error = ErrorReply::too_large("the content", size as u64, limit as u64);
+                return Ok(Err(explained(error)));
+            }
+        }
+        let answer = self.ask_within(request)?;
+        Ok(match answer.map(read) {
+            Ok(Some(read)) => Ok(read),
+            Ok(None) => Err(other_form(request.method())),
+            Err(error) => Err(explained(error)),
+        })
+    }
+}
+
+/// An error in the words that a tool on the SDK passes on: what, the rule that decided, and what to do.
+fn explained(error: ErrorReply) -> String {
+    HostError::from(error).explain()
+}
+
+fn other_form(method: Method) -> String {
+    let what = format!("the answer to `{method}` is of another form");
+    explained(ErrorReply::internal(what))
+}

@@ -1,4 +1,4 @@
-//! A component.
+//! The smallest tool there is: `path` is a file of the workspace, and its content is the answer.
 
 wit_bindgen::generate!({
     path: "../../crates/jig-proto/wit/jp-tool",
@@ -6,17 +6,22 @@ wit_bindgen::generate!({
 });
 
 use jp::tool::types::ErrorInfo;
+use serde::Deserialize;
 
-struct Tool;
+#[derive(Deserialize)]
+struct Arguments {
+    path: String,
+}
 
-impl Guest for Tool {
-    fn run(_ctx: Context, _name: String, arguments: String, _answers: String) -> Outcome {
-        let arguments: serde_json::Value = match serde_json::from_str(&arguments) {
+struct Test;
+
+impl Guest for Test {
+    fn run(_context: Context, _name: String, arguments: String, _answers: String) -> Outcome {
+        let arguments: Arguments = match serde_json::from_str(&arguments) {
             Ok(arguments) => arguments,
             Err(error) => return failed(format!("Invalid arguments: {error}")),
         };
-        let path = arguments["path"].as_str().unwrap_or_default();
-        match std::fs::read_to_string(format!("/workspace/{path}")) {
+        match std::fs::read_to_string(format!("/workspace/{}", arguments.path)) {
             Ok(content) => Outcome::Success(content),
             Err(error) => failed(format!("Failed to read file: {error}")),
         }
@@ -31,4 +36,4 @@ fn failed(message: String) -> Outcome {
     })
 }
 
-export!(Tool);
+export!(Test);

@@ -1,34 +1,28 @@
-//! A component.
+//! The `fs_*` tools as a component: the very code that runs inside jig, told apart by name (W-017).
 
-wit_bindgen::generate!({
-    path: "../../crates/jig-proto/wit/jp-tool",
-    world: "jp:tool/tool",
-});
+use jig_tool::vfs::Host;
+use jig_tool::wasm::Description;
+use jig_tool::{Content, ToolError};
 
-use jp::tool::types::ErrorInfo;
-
-struct Tool;
-
-impl Guest for Tool {
-    fn run(_ctx: Context, _name: String, arguments: String, _answers: String) -> Outcome {
-        let arguments: serde_json::Value = match serde_json::from_str(&arguments) {
-            Ok(arguments) => arguments,
-            Err(error) => return failed(format!("Invalid arguments: {error}")),
-        };
-        let path = arguments["path"].as_str().unwrap_or_default();
-        match std::fs::read_to_string(format!("/workspace/{path}")) {
-            Ok(content) => Outcome::Success(content),
-            Err(error) => failed(format!("Failed to read file: {error}")),
-        }
-    }
-}
-
-fn failed(message: String) -> Outcome {
-    Outcome::Error(ErrorInfo {
-        message,
-        trace: Vec::new(),
-        transient: false,
+fn run(host: &mut Host) -> Result<Content, ToolError> {
+    let name = host.tool().name.clone();
+    jig_fs_tools::run(&name, host).unwrap_or_else(|| {
+        let known = jig_fs_tools::NAMES.join("`, `");
+        let message = format!("there is no tool `{name}` in this component: it has `{known}`");
+        Err(ToolError::new(message))
     })
 }
 
-export!(Tool);
+fn describe() -> Vec<Description> {
+    let described = DESCRIBED.iter().map(|(name, description, parameters)| {
+        // Written by our build script, and a schema that can't be read is one that allows everything.
+        let parameters: serde_json::Value = serde_json::from_str(parameters).unwrap_or_default();
+        Description::new(*name, *description, parameters)
+    });
+    described.collect()
+}
+
+jig_tool::wasm_tool!(run, describe = describe);
+
+// `DESCRIBED`: name, description and schema of each tool.
+include!(concat!(env!("OUT_DIR"), "/described.rs"));

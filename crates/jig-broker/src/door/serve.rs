@@ -177,6 +177,7 @@ impl Shared {
             program: Cow::Owned(program.clone()),
             args: args.into_iter().map(Cow::Owned).collect(),
             envs: envs.into_iter().map(Cow::Owned).collect(),
+            cwd: None,
         });
         let work = match self.broker.judge(&request) {
             Judged::Ready(work) => work,

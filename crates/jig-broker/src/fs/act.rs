@@ -13,6 +13,7 @@ use jig_proto::vfs::{
     DoneReply, EntryKind, ErrorKind, ErrorReply, MetadataReply, Method, ReadReply, Reply,
 };
 
+use super::entry::Look;
 use super::error;
 use super::grant::{Granted, GrantedMove};
 use super::search::Search;
@@ -47,6 +48,11 @@ pub(crate) enum FsJob {
         limit: Option<u32>,
     },
     MakeDir {
+        at: Granted,
+        /// Whether those above it are made too, and one that exists is fine.
+        parents: bool,
+    },
+    RemoveDir {
         at: Granted,
     },
     Delete(Deletion),
@@ -95,6 +101,8 @@ pub(crate) struct Deletion {
 pub(crate) struct Rename {
     pub(super) moved: GrantedMove,
     pub(super) overwrite: bool,
+    /// Whether missing directories above the new name are made.
+    pub(super) parents: bool,
 }
 
 impl FsJob {
@@ -118,6 +126,7 @@ impl FsJob {
             | Self::Metadata { .. }
             | Self::List { .. }
             | Self::MakeDir { .. }
+            | Self::RemoveDir { .. }
             | Self::Rename(_) => true,
             Self::Grep(_) => false,
         }
@@ -145,6 +154,14 @@ impl FsJob {
         Some((file.into(), at.place().size()))
     }
 
+    /// What stands at the path of a `fs.metadata`; `None` if it is something else.
+    pub(crate) fn look(&self, inner: &Inner) -> Option<Result<Look, ErrorReply>> {
+        match self {
+            Self::Metadata { at } => Some(Look::at(inner, at)),
+            _ => None,
+        }
+    }
+
     pub(crate) fn run(self, inner: &Arc<Inner>, cancel: &CancelToken) -> Answer {
         match self {
             Self::Read {
@@ -160,9 +177,15 @@ impl FsJob {
             Self::Exists { at } => Ok(Reply::Exists(at.place().exists())),
             Self::Metadata { at } => metadata(&at),
             Self::List { at, after, limit } => shape::list(inner, &at, after.as_deref(), limit),
-            Self::MakeDir { at } => {
-                let made = inner.files.make_dir(at.place(), true);
+            Self::MakeDir { at, parents } => {
+                let made = inner.files.make_dir(at.place(), parents);
                 made.map(|()| Reply::DONE).map_err(|error| at.error(&error))
+            }
+            Self::RemoveDir { at } => {
+                let removed = inner.files.remove_dir(at.place());
+                removed
+                    .map(|()| Reply::DONE)
+                    .map_err(|error| at.error(&error))
             }
             Self::Delete(deletion) => delete(inner, &deletion, cancel),
             Self::Rename(rename) => move_place(inner, &rename),
@@ -348,7 +371,7 @@ fn move_place(inner: &Inner, rename: &Rename) -> Answer {
     let moved = &rename.moved;
     let options = RenameOptions {
         overwrite: rename.overwrite,
-        ..RenameOptions::default()
+        parents: rename.parents,
     };
     match inner.files.rename(moved.from(), moved.to(), &options) {
         Ok(()) => Ok(Reply::DONE),
@@ -381,7 +404,7 @@ pub(super) fn entry_kind(kind: FilesEntry) -> Option<EntryKind> {
 
 /// How often a write whose place keeps changing is judged again. Somebody who changes it all the
 /// time must not keep us here.
-const ATTEMPTS: usize = 4;
+pub(super) const ATTEMPTS: usize = 4;
 
 /// Up to here the thread that got the request reads or writes a file itself.
 const QUICK_BYTES: u64 = 256 * 1024;

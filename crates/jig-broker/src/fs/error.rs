@@ -32,6 +32,14 @@ pub(crate) fn reply(error: &FilesError, text: &str) -> ErrorReply {
                 .with_path(text)
                 .with_hint("read it in parts, with `offset` and `length`")
         }
+        FilesError::TooLong { limit, .. } => about(
+            ErrorKind::TooLarge,
+            &format!("would be longer than {limit} bytes"),
+        ),
+        FilesError::NotOpened { access, .. } => about(
+            ErrorKind::InvalidParams,
+            &format!("was not opened for {access}"),
+        ),
         FilesError::NoSpace { .. } => about(
             ErrorKind::Internal,
             "could not be written: the host has no space left",

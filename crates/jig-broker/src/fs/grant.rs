@@ -14,8 +14,12 @@ use crate::visible::visible;
 pub(crate) struct Granted {
     place: Place,
     text: String,
-    _permits: Vec<Permit<FileTarget>>,
+    permits: Permits,
 }
+
+/// The permits for a place, kept as long as what they allowed is in use.
+#[derive(Debug)]
+pub(crate) struct Permits(#[expect(dead_code, reason = "held, not read")] Vec<Permit<FileTarget>>);
 
 impl Granted {
     /// Judges a place; `text` is the path as the tool wrote it. `None` if somebody must be asked.
@@ -36,8 +40,13 @@ impl Granted {
         Ok((permits.len() == wanted.len()).then(|| Self {
             place,
             text: text.to_owned(),
-            _permits: permits,
+            permits: Permits(permits),
         }))
+    }
+
+    /// The path as the tool wrote it and the permits, without the handle of the place.
+    pub(super) fn into_permits(self) -> (String, Permits) {
+        (self.text, self.permits)
     }
 
     /// Where to act.

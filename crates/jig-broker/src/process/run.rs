@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use camino::Utf8Path;
-use jig_policy::{CommandTarget, Permit, Program};
+use jig_policy::{CommandTarget, Permit, Program, Resolved};
 use jig_proto::vfs::{ErrorKind, ErrorReply, Method, ProcessReply, Reply};
 use jig_sandbox::{
     BorrowedDescriptor, Child, Enforce, Enforcement, Exit, Interest, Program as Executable,
@@ -34,6 +34,8 @@ pub(crate) struct ProcessJob {
     /// The host's variables that it gets.
     pub(super) forwarded: Vec<(String, String)>,
     pub(super) once: Vec<ApprovalKey>,
+    /// The directory in which it starts, if not in that of the workspace.
+    pub(super) cwd: Option<Resolved>,
 }
 
 impl ProcessJob {
@@ -148,8 +150,26 @@ impl ProcessJob {
         for (name, value) in self.forwarded {
             request.env.insert(name.into(), value.into());
         }
+        if let Some(cwd) = self.cwd {
+            let now = relocate(inner, &cwd);
+            let text = cwd.path().to_string();
+            let now = now.map_err(|error| fs::error_reply(&error, &text))?;
+            // By now the path may be a link to somewhere else, of which nobody was asked.
+            if now.path() != cwd.path() {
+                return Err(ErrorReply::stale(&text));
+            }
+            if confined.as_ref().is_some_and(has_no_workspace) {
+                return Err(ErrorReply::not_found(&text));
+            }
+            request.cwd = now.path().under(root).into();
+        }
         Ok((request, confined))
     }
+}
+
+/// Whether a program sees nothing of the workspace.
+fn has_no_workspace(confined: &Confined) -> bool {
+    confined.cwd == confined.home
 }
 
 /// What is not enforced on a child, where that is tolerated.

@@ -11,7 +11,6 @@ mod table;
 use std::io;
 use std::sync::Arc;
 
-use jig_policy::Resolved;
 use jig_proto::Fetch;
 use jig_proto::vfs::{
     ErrorReply, Method, ProcessRead, ProcessRun, ProcessStart, ProcessStop, ProcessWrite, Reply,
@@ -24,11 +23,10 @@ use self::live::{Look, Process};
 use self::pump::Pump;
 pub(crate) use self::table::Processes;
 use super::attendance::Attendance;
+use super::judge_run;
 use super::run::{ProcessJob, not_started, unenforced};
-use super::{judge_run, relocate};
 use crate::broker::Inner;
 use crate::cancel::CancelToken;
-use crate::confine::Confined;
 use crate::denial::MAX_TARGET;
 use crate::fs;
 use crate::judge::Judge;
@@ -48,7 +46,6 @@ pub(crate) enum StayJob {
 #[derive(Debug)]
 pub(crate) struct StartJob {
     program: ProcessJob,
-    cwd: Option<Resolved>,
     terminal: Option<Size>,
 }
 
@@ -61,24 +58,12 @@ pub(crate) fn judge_start(
         program: start.program.clone(),
         args: start.args.clone(),
         envs: start.envs.clone(),
+        cwd: start.cwd.clone(),
     };
     let program = judge_run(judge, &run)?;
-    let cwd = match &start.cwd {
-        None => None,
-        Some(text) => match fs::judge_directory(judge, text, Method::ProcessStart)? {
-            Some(directory) => Some(directory),
-            None => return Ok(None),
-        },
-    };
     let terminal = start.terminal;
     let terminal = terminal.map(|TerminalSize { rows, cols }| Size::new(rows, cols));
-    Ok(program.map(|program| {
-        StayJob::Start(Box::new(StartJob {
-            program,
-            cwd,
-            terminal,
-        }))
-    }))
+    Ok(program.map(|program| StayJob::Start(Box::new(StartJob { program, terminal }))))
 }
 
 /// Looks the program of a `process.read` up.
@@ -139,30 +124,13 @@ impl StartJob {
         cancel: &CancelToken,
         record: &mut Record,
     ) -> Result<Started, ErrorReply> {
-        let Self {
-            program,
-            cwd,
-            terminal,
-        } = self;
+        let Self { program, terminal } = self;
         let place = inner.processes.reserve(inner.limits.processes)?;
         let view = inner.files.materialize();
         let view = view.map_err(|error| fs::error_reply(&error, "."))?;
         let root = view.path();
         let shown = visible(&program.program().to_string(), MAX_TARGET);
         let (mut request, confined) = program.request(inner, root, &shown)?;
-        if let Some(cwd) = cwd {
-            let now = relocate(inner, &cwd);
-            let text = cwd.path().to_string();
-            let now = now.map_err(|error| fs::error_reply(&error, &text))?;
-            // By now the path may be a link to somewhere else, of which nobody was asked.
-            if now.path() != cwd.path() {
-                return Err(ErrorReply::stale(&text));
-            }
-            if confined.as_ref().is_some_and(has_no_workspace) {
-                return Err(ErrorReply::not_found(&text));
-            }
-            request.cwd = now.path().under(root).into();
-        }
         let failed = |_| ErrorReply::internal("a terminal or a pipe could not be made");
         let pty = on_ends(&mut request, terminal).map_err(failed)?;
         let mut child = spawn(request).map_err(|error| not_started(&error, &shown, root))?;
@@ -212,11 +180,6 @@ fn on_ends(request: &mut SpawnRequest, terminal: Option<Size>) -> io::Result<Opt
     // What the screen understands, whatever terminal the host has.
     request.env.insert("TERM".into(), TERM.into());
     Ok(Some(pty))
-}
-
-/// Whether a program sees nothing of the workspace.
-fn has_no_workspace(confined: &Confined) -> bool {
-    confined.cwd == confined.home
 }
 
 fn waits(read: &ProcessRead) -> bool {

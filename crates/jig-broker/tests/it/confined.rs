@@ -13,6 +13,7 @@ pub(crate) fn shell(world: &World, script: &str) -> ProcessReply<'static> {
         program: "sh".into(),
         args: vec!["-c".into(), script.into()],
         envs: Vec::new(),
+        cwd: None,
     });
     match world.ask(&request) {
         Ok(Reply::Process(reply)) => reply,
@@ -273,6 +274,7 @@ fn x48_a_program_of_the_workspace_runs_confined() {
         program: "./bin/hi".into(),
         args: Vec::new(),
         envs: Vec::new(),
+        cwd: None,
     });
     let Ok(Reply::Process(reply)) = world.ask(&request) else {
         panic!("it may run");
@@ -282,6 +284,7 @@ fn x48_a_program_of_the_workspace_runs_confined() {
         program: "sh-that-is-missing".into(),
         args: Vec::new(),
         envs: Vec::new(),
+        cwd: None,
     });
     let world = world.command("sh-that-is-missing", None, &[]);
     let error = world.ask(&missing).unwrap_err();
@@ -512,6 +515,7 @@ fn what_a_machine_cannot_enforce_is_in_the_log_if_it_is_tolerated() {
         program: "sh".into(),
         args: vec!["-c".into(), "cat a".into()],
         envs: Vec::new(),
+        cwd: None,
     });
     let error = world.ask(&request).unwrap_err();
     assert!(

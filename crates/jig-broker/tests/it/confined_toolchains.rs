@@ -38,6 +38,7 @@ fn run(world: &World, program: &str, args: &[&str]) -> String {
         program: program.into(),
         args: args.iter().map(|arg| (*arg).into()).collect(),
         envs: Vec::new(),
+        cwd: None,
     });
     match world.ask(&request) {
         Ok(Reply::Process(reply)) if reply.exit_code == 0 => reply.stdout.into_owned(),

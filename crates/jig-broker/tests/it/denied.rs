@@ -80,6 +80,7 @@ fn every_refusal_says_what_was_wanted_and_what_is_granted() {
         program: "make".into(),
         args: vec!["install".into()],
         envs: Vec::new(),
+        cwd: None,
     });
     check(run, "run", "make install", &["run `make` with `test`"]);
 }

@@ -20,6 +20,7 @@ fn bash(world: &World, script: &str) -> ProcessReply<'static> {
         program: "bash".into(),
         args: vec!["-c".into(), script.into()],
         envs: Vec::new(),
+        cwd: None,
     });
     match ask(&world.broker(), &request) {
         Ok(Reply::Process(reply)) => reply,

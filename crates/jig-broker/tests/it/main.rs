@@ -19,6 +19,7 @@ mod files;
 #[cfg(target_os = "linux")]
 mod gateway;
 mod http;
+mod open;
 mod process;
 mod server;
 mod stay;

@@ -14,6 +14,7 @@ fn run<'a>(program: &'a str, args: &[&'a str], envs: &[&'a str]) -> Request<'a> 
         program: program.into(),
         args: own(args),
         envs: own(envs),
+        cwd: None,
     })
 }
 

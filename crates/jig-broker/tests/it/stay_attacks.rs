@@ -142,6 +142,7 @@ fn x47_x48_a_start_is_no_way_around_the_rules_on_programs() {
             program: program.into(),
             args: args.iter().map(|arg| (*arg).into()).collect(),
             envs: Vec::new(),
+            cwd: None,
         });
         let run = kind(world.ask(&run)).map(|_| ());
         for form in FORMS {

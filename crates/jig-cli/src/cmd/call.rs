@@ -11,6 +11,8 @@ use jig_runtime::HandleError;
 use serde_json::{Map, Value as Json, json};
 
 use crate::args::{CallArgs, Global};
+#[cfg(feature = "wasm-tools")]
+use crate::compiling::Watch;
 use crate::diff;
 use crate::environment::Environment;
 use crate::exit::Done;
@@ -25,6 +27,12 @@ use crate::workspace::Project;
 pub(crate) fn run(args: &CallArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
     let project = Project::load(global)?;
     let tool = project.tool(&args.tool)?;
+    let engine = engine(&project, out)?;
+    #[cfg(feature = "wasm-tools")]
+    let _watch = watched(&engine, tool)?;
+    let tool = &*engine
+        .described(tool)
+        .map_err(|error| explained(error, tool))?;
     let given = Given {
         pairs: &args.arguments,
         object: args.args.as_deref(),
@@ -45,7 +53,6 @@ pub(crate) fn run(args: &CallArgs, global: &Global, out: &mut Output) -> anyhow:
     let tokens = interrupt::tokens()?;
     call.cancel = Some(tokens.cancel);
     call.kill = Some(tokens.kill);
-    let engine = engine(&project, out)?;
     let mut asker = asker(args.yes, args.no_interaction);
     match engine.call(call, asker.as_mut()) {
         Ok(reply) => {
@@ -94,6 +101,15 @@ pub(crate) fn engine(project: &Project, out: &mut Output) -> anyhow::Result<Engi
         out.note(&note);
     }
     Ok(engine)
+}
+
+/// Somebody who says why it takes so long, if the tool is a component.
+#[cfg(feature = "wasm-tools")]
+fn watched(engine: &Engine, tool: &Tool) -> anyhow::Result<Option<Watch>> {
+    if tool.runtime != jig_config::Runtime::Wasm {
+        return Ok(None);
+    }
+    Ok(Some(Watch::over(engine.components()?)))
 }
 
 /// Whoever can be asked.

@@ -1,18 +1,16 @@
 //! `jig tools`.
 
-use std::sync::Arc;
-
-use anyhow::Context;
 use jig_config::{Parameter, RunMode, Runtime, Tool};
-use jig_engine::Engine;
-use jig_files::DiskFiles;
+use jig_engine::not_offered;
 use jig_policy::{EnvUse, Policy};
 use jig_proto::{SchemaForm, ToolAction};
 use serde_json::{Value as Json, json};
 
 use super::policy;
 use crate::args::{Form, Global};
+use crate::environment::Environment;
 use crate::exit::Done;
+use crate::host;
 use crate::limits;
 use crate::output::{BOLD, DIM, Output, field, indented, table};
 use crate::workspace::Project;
@@ -75,6 +73,13 @@ fn one(project: &Project, name: &str, out: &mut Output) -> anyhow::Result<()> {
     let tool = project.tool(name)?;
     let policy = project.policy(tool, &project.workspace()?)?;
     let guards = project.config().guards(tool, &project.root);
+    // What a component says about itself. One that cannot say it is shown as it was declared, with the reason.
+    let engine = host::without_log(project, &Environment::of_this_process())?;
+    let described = engine.described(tool);
+    if let Err(error) = &described {
+        out.note(&format!("jig: {error}"));
+    }
+    let tool = described.as_deref().unwrap_or(tool);
     if out.is_json() {
         return out.json(&json!({
             "name": tool.name.as_str(),
@@ -109,7 +114,12 @@ fn one(project: &Project, name: &str, out: &mut Output) -> anyhow::Result<()> {
     if let Some(wasm) = &tool.wasm {
         text.push_str(&field("wasm", wasm));
     }
-    let enabled = if tool.enable.on { "yes" } else { "no" };
+    let not_offered = not_offered(project.config(), tool);
+    let enabled = match (tool.enable.on, not_offered) {
+        (false, _) => "no".to_owned(),
+        (true, None) => "yes".to_owned(),
+        (true, Some(why)) => format!("not offered: {why}"),
+    };
     text.push_str(&field("enabled", enabled));
     text.push_str(&field("run", run_modes(tool)));
     text.push_str(&stateful(tool));
@@ -193,9 +203,7 @@ fn schemas(
     form: SchemaForm,
     out: &mut Output,
 ) -> anyhow::Result<()> {
-    let files = DiskFiles::open(&project.root)
-        .with_context(|| format!("cannot open the workspace `{}`", project.root))?;
-    let engine = Engine::new(Arc::new(project.config().clone()), Arc::new(files));
+    let engine = host::without_log(project, &Environment::of_this_process())?;
     let published = match name {
         Some(name) => engine.published_tool(project.tool(name)?, form)?,
         None => engine.published(form)?,

@@ -72,3 +72,27 @@ fn nothing_is_printed_of_values() {
     let text = format!("{:?}", environment(&[("TOKEN", "secret")]));
     assert_eq!(text, "Environment(1 variables)");
 }
+
+/// Compiled code and the key that vouches for it are in different folders, or neither is anywhere.
+#[cfg(feature = "wasm-tools")]
+#[test]
+fn compiled_code_is_kept_apart_from_its_key() {
+    let check = |variables: &[(&str, &str)], expected: Option<(&str, &str)>| {
+        let cache = environment(variables).wasm_settings().cache;
+        let found = cache
+            .as_ref()
+            .map(|dirs| (dirs.code.to_str().unwrap(), dirs.key.to_str().unwrap()));
+        assert_eq!(found, expected, "{variables:?}");
+    };
+    check(&[], None);
+    check(&[("XDG_CACHE_HOME", "/c")], None);
+    check(&[("HOME", "relative")], None);
+    check(
+        &[("HOME", "/h")],
+        Some(("/h/.cache/jig/wasm", "/h/.local/state/jig/wasm.key")),
+    );
+    check(
+        &[("HOME", "/h"), ("XDG_CACHE_HOME", "/c"), ("XDG_STATE_HOME", "/s")],
+        Some(("/c/jig/wasm", "/s/jig/wasm.key")),
+    );
+}

@@ -17,7 +17,7 @@ use super::settings::{
     ResultMode, RunMode, Sandbox, SystemPath,
 };
 use super::stateful::{self, Notices, RunModes, Stateful};
-use super::{Config, ConfigFile, NetworkSettings, Runtime, Source, Tool, ToolName};
+use super::{Config, ConfigFile, NetworkSettings, Runtime, Source, Tool, ToolName, Topic};
 use crate::hint::{closest, dotted, quote};
 use crate::load::MergedTool;
 use crate::origin::Layer;
@@ -39,6 +39,7 @@ pub(crate) fn build(
     sources: &Sources,
     merged: IndexMap<String, MergedTool>,
     network: Option<Node>,
+    topics: IndexMap<String, Topic>,
     files: Vec<ConfigFile>,
 ) -> Built {
     let mut built = Built {
@@ -48,6 +49,7 @@ pub(crate) fn build(
             state: sources.state.clone(),
             network: NetworkSettings::read(network.as_ref()),
             network_values: network,
+            topics,
         },
         errors: Vec::new(),
         warnings: Vec::new(),

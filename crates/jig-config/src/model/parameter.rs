@@ -26,6 +26,9 @@ pub struct Parameter {
     pub items: Option<Box<Parameter>>,
     /// What the properties of an object look like.
     pub properties: IndexMap<String, Parameter>,
+    /// What else the schema of a tool that describes itself says about it. It is published as it is; only
+    /// the tool checks it.
+    pub keywords: Map<String, Json>,
 }
 
 /// The JSON types.
@@ -107,7 +110,67 @@ impl Parameter {
                 .get("items")
                 .map(|items| Box::new(Self::from_node(items))),
             properties: parameters(node.get("properties")),
+            keywords: Map::new(),
         }
+    }
+
+    /// The parameters that the JSON Schema of a tool's arguments describes; `None` if it is not the schema of
+    /// an object.
+    ///
+    /// The schema comes from the tool: it is read as far as jig can check it, and the rest is kept in
+    /// [`keywords`](Self::keywords).
+    pub fn from_schema(schema: &Map<String, Json>) -> Option<IndexMap<String, Parameter>> {
+        if schema.get("type").is_some_and(|kind| kind != "object") {
+            return None;
+        }
+        let described = Self::described(schema, DEEPEST);
+        Some(described.properties)
+    }
+
+    fn described(schema: &Map<String, Json>, depth: usize) -> Self {
+        let text = |key: &str| schema.get(key).and_then(Json::as_str).map(str::to_owned);
+        let list = |key: &str| schema.get(key).and_then(Json::as_array).cloned();
+        let types = match schema.get("type") {
+            Some(Json::Array(many)) => many.clone(),
+            Some(one) => vec![one.clone()],
+            None => Vec::new(),
+        };
+        let types = types.iter().filter_map(Json::as_str);
+        let mut parameter = Self {
+            types: types.filter_map(ParameterType::parse).collect(),
+            values: list("enum").unwrap_or_default(),
+            default: schema.get("default").cloned(),
+            description: text("description"),
+            examples: list("examples").unwrap_or_default(),
+            ..Self::default()
+        };
+        let mut known = vec!["type", "enum", "default", "description", "examples"];
+        // What lies deeper than anybody writes it is published and not looked into.
+        if let Some(depth) = depth.checked_sub(1) {
+            if let Some(Json::Object(items)) = schema.get("items") {
+                parameter.items = Some(Box::new(Self::described(items, depth)));
+                known.push("items");
+            }
+            if let Some(Json::Object(properties)) = schema.get("properties") {
+                let required = list("required").unwrap_or_default();
+                let properties = properties.iter().map(|(name, schema)| {
+                    let empty = Map::new();
+                    let schema = schema.as_object().unwrap_or(&empty);
+                    let mut property = Self::described(schema, depth);
+                    property.required = required.iter().any(|one| one == name.as_str());
+                    (name.clone(), property)
+                });
+                parameter.properties = properties.collect();
+                known.extend(["properties", "required", "additionalProperties"]);
+            }
+        }
+        let others = schema
+            .iter()
+            .filter(|(key, _)| !known.contains(&key.as_str()));
+        parameter.keywords = others
+            .map(|(key, value)| (key.clone(), value.clone()))
+            .collect();
+        parameter
     }
 
     /// The JSON Schema of a value.
@@ -150,6 +213,9 @@ impl Parameter {
                 schema.entry(key).or_insert(value);
             }
         }
+        for (key, value) in &self.keywords {
+            schema.entry(key).or_insert_with(|| value.clone());
+        }
         Json::Object(schema)
     }
 }
@@ -180,6 +246,9 @@ pub(super) fn input_schema(parameters: &IndexMap<String, Parameter>) -> Json {
     schema["additionalProperties"] = false.into();
     schema
 }
+
+/// How deep the schema of a tool that describes itself is looked into.
+const DEEPEST: usize = 16;
 
 #[cfg(test)]
 mod tests;

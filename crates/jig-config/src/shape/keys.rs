@@ -1,6 +1,7 @@
 //! The table of all keys.
 
 mod access;
+mod knowledge;
 mod network;
 mod parameters;
 mod sandbox;
@@ -8,6 +9,7 @@ mod settings;
 mod stateful;
 
 use access::ACCESS;
+pub(crate) use knowledge::KNOWLEDGE;
 pub(crate) use network::NETWORK;
 use parameters::PARAMETERS;
 pub(crate) use sandbox::LIMITS_TABLE;
@@ -45,9 +47,17 @@ pub(crate) static ROOT: Shape = Shape::Table(&Table {
             Shape::Table(&NETWORK),
             "What all tools share of the network; the hosts that a tool may reach are its own."
         ),
+        key!(
+            "kb",
+            Shape::Table(&KNOWLEDGE),
+            "The knowledge base: what the tool `learn` and a system prompt are made of."
+        ),
     ],
     foreign: &[
         ("tool", "write `[tools.NAME]`"),
+        ("topic", "write `[kb.topic.NAME]`"),
+        ("topics", "write `[kb.topic.NAME]`"),
+        ("knowledge", "write `[kb.topic.NAME]`"),
         (
             "mcpServers",
             "declare each tool: `[tools.NAME]` with `source = \"mcp.SERVER\"`",

@@ -135,6 +135,46 @@ pub(crate) static PROJECT_FILE: TextRule = TextRule {
     },
 };
 
+/// A directory of the workspace, or the workspace itself.
+pub(crate) static PROJECT_DIRECTORY: TextRule = TextRule {
+    pattern: Some("^[^/]"),
+    check: |text| match ProjectPath::normalize(text) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(Complaint::new(
+            error,
+            "put the directory into the workspace and name it relative to the workspace",
+        )),
+    },
+};
+
+/// The name of a topic.
+pub(crate) static TOPIC_NAME: TextRule = TextRule {
+    pattern: Some("^[^\\u0000-\\u001f]+$"),
+    check: |text| one_line(text, MAX_TOPIC_NAME),
+};
+
+/// The title of a topic.
+pub(crate) static TITLE: TextRule = TextRule {
+    pattern: Some("^[^\\u0000-\\u001f]+$"),
+    check: |text| one_line(text, MAX_TITLE),
+};
+
+/// Which subjects of a topic are meant: a name, or a pattern.
+pub(crate) static SUBJECTS: TextRule = TextRule {
+    pattern: Some("^[^/]"),
+    check: |text| {
+        subject(text)?;
+        // Other programs give these a meaning, and here they would silently match nothing.
+        if text.contains(['[', ']', '{', '}']) {
+            return Err(Complaint::new(
+                "only `*`, `**` and `?` stand for other characters",
+                "write one pattern for each alternative, and `?` where any one character may stand",
+            ));
+        }
+        Ok(())
+    },
+};
+
 /// The name of a variable, or a prefix with one `*` behind it.
 pub(crate) static ENV_NAME: TextRule = TextRule {
     pattern: Some("^(?:[^*=\\u0000]+\\*?|\\*)$"),
@@ -216,6 +256,71 @@ pub(crate) static SENSITIVE: TextRule = TextRule {
     },
 };
 
+fn one_line(text: &str, most: usize) -> Result<(), Complaint> {
+    if text.trim().is_empty() {
+        return Err(Complaint::new("it is empty", "write a name"));
+    }
+    if text.chars().any(char::is_control) {
+        return Err(Complaint::new(
+            "it holds a line break or another control character",
+            "write it on one line",
+        ));
+    }
+    if text.chars().count() > most {
+        return Err(Complaint::new(
+            format!("it is longer than {most} characters"),
+            "shorten it",
+        ));
+    }
+    Ok(())
+}
+
+/// The pattern of a subject, as `learn` matches it: components between slashes, `**` for any number of
+/// them.
+fn subject(text: &str) -> Result<(), Complaint> {
+    if text.is_empty() {
+        return Err(Complaint::new("it is empty", "write the name of a subject"));
+    }
+    if text.contains(['\0', '\\']) {
+        return Err(Complaint::new(
+            "it holds a character that no name of a subject has",
+            "separate directories by `/`",
+        ));
+    }
+    if text.starts_with('/') {
+        return Err(Complaint::new(
+            "it begins with `/`",
+            "name subjects relative to the directory of the topic",
+        ));
+    }
+    if text.ends_with('/') {
+        return Err(Complaint::new(
+            "it names a directory",
+            format!("for all that is below it write `\"{text}**\"`"),
+        ));
+    }
+    for part in text.split('/') {
+        match part {
+            "" => return Err(Complaint::new("it holds `//`", "write one `/`")),
+            "." | ".." => {
+                return Err(Complaint::new(
+                    format!("it holds `{part}`"),
+                    "name subjects relative to the directory of the topic",
+                ));
+            }
+            "**" => {}
+            part if part.contains("**") => {
+                return Err(Complaint::new(
+                    "`**` stands for whole directories",
+                    "put it between slashes, as in `\"rust/**\"`, or write one `*`",
+                ));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
 fn variable_name(text: &str, literal: &str) -> Result<(), Complaint> {
     if text.is_empty() {
         return Err(Complaint::new(
@@ -231,3 +336,9 @@ fn variable_name(text: &str, literal: &str) -> Result<(), Complaint> {
     }
     Ok(())
 }
+
+/// The longest name of a topic: it is repeated in messages and in what a model reads.
+const MAX_TOPIC_NAME: usize = 64;
+
+/// The longest title of a topic, for the same reason.
+const MAX_TITLE: usize = 200;

@@ -24,6 +24,18 @@ impl DiskFiles {
             .map_err(|error| FilesError::from_io(path, error))
     }
 
+    pub(super) fn remove_empty(&self, place: &Place) -> Result<(), FilesError> {
+        place.expect_directory()?;
+        let path = place.path();
+        let (parent, name) = self.root.open_parent(path)?;
+        expect_same(parent.as_fd(), name, place)?;
+        match rustix::fs::unlinkat(&parent, name, AtFlags::REMOVEDIR) {
+            // Some systems have this word for it.
+            Err(Errno::EXIST) => Err(FilesError::NotEmpty { path: path.clone() }),
+            result => result.map_err(|error| FilesError::from_io(path, error)),
+        }
+    }
+
     pub(super) fn delete_all(&self, place: &Place, may: &Filter<'_>) -> Result<u64, FilesError> {
         let path = place.path();
         let is_directory = *place.kind() == Kind::Directory;

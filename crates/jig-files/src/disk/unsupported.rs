@@ -9,7 +9,10 @@ use jig_proto::ProjectPath;
 
 use crate::files::sealed;
 use crate::grep::{Matches, Query};
-use crate::{FilesError, Filter, Listing, Place, ProjectFiles, RenameOptions, View, WriteOptions};
+use crate::{
+    FileHandle, FilesError, Filter, Listing, OpenOptions, Place, ProjectFiles, RenameOptions, View,
+    WriteOptions,
+};
 
 /// The files below a directory of the operating system, which cannot be served here. There is no
 /// value of this type.
@@ -67,6 +70,10 @@ impl ProjectFiles for DiskFiles {
         match *self {}
     }
 
+    fn open_file(&self, _: &Place, _: &OpenOptions) -> Result<FileHandle, FilesError> {
+        match *self {}
+    }
+
     fn write(&self, _: &Place, _: &[u8], _: &WriteOptions) -> Result<bool, FilesError> {
         match *self {}
     }
@@ -84,6 +91,10 @@ impl ProjectFiles for DiskFiles {
     }
 
     fn delete(&self, _: &Place) -> Result<(), FilesError> {
+        match *self {}
+    }
+
+    fn remove_dir(&self, _: &Place) -> Result<(), FilesError> {
         match *self {}
     }
 

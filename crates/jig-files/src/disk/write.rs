@@ -208,6 +208,41 @@ impl DiskFiles {
         }
         Ok(false)
     }
+
+    /// Gives a name of a file that has several a file of its own, with the content of `source` or
+    /// none, and opens that.
+    pub(super) fn own_copy(
+        &self,
+        parent: &OwnedFd,
+        path: &ProjectPath,
+        old: &Stat,
+        source: Option<&OwnedFd>,
+        flags: OFlags,
+    ) -> Result<(OwnedFd, Stat), FilesError> {
+        let fail = |error| FilesError::from_io(path, error);
+        let changed = || FilesError::Changed { path: path.clone() };
+        let name = path.file_name().unwrap_or_default();
+        let directory = parent_of(path);
+        let staged = self.stage(parent, &directory, &[], Some(old), false);
+        let staged = staged.map_err(fail)?;
+        if let Some(source) = source {
+            copy_all(source, &staged.fd).map_err(fail)?;
+        }
+        let own = Identity::of(&rustix::fs::fstat(&staged.fd).map_err(fail)?);
+        let now = regular_at(parent, name).ok_or_else(changed)?;
+        if Identity::of(&now) != Identity::of(old) {
+            return Err(changed());
+        }
+        let temporary = || self.leftovers.name_in(&directory);
+        let replaced = staged.replace(parent.as_fd(), name, temporary);
+        replaced.map_err(fail)?;
+        let file = open_regular(parent.as_fd(), name, flags).map_err(fail)?;
+        let stat = rustix::fs::fstat(&file).map_err(fail)?;
+        match Identity::of(&stat) == own {
+            true => Ok((file, stat)),
+            false => Err(changed()),
+        }
+    }
 }
 
 /// Content that is complete and waits for its name.
@@ -279,7 +314,7 @@ impl Drop for Staged<'_> {
 }
 
 /// The state of a regular file, not following a link; `None` if there is no such file.
-fn regular_at(parent: &OwnedFd, name: &str) -> Option<Stat> {
+pub(super) fn regular_at(parent: &OwnedFd, name: &str) -> Option<Stat> {
     let stat = rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
     (FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile).then_some(stat)
 }
@@ -295,6 +330,19 @@ fn hash_at(parent: &OwnedFd, name: &str) -> Result<(ContentHash, Stat), Errno> {
         }
     })?;
     Ok((hash, rustix::fs::fstat(&file)?))
+}
+
+/// Writes all of one file to another.
+fn copy_all(from: &OwnedFd, to: &OwnedFd) -> Result<(), Errno> {
+    let mut buffer = vec![0; PIECE];
+    loop {
+        match rustix::io::read(from, &mut buffer) {
+            Ok(0) => return Ok(()),
+            Ok(read) => write_all(to.as_fd(), &buffer[..read])?,
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error),
+        }
+    }
 }
 
 /// Whether nobody has written to the file between the two looks at it.
@@ -351,12 +399,15 @@ fn parent_of(path: &ProjectPath) -> ProjectPath {
 }
 
 /// The mode of a new file, before the umask.
-const NEW_FILE: Mode = Mode::RUSR
+pub(super) const NEW_FILE: Mode = Mode::RUSR
     .union(Mode::WUSR)
     .union(Mode::RGRP)
     .union(Mode::WGRP)
     .union(Mode::ROTH)
     .union(Mode::WOTH);
+
+/// How much of a file is held at once while it is copied.
+const PIECE: usize = 256 * 1024;
 
 const PRIVATE: Mode = Mode::RUSR.union(Mode::WUSR);
 

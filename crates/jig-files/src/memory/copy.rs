@@ -341,11 +341,8 @@ fn items_of(trunk: &Trunk) -> BTreeMap<ProjectPath, Item> {
         let item = match &node.body {
             Body::Directory(_) => Item::Directory,
             Body::Link(target) => Item::Link(target.to_string()),
-            Body::File {
-                content,
-                executable,
-            } => Item::File {
-                content: content.clone(),
+            Body::File { cell, executable } => Item::File {
+                content: cell.content(),
                 executable: *executable,
             },
         };
@@ -428,10 +425,7 @@ fn insert(trunk: &mut Trunk, path: &ProjectPath, item: &Item) -> Result<(), File
         Item::File {
             content,
             executable,
-        } => Body::File {
-            content: content.clone(),
-            executable: *executable,
-        },
+        } => Body::file(content.clone(), *executable),
     };
     let node: Node = trunk.node(body);
     let (parent, name) = trunk.parent(path, true)?;

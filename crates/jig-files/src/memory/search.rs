@@ -54,7 +54,10 @@ impl Tree for Searched<'_> {
 
     fn read_small(&self, directory: &Branch, path: &str, limit: u64) -> Option<Vec<u8>> {
         match directory.find(&ProjectPath::normalize(path).ok()?)?.body {
-            Body::File { content, .. } if content.len() as u64 <= limit => Some(content.into()),
+            Body::File { cell, .. } => {
+                let content = cell.content();
+                (content.len() as u64 <= limit).then(|| content.into())
+            }
             _ => None,
         }
     }
@@ -68,7 +71,10 @@ impl Tree for Searched<'_> {
         hits: &mut Hits,
     ) -> Option<()> {
         match &directory.get(name)?.body {
-            Body::File { content, .. } => searcher.search_slice(matcher, content, hits).ok(),
+            Body::File { cell, .. } => {
+                let content = cell.content();
+                searcher.search_slice(matcher, &content, hits).ok()
+            }
             _ => None,
         }
     }

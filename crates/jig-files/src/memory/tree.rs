@@ -9,12 +9,13 @@ use bytes::Bytes;
 use jig_policy::{Entry, Lookup};
 use jig_proto::ProjectPath;
 
-use super::Shared;
+use super::{Cell, Shared};
 use crate::place::Held;
 use crate::{FilesError, Place};
 
-/// Something in the tree. It is never changed in place: a file that is written is another node with
-/// another number, so a node that was seen stays what it was.
+/// Something in the tree. A file that is replaced is another node with another number, so a node that
+/// was seen stays what it was, but for the content of a file: whoever has the file open changes that in
+/// its cell.
 #[derive(Debug, Clone)]
 pub(crate) struct Node {
     pub(super) id: u64,
@@ -23,7 +24,7 @@ pub(crate) struct Node {
 
 #[derive(Debug, Clone)]
 pub(super) enum Body {
-    File { content: Bytes, executable: bool },
+    File { cell: Arc<Cell>, executable: bool },
     Link(Arc<str>),
     Directory(Branch),
 }
@@ -81,6 +82,16 @@ impl Node {
             (Body::Directory(_), _) => Err(FilesError::NotADirectory { path }),
             (_, Body::Directory(_)) => Err(FilesError::IsDirectory { path }),
             _ => Ok(()),
+        }
+    }
+}
+
+impl Body {
+    /// A file with this content.
+    pub(super) fn file(content: impl Into<Bytes>, executable: bool) -> Self {
+        Self::File {
+            cell: Arc::new(Cell::new(content.into())),
+            executable,
         }
     }
 }
@@ -181,7 +192,7 @@ impl Trunk {
     pub(super) fn expect_same(&self, place: &Place) -> Result<(), FilesError> {
         let now = self.root.find(place.path()).map(|node| node.id);
         match &place.held {
-            Held::Memory(node) if now == Some(node.id) => Ok(()),
+            Held::Memory(node, _) if now == Some(node.id) => Ok(()),
             _ => Err(FilesError::Changed {
                 path: place.path().clone(),
             }),

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use camino::Utf8PathBuf;
 use jig_files::{
-    ContentHash, DiskFiles, DiskOptions, Edit, EntryKind, FilesError, Kind, MemoryFiles, NullFiles,
-    Place, ProjectFiles, Query, RenameOptions, WriteOptions,
+    ContentHash, DiskFiles, DiskOptions, Edit, EntryKind, FileHandle, FilesError, Kind,
+    MemoryFiles, NullFiles, OpenOptions, Place, ProjectFiles, Query, RenameOptions, WriteOptions,
 };
 use jig_proto::ProjectPath;
 
@@ -17,6 +17,7 @@ pub(crate) struct Bench {
     pub(crate) root: Utf8PathBuf,
     memory: Option<Arc<MemoryFiles>>,
     held: HashMap<String, Place>,
+    opened: HashMap<String, FileHandle>,
     _folder: Option<tempfile::TempDir>,
 }
 
@@ -41,6 +42,7 @@ impl Bench {
             root,
             memory: None,
             held: HashMap::new(),
+            opened: HashMap::new(),
             _folder: Some(folder),
         }
     }
@@ -53,6 +55,7 @@ impl Bench {
             files: Arc::clone(&files) as Arc<dyn ProjectFiles>,
             memory: Some(files),
             held: HashMap::new(),
+            opened: HashMap::new(),
             _folder: None,
         }
     }
@@ -64,6 +67,7 @@ impl Bench {
             root: Utf8PathBuf::from("/workspace"),
             memory: None,
             held: HashMap::new(),
+            opened: HashMap::new(),
             _folder: None,
         }
     }
@@ -113,9 +117,36 @@ impl Bench {
                 }
                 Err(error) => return name_of(&error),
             },
+            ["open", name, flags, at] => {
+                let opened = match at.strip_prefix('@') {
+                    Some(held) => self.files.open_file(&self.held[held], &flagged(flags)),
+                    None => self.open(&path(at), &flagged(flags)),
+                };
+                match opened {
+                    Ok(file) => {
+                        self.opened.insert(name.to_owned(), file);
+                    }
+                    Err(error) => return name_of(&error),
+                }
+            }
+            ["same", one, two] => return self.opened[one].is_same(&self.opened[two]).to_string(),
+            [verb, name, ref rest @ ..] if verb.starts_with(':') => {
+                let Some(file) = self.opened.get(name) else {
+                    return "closed".to_owned();
+                };
+                return handle(file, verb, rest).unwrap_or_else(|error| name_of(&error));
+            }
             _ => return self.act(&words).unwrap_or_else(|error| name_of(&error)),
         }
         "ok".to_owned()
+    }
+
+    fn open(&self, at: &ProjectPath, options: &OpenOptions) -> Result<FileHandle, FilesError> {
+        let place = match options.exclusive {
+            true => self.files.locate_entry(at)?,
+            false => self.files.locate(at)?,
+        };
+        self.files.open_file(&place, options)
     }
 
     fn act(&self, words: &[&str]) -> Result<String, FilesError> {
@@ -123,7 +154,7 @@ impl Bench {
         let found;
         let by_entry = matches!(
             words[0],
-            "entry" | "delete" | "delete-tree" | "rename" | "move"
+            "entry" | "delete" | "delete-tree" | "rename" | "move" | "rmdir"
         );
         let place = match words.get(1).and_then(|at| at.strip_prefix('@')) {
             Some(name) => &self.held[name],
@@ -152,6 +183,10 @@ impl Bench {
             }
             ["write", _, content] => {
                 written(files.write(place, text(content).as_bytes(), &plain)?).to_owned()
+            }
+            ["put", _, content] => {
+                files.write(place, text(content).as_bytes(), &plain)?;
+                "ok".to_owned()
             }
             ["write-here", _, content] => {
                 let options = WriteOptions {
@@ -213,6 +248,10 @@ impl Bench {
                 files.delete(place)?;
                 "ok".to_owned()
             }
+            ["rmdir", _] => {
+                files.remove_dir(place)?;
+                "ok".to_owned()
+            }
             ["delete-tree", _] => format!("{} gone", files.delete_tree(place, &|_, _| true)?),
             ["delete-tree", _, denied] => {
                 let denied = path(denied);
@@ -236,6 +275,44 @@ impl Bench {
             _ => panic!("no such line: {words:?}"),
         })
     }
+}
+
+/// How to open: read, write, create, exclusive (`x`), truncate.
+fn flagged(flags: &str) -> OpenOptions {
+    OpenOptions {
+        read: flags.contains('r'),
+        write: flags.contains('w'),
+        create: flags.contains('c'),
+        exclusive: flags.contains('x'),
+        truncate: flags.contains('t'),
+    }
+}
+
+/// Does something with a file that is open.
+fn handle(file: &FileHandle, verb: &str, words: &[&str]) -> Result<String, FilesError> {
+    let number = |word: &str| word.parse().unwrap();
+    Ok(match (verb, words) {
+        (":read", [offset, most]) => shown(&file.read_at(number(offset), number(most) as usize)?),
+        (":write", [offset, content]) => {
+            file.write_at(number(offset), text(content).as_bytes())?;
+            "ok".to_owned()
+        }
+        (":append", [content]) => {
+            file.append(text(content).as_bytes())?;
+            "ok".to_owned()
+        }
+        (":resize", [size]) => {
+            file.set_size(number(size))?;
+            "ok".to_owned()
+        }
+        (":size", []) => file.state()?.0.to_string(),
+        (":sync", []) => {
+            file.sync()?;
+            "ok".to_owned()
+        }
+        (":path", []) => file.path().to_string(),
+        _ => panic!("no such line: {verb} {words:?}"),
+    })
 }
 
 /// The path that a word means; `.` is the workspace.
@@ -273,7 +350,9 @@ fn shown(bytes: &[u8]) -> String {
     if bytes.is_empty() {
         return "-".to_owned();
     }
-    String::from_utf8_lossy(bytes).replace('\n', "\\n")
+    String::from_utf8_lossy(bytes)
+        .replace('\n', "\\n")
+        .replace('\0', "0")
 }
 
 fn describe(place: &Place, asked: &str) -> String {

@@ -24,6 +24,9 @@ pub struct ProcessRun<'a> {
     /// The names of the host's variables that it should see.
     #[serde(borrow, default, deserialize_with = "text::list")]
     pub envs: Vec<Cow<'a, str>>,
+    /// The directory to start it in, relative to the workspace; its root if the tool does not say.
+    #[serde(borrow, default, deserialize_with = "text::optional")]
+    pub cwd: Option<Cow<'a, str>>,
 }
 
 /// `process.start`: a program that the tool reads from and writes to while it runs.
@@ -155,6 +158,7 @@ impl ProcessRun<'_> {
         object.put("program", &self.program);
         object.put("args", &self.args);
         object.put("envs", &self.envs);
+        object.put_some("cwd", self.cwd.as_ref());
     }
 }
 
@@ -284,7 +288,8 @@ plain!(TerminalSize, CutReport, TerminalReport);
 owned!(ProcessRun {
     program,
     args,
-    envs
+    envs,
+    cwd
 });
 owned!(ProcessStart {
     program,

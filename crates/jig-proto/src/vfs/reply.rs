@@ -192,6 +192,19 @@ impl<'a> Reply<'a> {
         })
     }
 
+    /// The reply as the plain protocol has it, for a tool that did not pick versions.
+    #[must_use]
+    pub fn without_etag(mut self) -> Self {
+        match &mut self {
+            Self::Read(read) => read.etag = None,
+            Self::Descriptor(descriptor) => descriptor.etag = None,
+            Self::Done(done) => done.etag = None,
+            Self::Metadata(metadata) => metadata.etag = None,
+            _ => {}
+        }
+        self
+    }
+
     /// The content that the reply carries, which may be sent behind its line.
     pub fn payload(&self) -> Option<&Payload<'a>> {
         match self {

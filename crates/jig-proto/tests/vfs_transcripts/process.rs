@@ -9,8 +9,18 @@ fn v080_process_run() {
             program: "cargo".into(),
             args: texts(&["check", "--message-format=json"]),
             envs: texts(&["CARGO_TERM_COLOR"]),
+            cwd: None,
         }),
         r#"{"program":"cargo","args":["check","--message-format=json"],"envs":["CARGO_TERM_COLOR"]}"#,
+    );
+    check_request(
+        Request::ProcessRun(ProcessRun {
+            program: "make".into(),
+            args: texts(&[]),
+            envs: texts(&[]),
+            cwd: Some("docs".into()),
+        }),
+        r#"{"program":"make","args":[],"envs":[],"cwd":"docs"}"#,
     );
     check_reply(
         Method::ProcessRun,

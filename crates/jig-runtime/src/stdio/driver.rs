@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
-use jig_broker::{Reach, Unapproved};
+use jig_broker::Reach;
 use jig_proto::vfs::ToolInput;
 use jig_proto::{Content, Question, ToolError, ToolState};
 use jig_pty::Pty;
@@ -15,6 +15,7 @@ use super::clean::Cleaner;
 use super::live::Live;
 use super::watch::Watch;
 use crate::denials;
+use crate::inside::unanswered;
 use crate::launch::{self, Launched};
 use crate::session::{Applied, AskedBy, Board, Given, Order};
 use crate::{ApplyError, Delivery, Plan, StartError};
@@ -159,11 +160,7 @@ impl Driver {
                     _ => applied.reply(Err(ApplyError::Changed)),
                 },
                 Ok(Order::Decline(number, why)) if self.board.asks(number) => {
-                    let reason = match why {
-                        Unapproved::Denied => "the question was not answered",
-                        Unapproved::Unavailable => "nobody can answer",
-                        Unapproved::TimedOut => "nobody answered in time",
-                    };
+                    let reason = unanswered(why);
                     let text = format!("the tool asks `{}`, and {reason}", question.text);
                     return Err(ToolError::new(text));
                 }

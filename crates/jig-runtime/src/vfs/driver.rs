@@ -18,7 +18,7 @@ use jig_proto::vfs::host::{self, Fault, PartialRequest, ToolLine};
 use jig_proto::vfs::{
     Capabilities, ErrorReply, Frame, Id, LineBuffer, Method, Reading, Reply, Request,
 };
-use jig_proto::{Content, Question, Response, ToolError, ToolState};
+use jig_proto::{Content, Question, ToolError, ToolState};
 use jig_pty::SendError;
 use jig_sandbox::{Child, Exit, Interest, Waker, poll};
 use serde_json::Value;
@@ -332,7 +332,7 @@ impl Driver {
                 self.partial = Some((id.into_owned(), request.into_owned()));
                 return Next::Blob(length);
             }
-            Ok(ToolLine::Result(response)) => self.finish(outcome(response.value)),
+            Ok(ToolLine::Result(response)) => self.finish(response.value.into_result()),
             Ok(ToolLine::Error(error)) => self.finish(Err(error)),
             Ok(ToolLine::State(state)) => self.state(state.value),
             Ok(ToolLine::Cancel { request_id }) => self.give_up(request_id.as_ref()),
@@ -367,30 +367,6 @@ impl Driver {
 fn push<'a>(interests: &mut Vec<Interest<'a>>, interest: Interest<'a>) -> usize {
     interests.push(interest);
     interests.len() - 1
-}
-
-fn outcome(response: Response) -> Result<Content, ToolError> {
-    if !response.is_error {
-        return Ok(response.content);
-    }
-    let details = response.error.unwrap_or_default();
-    Err(ToolError {
-        trace: details.trace,
-        transient: details.transient,
-        ..ToolError::new(response.content.to_text())
-    })
-}
-
-/// The reply as the plain protocol has it, for a tool that did not pick versions.
-fn without_etag(mut reply: Reply<'_>) -> Reply<'_> {
-    match &mut reply {
-        Reply::Read(read) => read.etag = None,
-        Reply::Descriptor(descriptor) => descriptor.etag = None,
-        Reply::Done(done) => done.etag = None,
-        Reply::Metadata(metadata) => metadata.etag = None,
-        _ => {}
-    }
-    reply
 }
 
 fn trace_sent(plan: &Plan, line: &[u8]) {

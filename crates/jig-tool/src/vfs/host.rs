@@ -5,6 +5,7 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
+use camino::Utf8PathBuf;
 use jig_proto::vfs::{
     Capabilities, ErrorKind, Init, Method, Ready, Reply, Request, SessionLimits, ToolInput,
 };
@@ -24,6 +25,8 @@ pub struct Host {
     init: Init,
     pub(super) link: Link,
     capabilities: Capabilities,
+    /// The root by which whoever calls the tool knows the workspace, if that is another one.
+    outer_root: Option<Utf8PathBuf>,
 }
 
 impl Host {
@@ -40,6 +43,7 @@ impl Host {
             capabilities: wanted(&transport).common(&init.capabilities),
             init,
             link: Link::new(transport),
+            outer_root: None,
         };
         // A host that offers nothing is of the plain protocol, which does not have `ready`.
         if host.init.capabilities != Capabilities::PLAIN || protocol_version.is_some() {
@@ -315,14 +319,27 @@ impl Host {
     }
 
     fn strip_root<'p>(&self, absolute: &'p str) -> Option<&'p str> {
-        let root = self.init.context.as_ref()?.root.as_str();
-        let root = root.strip_suffix('/').unwrap_or(root);
-        let below = absolute.strip_prefix(root)?;
-        match below.trim_start_matches('/') {
-            "" => Some("."),
-            relative if below.starts_with('/') => Some(relative),
-            _ => None,
-        }
+        let context = self.init.context.as_ref();
+        let roots = context.map(|context| &context.root).into_iter();
+        let mut roots = roots.chain(&self.outer_root);
+        roots.find_map(|root| below(root.as_str(), absolute))
+    }
+
+    /// Takes absolute paths below this root for paths of the workspace, too.
+    #[cfg(any(target_family = "wasm", test))]
+    pub(crate) fn also_strip(&mut self, root: Utf8PathBuf) {
+        self.outer_root = Some(root);
+    }
+}
+
+/// The path relative to `root`, if it is there or below.
+fn below<'p>(root: &str, absolute: &'p str) -> Option<&'p str> {
+    let root = root.strip_suffix('/').unwrap_or(root);
+    let below = absolute.strip_prefix(root)?;
+    match below.trim_start_matches('/') {
+        "" => Some("."),
+        relative if below.starts_with('/') => Some(relative),
+        _ => None,
     }
 }
 

@@ -8,7 +8,7 @@ use super::{Host, HostError};
 
 /// A program, made by [`Host::run`] and run by [`Run::output`].
 ///
-/// It starts in the workspace, with nothing of the host's environment.
+/// It starts in the workspace, unless told otherwise, with nothing of the host's environment.
 #[must_use = "nothing is run before `output` is called"]
 pub struct Run<'h, 'a> {
     host: &'h mut Host,
@@ -24,6 +24,7 @@ impl Host {
                 program: program.into(),
                 args: Vec::new(),
                 envs: Vec::new(),
+                cwd: None,
             },
         }
     }
@@ -45,6 +46,12 @@ impl<'a> Run<'_, 'a> {
     /// Lets the program see this variable of the host, if the policy allows it.
     pub fn env(mut self, name: impl Into<Cow<'a, str>>) -> Self {
         self.run.envs.push(name.into());
+        self
+    }
+
+    /// Starts it in this directory of the workspace.
+    pub fn in_dir(mut self, path: &str) -> Self {
+        self.run.cwd = Some(Cow::Owned(self.host.wire_path(path).into_owned()));
         self
     }
 

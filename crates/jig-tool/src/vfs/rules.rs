@@ -32,7 +32,7 @@ impl Host {
         };
         let guards = Guards::of_workspace();
         let policy = Policy::compile(&access, DefaultAccess::NOTHING, &guards, &workspace);
-        match (policy, workspace.resolve(path.as_ref())) {
+        match (policy, workspace.resolve(&self.wire_path(path.as_ref()))) {
             (Ok(policy), Ok(target)) => policy.decide_fs(capability, &target).is_allowed(),
             _ => false,
         }

@@ -1,10 +1,41 @@
-//! `jp:host/process`.
+//! `jp:host/process`: programs, as far as `access.commands` allows them.
 
-use wasmtime::component::Linker;
+use jig_proto::vfs::{ProcessRun, Reply, Request};
+use wasmtime::component::{HasSelf, Linker};
 
+use crate::bindings::jp::host::process::{self, Host, Output};
 use crate::guest::Guest;
 
 /// Adds it to the linker.
-pub(crate) fn link(_linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
-    Ok(())
+pub(crate) fn link(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
+    process::add_to_linker::<Guest, HasSelf<Guest>>(linker, |guest| guest)
+}
+
+impl Host for Guest {
+    fn run(
+        &mut self,
+        program: String,
+        args: Vec<String>,
+        cwd: Option<String>,
+        envs: Vec<String>,
+    ) -> wasmtime::Result<Result<Output, String>> {
+        let run = ProcessRun {
+            program: program.into(),
+            args: args.into_iter().map(Into::into).collect(),
+            envs: envs.into_iter().map(Into::into).collect(),
+            cwd: cwd.map(Into::into),
+        };
+        self.hosted(&Request::ProcessRun(run), output)
+    }
+}
+
+fn output(reply: Reply<'static>) -> Option<Output> {
+    match reply {
+        Reply::Process(ended) => Some(Output {
+            stdout: ended.stdout.into_owned().into_bytes(),
+            stderr: ended.stderr.into_owned().into_bytes(),
+            exit_code: ended.exit_code,
+        }),
+        _ => None,
+    }
 }

@@ -118,7 +118,7 @@ impl Driver {
     ) {
         let reply = match result {
             Ok(reply) if self.agreed.etag => reply,
-            Ok(reply) => without_etag(reply),
+            Ok(reply) => reply.without_etag(),
             Err(error) => return self.refuse(Some(id), &error),
         };
         let start = self.pipes.out().len();

@@ -1,0 +1,69 @@
+//! What a guest, a tool that is a component, asks for in other ways than by requests.
+
+use camino::Utf8Path;
+use jiff::Timestamp;
+use jig_policy::{EnvUse, Resource};
+use jig_proto::vfs::{ErrorKind, ErrorReply};
+
+use crate::audit::{AuditDecision, AuditEntry};
+use crate::broker::Broker;
+use crate::denial::{self, MAX_TARGET};
+use crate::visible::visible;
+
+#[cfg(test)]
+mod tests;
+
+impl Broker {
+    /// Where the workspace is for whoever calls tools. It may be no path of this machine.
+    pub fn display_root(&self) -> &Utf8Path {
+        self.inner.files.display_root()
+    }
+
+    /// The variables of the host that rules let the tool read, in the order of their names.
+    ///
+    /// That is all the environment that a guest has: the small set that confined programs get besides speaks
+    /// of directories which a guest does not see.
+    pub fn allowed_variables(&self) -> Vec<(String, String)> {
+        let policy = &self.inner.policy;
+        let variables = self.inner.env.iter().filter(|(name, value)| {
+            policy.decide_env(EnvUse::Read, name).is_allowed() && !value.contains('\0')
+        });
+        let mut variables: Vec<(String, String)> = variables
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect();
+        variables.sort_unstable();
+        variables
+    }
+
+    /// Notes that a guest was refused a socket or the look-up of a name, for the audit log and for the error
+    /// of the call: no rule opens those, but another way has rules.
+    pub fn refuse_socket(&self, operation: &str, target: &str) {
+        let inner = &self.inner;
+        let target = visible(target, MAX_TARGET);
+        inner.audit(AuditEntry {
+            time: Timestamp::now(),
+            tool: inner.tool.clone(),
+            call: inner.call.clone(),
+            handle: inner.handle.clone(),
+            operation: format!("socket.{operation}"),
+            target: target.clone(),
+            decision: AuditDecision::Deny,
+            reason: NO_SOCKETS.to_owned(),
+            rule: None,
+            origin: None,
+            hint: None,
+            outcome: None,
+            duration_us: None,
+        });
+        let why = format!("{operation} on `{target}`: {NO_SOCKETS}");
+        let grants = denial::grants(&inner.policy, Resource::Net);
+        let error = ErrorReply::denied(ErrorKind::Protected, why)
+            .with_wanted(operation, target)
+            .with_grants(grants);
+        inner.note_refusal(&inner.scrub_error(error));
+    }
+}
+
+/// Why, and what to do instead.
+const NO_SOCKETS: &str = "a Wasm tool has no sockets; it reaches servers with `jp:host/http` or `wasi:http`, \
+                          as far as `access.net` allows it";

@@ -1,0 +1,105 @@
+use std::sync::{Arc, Mutex};
+
+use jig_files::{FilesLookup, MemoryFiles, ProjectFiles};
+use jig_policy::{Access, DefaultAccess, EnvRule, Guards, NetRule, Origin, Policy, Workspace};
+
+use crate::{AuditDecision, AuditEntry, AuditSink, Broker, BrokerParts};
+
+#[derive(Debug, Default)]
+struct Kept(Mutex<Vec<AuditEntry>>);
+
+impl AuditSink for Kept {
+    fn record(&self, entry: &AuditEntry) -> std::io::Result<()> {
+        self.0.lock().unwrap().push(entry.clone());
+        Ok(())
+    }
+}
+
+fn broker(access: &Access, variables: &[(&str, &str)]) -> (Broker, Arc<Kept>) {
+    let files: Arc<dyn ProjectFiles> = Arc::new(MemoryFiles::new());
+    let workspace = Workspace::new(files.display_root(), FilesLookup(Arc::clone(&files)));
+    let guards = Guards::default();
+    let policy = Policy::compile(access, DefaultAccess::WASM, &guards, &workspace).unwrap();
+    let audit = Arc::new(Kept::default());
+    let parts = BrokerParts {
+        env: variables.iter().copied().collect(),
+        audit: Arc::clone(&audit) as Arc<dyn AuditSink>,
+        ..BrokerParts::new("tool", "c1", files, Arc::new(policy))
+    };
+    (Broker::new(parts), audit)
+}
+
+#[test]
+fn w022_a_guest_has_the_variables_that_rules_let_it_read() {
+    let check = |rules: &[EnvRule], expected: &[(&str, &str)]| {
+        let access = Access {
+            env: rules.to_vec(),
+            ..Access::default()
+        };
+        let host = [
+            ("ZED", "3"),
+            ("APP_B", "2"),
+            ("APP_A", "1"),
+            ("HOME", "/root"),
+            ("APP_NUL", "a\0b"),
+        ];
+        let (broker, _) = broker(&access, &host);
+        let found = broker.allowed_variables();
+        let found: Vec<(&str, &str)> = found
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_str()))
+            .collect();
+        assert_eq!(found, expected, "{rules:?}");
+    };
+    let rule = |name: &str, read| EnvRule {
+        name: name.to_owned(),
+        read,
+        header: false,
+        origin: Origin::line("jig.toml", 3),
+    };
+    check(&[], &[]);
+    check(&[rule("ZED", true)], &[("ZED", "3")]);
+    check(&[rule("ZED", false)], &[]);
+    check(&[rule("APP_*", true)], &[("APP_A", "1"), ("APP_B", "2")]);
+    check(
+        &[rule("APP_*", true), rule("APP_A", false)],
+        &[("APP_B", "2")],
+    );
+    check(&[rule("HOME", true)], &[("HOME", "/root")]);
+}
+
+#[test]
+fn w022_a_refused_socket_is_logged_and_teaches() {
+    let access = Access {
+        net: vec![NetRule {
+            host: "example.com".to_owned(),
+            scheme: None,
+            port: None,
+            path_prefix: None,
+            allow: true,
+            origin: Origin::line("jig.toml", 3),
+        }],
+        ..Access::default()
+    };
+    let (broker, audit) = broker(&access, &[]);
+    broker.refuse_socket("resolve", "example.com\u{1b}[2J");
+    broker.refuse_socket("open", "a TCP socket");
+    broker.refuse_socket("open", "a TCP socket");
+    let refused = broker.refusals();
+    let [resolve, open] = &refused[..] else {
+        panic!("{refused:?}");
+    };
+    assert_eq!(resolve.operation, "resolve");
+    assert_eq!(resolve.target, "example.com\\u{1b}[2J");
+    assert_eq!((open.target.as_str(), open.count), ("a TCP socket", 2));
+    assert!(open.why.contains("`wasi:http`"), "{open:?}");
+    assert!(open.grants[0].contains("example.com"), "{open:?}");
+    let log = audit.0.lock().unwrap();
+    let lines: Vec<(&str, AuditDecision)> = log
+        .iter()
+        .map(|entry| (entry.operation.as_str(), entry.decision))
+        .collect();
+    let denied = |operation| (operation, AuditDecision::Deny);
+    let open = denied("socket.open");
+    assert_eq!(lines, [denied("socket.resolve"), open, open]);
+}

@@ -1,0 +1,33 @@
+//! `jig wasm`: tools that are Wasm components.
+
+#[cfg(feature = "wasm-tools")]
+mod bench;
+#[cfg(feature = "wasm-tools")]
+mod file;
+#[cfg(feature = "wasm-tools")]
+mod inspect;
+mod new;
+mod templates;
+
+use crate::args::{Global, WasmCommand};
+use crate::exit::Done;
+use crate::output::Output;
+
+pub(crate) fn run(
+    command: &WasmCommand,
+    global: &Global,
+    out: &mut Output,
+) -> anyhow::Result<Done> {
+    match command {
+        WasmCommand::New(args) => new::run(args, global, out),
+        #[cfg(feature = "wasm-tools")]
+        WasmCommand::Inspect(args) => inspect::run(args, out),
+        #[cfg(feature = "wasm-tools")]
+        WasmCommand::Bench(args) => bench::run(args, global, out),
+        #[cfg(not(feature = "wasm-tools"))]
+        WasmCommand::Inspect(_) | WasmCommand::Bench(_) => Err(anyhow::anyhow!(
+            "hint: install it with the feature `wasm-tools`, which is there by default"
+        )
+        .context("this jig was built without components")),
+    }
+}

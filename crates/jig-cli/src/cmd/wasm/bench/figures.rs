@@ -1,0 +1,121 @@
+//! Figures out of many measured times.
+
+use std::time::Duration;
+
+use serde_json::{Value as Json, json};
+
+/// All that was measured.
+#[derive(Debug)]
+pub(super) struct Figures {
+    /// From bytes to machine code.
+    pub(super) cold: Spread,
+    /// From machine code on the disk.
+    pub(super) disk: Spread,
+    /// The first call after that.
+    pub(super) first: Duration,
+    /// All other calls.
+    pub(super) calls: Spread,
+    /// Making an instance, which is part of every call.
+    pub(super) instantiate: Spread,
+    /// The bytes that an instance begins with.
+    pub(super) memory: u64,
+    /// How far the calls of different parts of the run differ, as a share of their median.
+    pub(super) noise: f64,
+}
+
+impl Figures {
+    pub(super) fn to_json(&self) -> Json {
+        json!({
+            "compile": self.cold.to_json(),
+            "load": self.disk.to_json(),
+            "first_call_us": micros(self.first),
+            "call": self.calls.to_json(),
+            "instantiate": self.instantiate.to_json(),
+            "memory_bytes": self.memory,
+            "noise": (self.noise * 1000.0).round() / 1000.0,
+        })
+    }
+}
+
+/// What many times come to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Spread {
+    pub(super) count: usize,
+    pub(super) least: Duration,
+    pub(super) median: Duration,
+    /// Of a hundred, 99 are not longer.
+    pub(super) p99: Duration,
+}
+
+impl Spread {
+    /// Of no times, all zero.
+    pub(super) fn of(mut times: Vec<Duration>) -> Self {
+        times.sort_unstable();
+        let at = |rank: f64| {
+            let place = (times.len() as f64 * rank).ceil() as usize;
+            let time = times.get(place.saturating_sub(1));
+            time.copied().unwrap_or_default()
+        };
+        Self {
+            count: times.len(),
+            least: at(0.0),
+            median: at(0.5),
+            p99: at(0.99),
+        }
+    }
+
+    fn to_json(self) -> Json {
+        json!({
+            "runs": self.count,
+            "min_us": micros(self.least),
+            "median_us": micros(self.median),
+            "p99_us": micros(self.p99),
+        })
+    }
+}
+
+/// How far the medians of ten parts of a run differ, as a share of the median of all. Where nothing else runs,
+/// it is some percent; too few times say nothing, which is 0.
+pub(super) fn noise(times: &[Duration]) -> f64 {
+    if times.len() < 10 * PARTS {
+        return 0.0;
+    }
+    let medians = times.chunks_exact(times.len() / PARTS);
+    let medians: Vec<Duration> = medians
+        .map(|part| Spread::of(part.to_vec()).median)
+        .collect();
+    let all = Spread::of(times.to_vec()).median.as_secs_f64();
+    let (Some(least), Some(most)) = (medians.iter().min(), medians.iter().max()) else {
+        return 0.0;
+    };
+    match all > 0.0 {
+        true => (most.saturating_sub(*least)).as_secs_f64() / all,
+        false => 0.0,
+    }
+}
+
+/// A time, in a unit that suits it.
+pub(super) fn time(time: Duration) -> String {
+    let seconds = time.as_secs_f64();
+    match seconds {
+        _ if seconds >= 1.0 => format!("{seconds:.1} s"),
+        _ if seconds >= 0.001 => format!("{:.1} ms", seconds * 1e3),
+        _ => format!("{:.0} µs", seconds * 1e6),
+    }
+}
+
+/// How many times as long, in two digits.
+pub(super) fn ratio(long: Duration, short: Duration) -> String {
+    let ratio = long.as_secs_f64() / short.as_secs_f64().max(1e-9);
+    match ratio >= 10.0 {
+        true => format!("{ratio:.0}"),
+        false => format!("{ratio:.1}"),
+    }
+}
+
+fn micros(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1e7).round() / 10.0
+}
+
+/// Into how many parts a run is split to see its noise.
+const PARTS: usize = 10;

@@ -1,0 +1,224 @@
+//! Tools that are components: where their bytes are, and what they say about themselves.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use camino::Utf8Path;
+use jig_broker::{Broker, BrokerParts};
+use jig_config::{Parameter, Runtime, Source, Tool};
+use jig_files::{FilesError, FilesLookup, Kind, NullFiles, ProjectFiles};
+use jig_policy::{Access, DefaultAccess, Guards, Policy, Workspace};
+use jig_proto::vfs::ToolInput;
+use jig_proto::{Action, Context, ProjectPath};
+use jig_runtime::{Component, ComponentSource, Mount, Plan, RunLimits, Runtime as _};
+use jig_wasm::{Description, WasmRuntime};
+use serde_json::Map;
+
+use crate::asker::Nobody;
+use crate::bound::bound;
+use crate::call::{Call, CallError};
+use crate::engine::Engine;
+use crate::format::FORMAT_TIME;
+
+impl Engine {
+    /// What runs components. It is made when the first one is needed.
+    pub fn components(&self) -> Result<&WasmRuntime, CallError> {
+        if let Some(runtime) = self.components.get() {
+            return Ok(runtime);
+        }
+        let runtime = WasmRuntime::new(self.wasm.clone()).map_err(CallError::Wasm)?;
+        Ok(self.components.get_or_init(|| runtime))
+    }
+
+    /// The component of a tool, opened; `None` if the tool is none.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such file, or it cannot be opened.
+    pub fn component(&self, tool: &Tool) -> Result<Option<Component>, CallError> {
+        if let Some(bytes) = embedded(tool) {
+            return Ok(Some(Component {
+                shown: tool.name.to_string(),
+                source: ComponentSource::Embedded(bytes),
+                mounts: Vec::new(),
+            }));
+        }
+        let (Runtime::Wasm, Some(path)) = (tool.runtime, &tool.wasm) else {
+            return Ok(None);
+        };
+        let source = self
+            .opened(path)
+            .map_err(|error| CallError::ComponentFile {
+                tool: tool.name.to_string(),
+                error: error.about(path),
+            })?;
+        Ok(Some(Component {
+            shown: path.to_string(),
+            source,
+            mounts: vec![Mount {
+                guest: WORKSPACE.to_owned(),
+                path: ProjectPath::root(),
+                writable: true,
+            }],
+        }))
+    }
+
+    /// Opens a component of the workspace (W-041).
+    fn opened(&self, path: &Utf8Path) -> Result<ComponentSource, Unopened> {
+        let path = ProjectPath::normalize(path.as_str())
+            .map_err(|error| Unopened::Because(error.to_string()))?;
+        let place = self.files.locate(&path)?;
+        if *place.kind() == Kind::Missing {
+            return Err(Unopened::Missing);
+        }
+        if let Some(file) = self.files.open(&place)? {
+            return Ok(ComponentSource::File(Arc::new(file)));
+        }
+        let bytes = self.files.read(&place, LARGEST)?;
+        Ok(ComponentSource::Bytes(bytes))
+    }
+
+    /// A tool with the parameters and the description that its component has for it, if the configuration
+    /// declares no parameters and the component describes itself.
+    ///
+    /// The component is compiled for that, and run without access to anything, once for every version of it.
+    ///
+    /// # Errors
+    ///
+    /// If the component cannot be read, compiled or run.
+    pub fn described<'t>(&self, tool: &'t Tool) -> Result<Cow<'t, Tool>, CallError> {
+        if tool.runtime != Runtime::Wasm || tool.origin("parameters").is_some() {
+            return Ok(Cow::Borrowed(tool));
+        }
+        let Some(component) = self.component(tool)? else {
+            return Ok(Cow::Borrowed(tool));
+        };
+        let told = self.components()?.describe(&component);
+        let told = told.map_err(|error| CallError::Component {
+            tool: tool.name.to_string(),
+            error,
+        })?;
+        let own = tool.source.tool().unwrap_or(tool.name.as_str());
+        let Some(description) = told.as_deref().and_then(|told| of_tool(told, own)) else {
+            return Ok(Cow::Borrowed(tool));
+        };
+        let mut tool = tool.clone();
+        if let Some(parameters) = Parameter::from_schema(&description.parameters) {
+            tool.parameters = parameters;
+        }
+        if tool.description.is_none() && tool.summary.is_none() {
+            tool.description = Some(description.description.clone());
+        }
+        Ok(Cow::Owned(tool))
+    }
+
+    /// What a component makes of the arguments; `None` if it cannot show them.
+    pub(crate) fn formatted_by(
+        &self,
+        tool: &Tool,
+        mut component: Component,
+        call: &Call,
+    ) -> Result<Option<String>, CallError> {
+        let input = ToolInput {
+            name: tool.source.tool().unwrap_or(tool.name.as_str()).to_owned(),
+            arguments: self.arguments(tool, call.arguments.clone())?,
+            ..ToolInput::default()
+        };
+        let files: Arc<dyn ProjectFiles> = Arc::new(NullFiles);
+        let workspace = Workspace::new("/", FilesLookup(Arc::clone(&files)));
+        let (access, guards) = (Access::default(), Guards::default());
+        let nothing = Policy::compile(&access, DefaultAccess::NOTHING, &guards, &workspace);
+        let Ok(nothing) = nothing else {
+            return Ok(None);
+        };
+        let context = Context::new("/", Action::FormatArguments).with_access(nothing.to_wire());
+        let parts = BrokerParts::new(tool.name.as_str(), "format", files, Arc::new(nothing));
+        component.mounts.clear();
+        let plan = Plan {
+            component: Some(component),
+            limits: RunLimits {
+                time: Some(FORMAT_TIME),
+                ..RunLimits::default()
+            },
+            ..Plan::new(input, context, Broker::new(parts))
+        };
+        let session = self.components()?.start(plan);
+        let session = session.map_err(|error| self.not_started(tool, error))?;
+        let formatted = self.drive(tool, &session, Map::new(), &mut Nobody).ok();
+        let text = formatted.map(|formatted| bound(formatted, self.most(tool)).to_text());
+        Ok(text.filter(|text| !text.trim().is_empty()))
+    }
+}
+
+/// What a component says about the tool of this name: it knows it by that name, or knows only one.
+fn of_tool<'d>(told: &'d [Description], name: &str) -> Option<&'d Description> {
+    let named = told.iter().find(|description| description.name == name);
+    named.or(match told {
+        [only] => Some(only),
+        _ => None,
+    })
+}
+
+/// The component of a built-in tool that is one.
+pub(crate) fn embedded(tool: &Tool) -> Option<&'static [u8]> {
+    match &tool.source {
+        Source::Builtin { tool: named } => {
+            jig_wasm::builtin::get(named.as_deref().unwrap_or(tool.name.as_str()))
+        }
+        _ => None,
+    }
+}
+
+/// Why a component was not opened.
+enum Unopened {
+    Missing,
+    Because(String),
+}
+
+impl Unopened {
+    fn about(self, path: &Utf8Path) -> ComponentFileError {
+        let path = path.to_string();
+        match self {
+            Self::Missing => ComponentFileError::NotFound { path },
+            Self::Because(why) => ComponentFileError::Unreadable { path, why },
+        }
+    }
+}
+
+impl From<FilesError> for Unopened {
+    fn from(error: FilesError) -> Self {
+        match error {
+            FilesError::NotFound { .. } => Self::Missing,
+            error => Self::Because(error.to_string()),
+        }
+    }
+}
+
+/// Why there is no component for a tool that is one.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ComponentFileError {
+    /// There is no such file (W-061).
+    #[error(
+        "Wasm binary not found: {path}\nhint: build it, or correct `wasm`, which is relative to the \
+         workspace"
+    )]
+    NotFound {
+        /// The path as the configuration has it.
+        path: String,
+    },
+    /// It cannot be opened.
+    #[error("the component `{path}` cannot be opened: {why}")]
+    Unreadable {
+        /// The path as the configuration has it.
+        path: String,
+        /// Why not.
+        why: String,
+    },
+}
+
+/// Where a local component sees the workspace (W-024).
+const WORKSPACE: &str = "/workspace";
+
+/// The largest component that is read from files that have no descriptors.
+const LARGEST: u64 = 256 << 20;

@@ -1,0 +1,184 @@
+//! What a guest may take, and how a call ends that takes more.
+
+use std::time::{Duration, Instant};
+
+use jig_runtime::{Plan, Reached, RunLimits};
+use wasmtime::ResourceLimiter;
+
+use crate::engine;
+
+#[cfg(test)]
+mod tests;
+
+/// Why a call was ended from the host's side. A host function returns it as its error, and the guest hears
+/// nothing any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Ended {
+    /// Somebody gave the call up.
+    #[error("the call was cancelled")]
+    Cancelled,
+    /// It took longer than that.
+    #[error("it ran longer than {0:?}")]
+    Time(Duration),
+    /// Its memories together had more bytes than that.
+    #[error("it used more than {} MiB of memory, and no component can have more", .0 >> 20)]
+    Memory(u64),
+    /// A table had more elements than that, or all of them together twice as many.
+    #[error("its tables grew beyond {0} elements")]
+    Table(usize),
+    /// It held more files, streams and other things of the host than that.
+    #[error("it held more than {0} things of the host at once")]
+    Descriptors(u64),
+    /// It ended itself with this code.
+    #[error("it exited with code {0}")]
+    Exit(u8),
+}
+
+impl Ended {
+    /// The limit of the configuration that was reached, if it is one of those: to set it higher may help.
+    pub(crate) fn reached(self, limits: &RunLimits) -> Option<Reached> {
+        match self {
+            Self::Time(time) => Some(Reached::Time(time)),
+            Self::Memory(bytes) if limits.tree.memory == Some(bytes) => {
+                Some(Reached::Memory(bytes))
+            }
+            Self::Descriptors(count) if limits.tree.descriptors == Some(count) => {
+                Some(Reached::Descriptors(count))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Counts what one guest takes.
+#[derive(Debug)]
+pub(crate) struct Meter {
+    started: Instant,
+    /// How long somebody had been asked by then, which no deadline counts twice.
+    waited: Duration,
+    time: Option<Duration>,
+    memory_limit: u64,
+    memory: u64,
+    /// What the memory that is about to grow grows by: if it fails, that is given back.
+    growth: u64,
+    elements: usize,
+    table_growth: usize,
+    /// How many things of the host it may hold.
+    pub(crate) descriptors: u64,
+}
+
+impl Meter {
+    /// A meter for a run, whose time begins now. `waited` is how long somebody was asked before.
+    pub(crate) fn new(plan: &Plan, waited: Duration) -> Self {
+        let RunLimits { time, tree, .. } = plan.limits;
+        let most = engine::MEMORY_BYTES as u64;
+        Self {
+            started: Instant::now(),
+            waited,
+            time,
+            memory_limit: tree.memory.unwrap_or(most).min(most),
+            memory: 0,
+            growth: 0,
+            elements: 0,
+            table_growth: 0,
+            descriptors: tree.descriptors.unwrap_or(DESCRIPTORS).min(DESCRIPTORS),
+        }
+    }
+
+    /// How many bytes its memories have together.
+    pub(crate) fn memory(&self) -> u64 {
+        self.memory
+    }
+
+    /// When its time is over, if nobody is asked anything from now on. `waited` is how long somebody was
+    /// asked so far, which does not count.
+    pub(crate) fn deadline(&self, waited: Duration) -> Option<Instant> {
+        let paused = waited.saturating_sub(self.waited);
+        self.started.checked_add(self.time?.checked_add(paused)?)
+    }
+
+    /// Whether there is time left.
+    ///
+    /// # Errors
+    ///
+    /// If there is none.
+    pub(crate) fn check_time(&self, waited: Duration) -> Result<(), Ended> {
+        match (self.time, self.deadline(waited)) {
+            (Some(time), Some(deadline)) if deadline <= Instant::now() => Err(Ended::Time(time)),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl ResourceLimiter for Meter {
+    fn memory_growing(
+        &mut self,
+        current: usize,
+        desired: usize,
+        _maximum: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        let growth = desired.saturating_sub(current) as u64;
+        let memory = self.memory.saturating_add(growth);
+        if memory > self.memory_limit {
+            return Err(Ended::Memory(self.memory_limit).into());
+        }
+        self.memory = memory;
+        self.growth = growth;
+        Ok(true)
+    }
+
+    fn memory_grow_failed(&mut self, _error: wasmtime::Error) -> wasmtime::Result<()> {
+        self.memory -= self.growth;
+        self.growth = 0;
+        Ok(())
+    }
+
+    fn table_growing(
+        &mut self,
+        current: usize,
+        desired: usize,
+        _maximum: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        let growth = desired.saturating_sub(current);
+        let elements = self.elements.saturating_add(growth);
+        // The pool has no room for more in one table, and would let the guest try for ever.
+        if desired > engine::TABLE_ELEMENTS || elements > ELEMENTS {
+            return Err(Ended::Table(engine::TABLE_ELEMENTS).into());
+        }
+        self.elements = elements;
+        self.table_growth = growth;
+        Ok(true)
+    }
+
+    fn table_grow_failed(&mut self, _error: wasmtime::Error) -> wasmtime::Result<()> {
+        self.elements -= self.table_growth;
+        self.table_growth = 0;
+        Ok(())
+    }
+
+    fn instances(&self) -> usize {
+        INSTANCES
+    }
+
+    fn tables(&self) -> usize {
+        INSTANCES
+    }
+
+    fn memories(&self) -> usize {
+        engine::MEMORIES as usize
+    }
+}
+
+/// The most things of the host that a guest can hold, whatever its configuration says: each takes memory of
+/// ours.
+const DESCRIPTORS: u64 = 4096;
+
+/// The most elements of all tables together. Each takes a pointer's worth of our memory.
+const ELEMENTS: usize = 2 * engine::TABLE_ELEMENTS;
+
+/// The most core modules, and tables, of a component.
+const INSTANCES: usize = 200;
+
+/// The most bytes that a guest can hand over with one call: a list of lists can stand for far more than the
+/// memory that it lies in.
+pub(crate) const CALL_BYTES: usize = 64 << 20;

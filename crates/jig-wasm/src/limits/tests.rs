@@ -1,0 +1,90 @@
+use std::time::Duration;
+
+use jig_runtime::{Reached, RunLimits};
+use wasmtime::ResourceLimiter as _;
+
+use super::{ELEMENTS, Ended, Meter};
+use crate::engine::TABLE_ELEMENTS;
+
+fn meter(memory: u64) -> Meter {
+    Meter {
+        started: std::time::Instant::now(),
+        waited: Duration::ZERO,
+        time: Some(Duration::from_secs(60)),
+        memory_limit: memory,
+        memory: 0,
+        growth: 0,
+        elements: 0,
+        table_growth: 0,
+        descriptors: 16,
+    }
+}
+
+#[test]
+fn x44_memories_are_counted_together() {
+    let mut meter = meter(1000);
+    assert!(meter.memory_growing(0, 400, None).unwrap());
+    assert!(meter.memory_growing(0, 400, None).unwrap());
+    // One that grows takes only what is new.
+    assert!(meter.memory_growing(400, 600, None).unwrap());
+    assert_eq!(meter.memory(), 1000);
+    let error = meter.memory_growing(600, 601, None).unwrap_err();
+    assert_eq!(error.downcast_ref(), Some(&Ended::Memory(1000)));
+    assert_eq!(meter.memory(), 1000);
+}
+
+#[test]
+fn what_could_not_grow_is_given_back() {
+    let mut meter = meter(1000);
+    assert!(meter.memory_growing(0, 900, None).unwrap());
+    meter.memory_grow_failed(wasmtime::Error::msg("no")).unwrap();
+    assert_eq!(meter.memory(), 0);
+    assert!(meter.memory_growing(0, 1000, None).unwrap());
+
+    assert!(meter.table_growing(0, 10, None).unwrap());
+    meter.table_grow_failed(wasmtime::Error::msg("no")).unwrap();
+    assert_eq!(meter.elements, 0);
+}
+
+#[test]
+fn x44_tables_are_counted_together() {
+    let mut meter = meter(0);
+    let too_many = meter.table_growing(0, TABLE_ELEMENTS + 1, None);
+    let too_many = too_many.unwrap_err();
+    assert!(matches!(too_many.downcast_ref(), Some(Ended::Table(_))));
+    for _ in 0..ELEMENTS / TABLE_ELEMENTS {
+        assert!(meter.table_growing(0, TABLE_ELEMENTS, None).unwrap());
+    }
+    assert!(meter.table_growing(0, 1, None).is_err());
+}
+
+#[test]
+fn a_question_stops_the_clock() {
+    let meter = Meter {
+        waited: Duration::from_secs(5),
+        time: Some(Duration::ZERO),
+        ..meter(0)
+    };
+    let before = Duration::from_secs(5);
+    assert_eq!(meter.check_time(before), Err(Ended::Time(Duration::ZERO)));
+    // An hour of waiting since then.
+    assert_eq!(meter.check_time(before + Duration::from_secs(3600)), Ok(()));
+    assert!(meter.deadline(Duration::MAX).is_none());
+}
+
+#[test]
+fn only_a_limit_that_can_be_set_is_told_as_one() {
+    let check = |ended: Ended, expected: Option<Reached>| {
+        let mut limits = RunLimits::default();
+        limits.tree.memory = Some(100);
+        limits.tree.descriptors = Some(7);
+        assert_eq!(ended.reached(&limits), expected, "{ended:?}");
+    };
+    check(Ended::Memory(100), Some(Reached::Memory(100)));
+    // The engine's own, below which the declared one does not matter.
+    check(Ended::Memory(50), None);
+    check(Ended::Descriptors(7), Some(Reached::Descriptors(7)));
+    check(Ended::Descriptors(6), None);
+    check(Ended::Cancelled, None);
+    check(Ended::Exit(0), None);
+}

@@ -1,0 +1,269 @@
+//! What is done with a path: each is one thing that the broker is asked for.
+
+use jig_broker::{Broker, Judged, Look, Open, Work};
+use jig_files::Kind;
+use jig_proto::ProjectPath;
+use jig_proto::vfs::{FsDelete, Reply, Request};
+
+use super::code::Failure;
+use super::path::{Spot, stays_inside};
+use super::{Descriptor, Directory, File};
+use crate::bindings::wasi::filesystem::types::{DescriptorFlags, ErrorCode, OpenFlags};
+use crate::guest::Guest;
+
+/// What an `open-at` asks for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wanted {
+    pub(super) follow: bool,
+    pub(super) open: OpenFlags,
+    pub(super) flags: DescriptorFlags,
+}
+
+impl Wanted {
+    /// Whether it is to be a directory, by what is asked for.
+    fn directory(self) -> bool {
+        self.open.contains(OpenFlags::DIRECTORY)
+    }
+
+    /// Whether it changes something, or leads to something that can.
+    fn changes(self) -> bool {
+        let changing = OpenFlags::CREATE | OpenFlags::TRUNCATE;
+        self.open.intersects(changing) || self.flags.contains(DescriptorFlags::WRITE)
+    }
+}
+
+impl Guest {
+    /// Opens a file or a directory.
+    pub(super) fn open(
+        &mut self,
+        base: &Directory,
+        path: &str,
+        wanted: Wanted,
+    ) -> Result<Descriptor, Failure> {
+        let spot = Spot::new(&base.path, path)?;
+        let making = OpenFlags::CREATE | OpenFlags::EXCLUSIVE | OpenFlags::TRUNCATE;
+        if wanted.directory() && wanted.open.intersects(making) {
+            return Err(ErrorCode::Invalid.into());
+        }
+        if wanted.changes() && !base.mutable {
+            return Err(ErrorCode::ReadOnly.into());
+        }
+        if wanted.directory() || spot.directory {
+            return match wanted.changes() {
+                true => Err(ErrorCode::IsDirectory.into()),
+                false => self.open_directory(base, &spot, wanted),
+            };
+        }
+        match self.open_file(base, &spot, wanted) {
+            // A directory can be opened by whoever does not know yet that it is one.
+            Err(Failure::Code(ErrorCode::IsDirectory)) if !wanted.changes() => {
+                self.open_directory(base, &spot, wanted)
+            }
+            opened => opened,
+        }
+    }
+
+    fn open_directory(
+        &mut self,
+        base: &Directory,
+        spot: &Spot<'_>,
+        wanted: Wanted,
+    ) -> Result<Descriptor, Failure> {
+        let look = self.look(base, spot, wanted.follow)?;
+        match look.kind {
+            Kind::Directory => Ok(Descriptor::Directory(Directory {
+                path: look.path,
+                mount: base.mount,
+                mutable: base.mutable,
+            })),
+            Kind::Link(_) => Err(ErrorCode::Loop.into()),
+            _ => Err(ErrorCode::NotDirectory.into()),
+        }
+    }
+
+    fn open_file(
+        &mut self,
+        base: &Directory,
+        spot: &Spot<'_>,
+        wanted: Wanted,
+    ) -> Result<Descriptor, Failure> {
+        self.expect_room()?;
+        let write = wanted.flags.contains(DescriptorFlags::WRITE);
+        let read = wanted.flags.contains(DescriptorFlags::READ);
+        let open = Open {
+            // What is opened for nothing can still be looked at.
+            read: read || !write,
+            write,
+            create: wanted.open.contains(OpenFlags::CREATE),
+            exclusive: wanted.open.contains(OpenFlags::CREATE | OpenFlags::EXCLUSIVE),
+            truncate: wanted.open.contains(OpenFlags::TRUNCATE),
+            follow: wanted.follow,
+            most: self.door.plan().limits.tree.file_size,
+            beneath: self.beneath(base),
+            ..Open::new(&*spot.path)
+        };
+        let opened = self
+            .permitted(base, |broker| broker.judge_open(&open))
+            .and_then(|work| Ok(work.open()?));
+        let opened = match opened {
+            // A link at the end is the one thing that is wrong only if it is not to be followed.
+            Err(Failure::Code(ErrorCode::Invalid)) if !wanted.follow => {
+                return Err(ErrorCode::Loop.into());
+            }
+            opened => opened?,
+        };
+        let sync = DescriptorFlags::FILE_INTEGRITY_SYNC | DescriptorFlags::DATA_INTEGRITY_SYNC;
+        Ok(Descriptor::File(File {
+            open: self.counted(opened),
+            read,
+            write,
+            sync: wanted.flags.intersects(sync),
+        }))
+    }
+
+    /// Looks at what stands somewhere.
+    pub(super) fn look(
+        &mut self,
+        base: &Directory,
+        spot: &Spot<'_>,
+        follow: bool,
+    ) -> Result<Look, Failure> {
+        // With a slash after it, a link is the directory that it leads to.
+        let follow = follow || spot.directory;
+        let work = self.permitted(base, |broker| broker.judge_look(&spot.path, follow))?;
+        let look = work.look()?;
+        match spot.directory && look.kind != Kind::Directory {
+            true => Err(ErrorCode::NotDirectory.into()),
+            false => Ok(look),
+        }
+    }
+
+    /// The target of a link, if it is one that the guest could have any use of.
+    pub(super) fn read_link(&mut self, base: &Directory, path: &str) -> Result<String, Failure> {
+        let spot = Spot::new(&base.path, path)?;
+        let look = self.look(base, &spot, false)?;
+        let Kind::Link(target) = look.kind else {
+            return Err(ErrorCode::Invalid.into());
+        };
+        match stays_inside(&self.mounts[base.mount].path, &look.path, &target) {
+            true => Ok(target),
+            false => Err(ErrorCode::NotPermitted.into()),
+        }
+    }
+
+    /// Makes a directory.
+    pub(super) fn make_directory(&mut self, base: &Directory, path: &str) -> Result<(), Failure> {
+        let spot = base.to_change(path)?;
+        let done = self.perform(base, |broker| broker.judge_make_dir(&spot.path));
+        done.map(|_| ())
+    }
+
+    /// Removes an empty directory.
+    pub(super) fn remove_directory(&mut self, base: &Directory, path: &str) -> Result<(), Failure> {
+        let spot = base.to_change(path)?;
+        base.refuse_itself(&spot)?;
+        match self.perform(base, |broker| broker.judge_remove_dir(&spot.path)) {
+            Err(Failure::Code(ErrorCode::Exist)) => Err(ErrorCode::NotEmpty.into()),
+            done => done.map(|_| ()),
+        }
+    }
+
+    /// Removes a file or a link.
+    pub(super) fn unlink(&mut self, base: &Directory, path: &str) -> Result<(), Failure> {
+        let spot = base.to_change(path)?;
+        if spot.directory {
+            // Whatever it is, it is no file: which of both is wrong is told by what stands there.
+            self.look(base, &spot, true)?;
+            return Err(ErrorCode::IsDirectory.into());
+        }
+        let request = Request::FsDelete(FsDelete {
+            path: spot.path,
+            recursive: false,
+            if_match: None,
+        });
+        let done = self.perform(base, |broker| broker.judge(&request));
+        done.map(|_| ())
+    }
+
+    /// Moves something to another name, in place of what stands there.
+    pub(super) fn rename(
+        &mut self,
+        base: &Directory,
+        from: &str,
+        target: &Directory,
+        to: &str,
+    ) -> Result<(), Failure> {
+        let from = base.to_change(from)?;
+        let to = target.to_change(to)?;
+        base.refuse_itself(&from)?;
+        target.refuse_itself(&to)?;
+        if base.mount != target.mount {
+            return Err(ErrorCode::CrossDevice.into());
+        }
+        if from.directory || to.directory {
+            // Only a directory may be written with a slash after it, and it is the source that is one.
+            let source = Spot {
+                directory: true,
+                ..from
+            };
+            self.look(base, &source, false)?;
+            return self.move_to(base, &source, &to);
+        }
+        self.move_to(base, &from, &to)
+    }
+
+    fn move_to(&mut self, base: &Directory, from: &Spot<'_>, to: &Spot<'_>) -> Result<(), Failure> {
+        match self.perform(base, |broker| broker.judge_rename(&from.path, &to.path)) {
+            // A file is replaced, so what is in the way is a directory.
+            Err(Failure::Code(ErrorCode::Exist)) => Err(ErrorCode::NotEmpty.into()),
+            done => done.map(|_| ()),
+        }
+    }
+
+    /// Has something judged and done.
+    pub(super) fn perform(
+        &mut self,
+        base: &Directory,
+        judge: impl FnOnce(&Broker) -> Judged,
+    ) -> Result<Reply<'static>, Failure> {
+        let work = self.permitted(base, judge)?;
+        let done = work.perform();
+        self.door.plan().broker.flush_audit();
+        Ok(done?)
+    }
+
+    /// Where everything must be that a directory leads to, also after links.
+    fn beneath(&self, base: &Directory) -> Option<ProjectPath> {
+        let mount = &self.mounts[base.mount].path;
+        (!mount.is_root()).then(|| mount.clone())
+    }
+
+    /// Has something below a directory judged.
+    fn permitted(
+        &mut self,
+        base: &Directory,
+        judge: impl FnOnce(&Broker) -> Judged,
+    ) -> Result<Work, Failure> {
+        let _ = base;
+        Ok(self.door.permitted(judge)?)
+    }
+}
+
+impl Directory {
+    /// Where a path leads at which something is to be changed.
+    pub(super) fn to_change<'p>(&self, path: &'p str) -> Result<Spot<'p>, ErrorCode> {
+        let spot = Spot::new(&self.path, path)?;
+        match self.mutable {
+            true => Ok(spot),
+            false => Err(ErrorCode::ReadOnly),
+        }
+    }
+
+    /// A directory is not moved or removed by way of itself.
+    fn refuse_itself(&self, spot: &Spot<'_>) -> Result<(), ErrorCode> {
+        match *spot.path == *self.wire() {
+            true => Err(ErrorCode::Invalid),
+            false => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,382 @@
+//! The functions that a guest calls. What they do is in [`act`](super::act).
+
+use wasmtime::component::Resource;
+
+use super::act::Wanted;
+use super::code::{Answer, Failure, answer};
+use super::path::Spot;
+use super::stat::{hash, stat, stat_of_file};
+use super::streams::{At, MAX_READ, Reader, Writer};
+use super::{Descriptor, Directory, Entries, File};
+use crate::bindings::wasi::filesystem::types::{
+    Advice, DescriptorFlags, DescriptorStat, DescriptorType, DirectoryEntry, ErrorCode, Filesize,
+    HostDescriptor, HostDirectoryEntryStream, MetadataHashValue, NewTimestamp, OpenFlags,
+    PathFlags,
+};
+use crate::guest::Guest;
+use crate::wasi::io::{InputStream, OutputStream};
+
+impl Guest {
+    fn directory(&self, descriptor: &Resource<Descriptor>) -> Result<Directory, Failure> {
+        Ok(self.table.get(descriptor)?.directory()?.clone())
+    }
+
+    fn file(&self, descriptor: &Resource<Descriptor>) -> Result<&File, Failure> {
+        Ok(self.table.get(descriptor)?.file()?)
+    }
+
+    fn held<T: Send + 'static>(&mut self, thing: T) -> Result<Resource<T>, Failure> {
+        self.hold(thing).map_err(Failure::Ended)
+    }
+
+    fn reader(
+        &mut self,
+        descriptor: &Resource<Descriptor>,
+        position: u64,
+    ) -> Result<Resource<InputStream>, Failure> {
+        let file = self.file(descriptor)?.readable()?.clone();
+        self.held(InputStream::new(Reader { file, position }))
+    }
+
+    fn writer(
+        &mut self,
+        descriptor: &Resource<Descriptor>,
+        at: At,
+    ) -> Result<Resource<OutputStream>, Failure> {
+        let file = self.file(descriptor)?;
+        let sync = file.sync;
+        let file = file.writable()?.clone();
+        self.held(OutputStream::new(Writer { file, at, sync }))
+    }
+
+    fn write_at(
+        &self,
+        descriptor: &Resource<Descriptor>,
+        bytes: &[u8],
+        offset: u64,
+    ) -> Result<Filesize, Failure> {
+        let file = self.file(descriptor)?;
+        file.writable()?.write_at(offset, bytes)?;
+        if file.sync {
+            file.open.sync()?;
+        }
+        Ok(bytes.len() as u64)
+    }
+
+    fn stat_of(&mut self, descriptor: &Resource<Descriptor>) -> Result<DescriptorStat, Failure> {
+        match self.table.get(descriptor)? {
+            Descriptor::File(file) => Ok(stat_of_file(file.open.size()?, file.open.modified())),
+            Descriptor::Directory(directory) => {
+                let directory = directory.clone();
+                let spot = Spot::new(&directory.path, ".")?;
+                Ok(stat(&self.look(&directory, &spot, true)?))
+            }
+        }
+    }
+
+    fn hash_at(
+        &mut self,
+        base: &Resource<Descriptor>,
+        follow: bool,
+        path: &str,
+    ) -> Result<MetadataHashValue, Failure> {
+        let base = self.directory(base)?;
+        let spot = Spot::new(&base.path, path)?;
+        if !follow && self.files.listings.has_just_told(&base.path, path) {
+            return Ok(hash(&spot.path));
+        }
+        let look = self.look(&base, &spot, follow)?;
+        Ok(hash(look.path.as_str()))
+    }
+}
+
+impl HostDescriptor for Guest {
+    fn read_via_stream(
+        &mut self,
+        descriptor: Resource<Descriptor>,
+        offset: Filesize,
+    ) -> Answer<Resource<InputStream>> {
+        answer(self.reader(&descriptor, offset))
+    }
+
+    fn write_via_stream(
+        &mut self,
+        descriptor: Resource<Descriptor>,
+        offset: Filesize,
+    ) -> Answer<Resource<OutputStream>> {
+        answer(self.writer(&descriptor, At::Position(offset)))
+    }
+
+    fn append_via_stream(
+        &mut self,
+        descriptor: Resource<Descriptor>,
+    ) -> Answer<Resource<OutputStream>> {
+        answer(self.writer(&descriptor, At::End))
+    }
+
+    /// Advice changes nothing.
+    fn advise(
+        &mut self,
+        descriptor: Resource<Descriptor>,
+        _offset: Filesize,
+        _length: Filesize,
+        _advice: Advice,
+    ) -> Answer<()> {
+        answer(self.file(&descriptor).map(|_| ()))
+    }
+
+    fn sync_data(&mut self, descriptor: Resource<Descriptor>) -> Answer<()> {
+        self.sync(descriptor)
+    }
+
+    fn get_flags(&mut self, descriptor: Resource<Descriptor>) -> Answer<DescriptorFlags> {
+        let flag = |flag: DescriptorFlags, set: bool| match set {
+            true => flag,
+            false => DescriptorFlags::empty(),
+        };
+        Ok(Ok(match self.table.get(&descriptor)? {
+            Descriptor::File(file) => {
+                flag(DescriptorFlags::READ, file.read)
+                    | flag(DescriptorFlags::WRITE, file.write)
+                    | flag(DescriptorFlags::FILE_INTEGRITY_SYNC, file.sync)
+            }
+            Descriptor::Directory(directory) => {
+                let mutable = flag(DescriptorFlags::MUTATE_DIRECTORY, directory.mutable);
+                DescriptorFlags::READ | mutable
+            }
+        }))
+    }
+
+    fn get_type(&mut self, descriptor: Resource<Descriptor>) -> Answer<DescriptorType> {
+        Ok(Ok(match self.table.get(&descriptor)? {
+            Descriptor::File(_) => DescriptorType::RegularFile,
+            Descriptor::Directory(_) => DescriptorType::Directory,
+        }))
+    }
+
+    fn set_size(&mut self, descriptor: Resource<Descriptor>, size: Filesize) -> Answer<()> {
+        let file = self.file(&descriptor);
+        answer(file.and_then(|file| Ok(file.writable()?.set_size(size)?)))
+    }
+
+    fn set_times(
+        &mut self,
+        descriptor: Resource<Descriptor>,
+        accessed: NewTimestamp,
+        modified: NewTimestamp,
+    ) -> Answer<()> {
+        self.table.get(&descriptor)?;
+        Ok(set_times(accessed, modified))
+    }
+
+    fn read(
+        &mut self,
+        descriptor: Resource<Descriptor>,
+        length: Filesize,
+        offset: Filesize,
+    ) -> Answer<(Vec<u8>, bool)> {
+        let most = usize::try_from(length).map_or(MAX_READ, |length| length.min(MAX_READ));
+        let file = self.file(&descriptor);
+        answer(file.and_then(|file| {
+            let bytes = file.readable()?.read_at(offset, most)?;
+            let at_end = bytes.is_empty() && most > 0;
+            Ok((bytes.into(), at_end))
+        }))
+    }
+
+    fn write(
+        &mut self,
+        descriptor: Resource<Descriptor>,
+        bytes: Vec<u8>,
+        offset: Filesize,
+    ) -> Answer<Filesize> {
+        answer(self.write_at(&descriptor, &bytes, offset))
+    }
+
+    fn read_directory(&mut self, descriptor: Resource<Descriptor>) -> Answer<Resource<Entries>> {
+        let directory = self.directory(&descriptor);
+        let entries = directory.and_then(|directory| self.list(directory));
+        answer(entries.and_then(|entries| self.held(entries)))
+    }
+
+    fn sync(&mut self, descriptor: Resource<Descriptor>) -> Answer<()> {
+        match self.table.get(&descriptor)? {
+            Descriptor::File(file) if file.write => answer(file.open.sync().map_err(Failure::from)),
+            // There is nothing that could be on its way.
+            _ => Ok(Ok(())),
+        }
+    }
+
+    fn create_directory_at(&mut self, base: Resource<Descriptor>, path: String) -> Answer<()> {
+        let base = self.directory(&base);
+        answer(base.and_then(|base| self.make_directory(&base, &path)))
+    }
+
+    fn stat(&mut self, descriptor: Resource<Descriptor>) -> Answer<DescriptorStat> {
+        answer(self.stat_of(&descriptor))
+    }
+
+    fn stat_at(
+        &mut self,
+        base: Resource<Descriptor>,
+        flags: PathFlags,
+        path: String,
+    ) -> Answer<DescriptorStat> {
+        let follow = flags.contains(PathFlags::SYMLINK_FOLLOW);
+        let base = self.directory(&base);
+        answer(base.and_then(|base| {
+            let spot = Spot::new(&base.path, &path)?;
+            Ok(stat(&self.look(&base, &spot, follow)?))
+        }))
+    }
+
+    fn set_times_at(
+        &mut self,
+        base: Resource<Descriptor>,
+        _flags: PathFlags,
+        path: String,
+        accessed: NewTimestamp,
+        modified: NewTimestamp,
+    ) -> Answer<()> {
+        let base = self.directory(&base);
+        let spot = base.and_then(|base| Ok(Spot::new(&base.path, &path).map(|_| ())?));
+        match answer(spot)? {
+            Ok(()) => Ok(set_times(accessed, modified)),
+            Err(code) => Ok(Err(code)),
+        }
+    }
+
+    /// One file with two names would have two policies.
+    fn link_at(
+        &mut self,
+        base: Resource<Descriptor>,
+        _flags: PathFlags,
+        path: String,
+        target: Resource<Descriptor>,
+        new_path: String,
+    ) -> Answer<()> {
+        let base = self.directory(&base);
+        let spot = base.and_then(|base| Ok(Spot::new(&base.path, &path).map(|_| ())?));
+        answer(spot.and_then(|()| {
+            self.directory(&target)?.to_change(&new_path)?;
+            Err(ErrorCode::NotPermitted.into())
+        }))
+    }
+
+    fn open_at(
+        &mut self,
+        base: Resource<Descriptor>,
+        path_flags: PathFlags,
+        path: String,
+        open: OpenFlags,
+        flags: DescriptorFlags,
+    ) -> Answer<Resource<Descriptor>> {
+        let wanted = Wanted {
+            follow: path_flags.contains(PathFlags::SYMLINK_FOLLOW),
+            open,
+            flags,
+        };
+        let base = self.directory(&base);
+        let opened = base.and_then(|base| self.open(&base, &path, wanted));
+        answer(opened.and_then(|opened| self.held(opened)))
+    }
+
+    fn readlink_at(&mut self, base: Resource<Descriptor>, path: String) -> Answer<String> {
+        let base = self.directory(&base);
+        answer(base.and_then(|base| self.read_link(&base, &path)))
+    }
+
+    fn remove_directory_at(&mut self, base: Resource<Descriptor>, path: String) -> Answer<()> {
+        let base = self.directory(&base);
+        answer(base.and_then(|base| self.remove_directory(&base, &path)))
+    }
+
+    fn rename_at(
+        &mut self,
+        base: Resource<Descriptor>,
+        path: String,
+        target: Resource<Descriptor>,
+        new_path: String,
+    ) -> Answer<()> {
+        let bases = self.directory(&base).and_then(|base| {
+            let target = self.directory(&target)?;
+            Ok((base, target))
+        });
+        answer(bases.and_then(|(base, target)| self.rename(&base, &path, &target, &new_path)))
+    }
+
+    /// A link is a second name for whatever it leads to, also later.
+    fn symlink_at(
+        &mut self,
+        base: Resource<Descriptor>,
+        _target: String,
+        path: String,
+    ) -> Answer<()> {
+        let base = self.directory(&base);
+        answer(base.and_then(|base| {
+            base.to_change(&path)?;
+            Err(ErrorCode::NotPermitted.into())
+        }))
+    }
+
+    fn unlink_file_at(&mut self, base: Resource<Descriptor>, path: String) -> Answer<()> {
+        let base = self.directory(&base);
+        answer(base.and_then(|base| self.unlink(&base, &path)))
+    }
+
+    fn is_same_object(
+        &mut self,
+        one: Resource<Descriptor>,
+        other: Resource<Descriptor>,
+    ) -> wasmtime::Result<bool> {
+        Ok(match (self.table.get(&one)?, self.table.get(&other)?) {
+            (Descriptor::File(one), Descriptor::File(other)) => one.open.is_same(&other.open),
+            (Descriptor::Directory(one), Descriptor::Directory(other)) => one.path == other.path,
+            _ => false,
+        })
+    }
+
+    fn metadata_hash(&mut self, descriptor: Resource<Descriptor>) -> Answer<MetadataHashValue> {
+        Ok(Ok(match self.table.get(&descriptor)? {
+            Descriptor::File(file) => hash(file.open.path().as_str()),
+            Descriptor::Directory(directory) => hash(directory.path.as_str()),
+        }))
+    }
+
+    fn metadata_hash_at(
+        &mut self,
+        base: Resource<Descriptor>,
+        flags: PathFlags,
+        path: String,
+    ) -> Answer<MetadataHashValue> {
+        let follow = flags.contains(PathFlags::SYMLINK_FOLLOW);
+        answer(self.hash_at(&base, follow, &path))
+    }
+
+    fn drop(&mut self, descriptor: Resource<Descriptor>) -> wasmtime::Result<()> {
+        self.table.delete(descriptor)?;
+        Ok(())
+    }
+}
+
+impl HostDirectoryEntryStream for Guest {
+    fn read_directory_entry(
+        &mut self,
+        stream: Resource<Entries>,
+    ) -> Answer<Option<DirectoryEntry>> {
+        answer(self.next_entry(&stream))
+    }
+
+    fn drop(&mut self, stream: Resource<Entries>) -> wasmtime::Result<()> {
+        self.table.delete(stream)?;
+        Ok(())
+    }
+}
+
+/// Nothing in the workspace has its times set: only what asks for no change is done.
+fn set_times(accessed: NewTimestamp, modified: NewTimestamp) -> Result<(), ErrorCode> {
+    match (accessed, modified) {
+        (NewTimestamp::NoChange, NewTimestamp::NoChange) => Ok(()),
+        _ => Err(ErrorCode::Unsupported),
+    }
+}

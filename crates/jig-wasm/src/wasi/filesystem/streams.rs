@@ -1,0 +1,74 @@
+//! Files as streams.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use jig_proto::vfs::ErrorReply;
+
+use super::Opened;
+use super::code::code_of;
+use crate::wasi::io::{IoError, Sink, Source};
+
+/// Reads a file from a position on.
+pub(super) struct Reader {
+    pub(super) file: Arc<Opened>,
+    pub(super) position: u64,
+}
+
+impl Source for Reader {
+    fn read(&mut self, most: usize) -> Result<Option<Bytes>, IoError> {
+        if most == 0 {
+            return Ok(Some(Bytes::new()));
+        }
+        let bytes = self.file.read_at(self.position, most.min(MAX_READ));
+        let bytes = bytes.map_err(|error| told(&error))?;
+        // Past the largest position there is nothing to be read.
+        self.position = self.position.saturating_add(bytes.len() as u64);
+        Ok((!bytes.is_empty()).then_some(bytes))
+    }
+}
+
+/// Writes a file.
+pub(super) struct Writer {
+    pub(super) file: Arc<Opened>,
+    pub(super) at: At,
+    /// Whether each write waits for the disk.
+    pub(super) sync: bool,
+}
+
+/// Where a stream writes.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum At {
+    /// From here on.
+    Position(u64),
+    /// Always at the end, wherever that is by then.
+    End,
+}
+
+impl Sink for Writer {
+    fn write(&mut self, bytes: &[u8]) -> Result<(), IoError> {
+        let written = match &mut self.at {
+            At::End => self.file.append(bytes),
+            At::Position(position) => {
+                let written = self.file.write_at(*position, bytes);
+                *position = position.saturating_add(bytes.len() as u64);
+                written
+            }
+        };
+        written.map_err(|error| told(&error))?;
+        match self.sync {
+            true => self.file.sync().map_err(|error| told(&error)),
+            false => Ok(()),
+        }
+    }
+}
+
+fn told(error: &ErrorReply) -> IoError {
+    IoError {
+        message: error.message.clone(),
+        code: Some(code_of(error.kind())),
+    }
+}
+
+/// The most bytes that are read at once, whatever a guest asks for: they are held by us until it has them.
+pub(super) const MAX_READ: usize = 256 * 1024;

@@ -1,0 +1,206 @@
+//! [`Exchange`]: one request, from its first byte to the answer.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use jig_proto::vfs::Header;
+
+use super::held::{Budget, Held};
+use crate::bindings::wasi::http::types::ErrorCode;
+use crate::wasi::io::{IoError, Pollable, Sink, Source};
+
+/// One request, which several things of the guest are about: the body that it writes and the answer that it
+/// waits for. It is sent as soon as it is handed over and its body is finished, whichever comes last.
+#[derive(Debug)]
+pub(super) struct Exchange {
+    state: Mutex<State>,
+    /// Whether there is an answer.
+    is_answered: Arc<AtomicBool>,
+}
+
+#[derive(Debug)]
+struct State {
+    body: Vec<u8>,
+    held: Held,
+    end: End,
+    request: Option<Prepared>,
+    answer: Option<Result<Answer, ErrorCode>>,
+}
+
+/// Where a body stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// More may come.
+    Open,
+    /// It is whole.
+    Finished,
+    /// It will never be.
+    Broken,
+}
+
+/// A request without its body, as the broker takes it.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    pub(super) is_post: bool,
+    pub(super) url: String,
+    pub(super) headers: Vec<Header<'static>>,
+}
+
+/// What a server said.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) status: u16,
+    pub(super) body: AnswerBody,
+}
+
+/// The body of an answer.
+#[derive(Debug)]
+pub(super) struct AnswerBody {
+    bytes: Bytes,
+    _held: Held,
+}
+
+impl AnswerBody {
+    /// `None` if there is no room for it.
+    pub(super) fn new(bytes: Bytes, budget: &Budget) -> Option<Self> {
+        let held = budget.take(bytes.len())?;
+        Some(Self { bytes, _held: held })
+    }
+}
+
+impl Source for AnswerBody {
+    fn read(&mut self, most: usize) -> Result<Option<Bytes>, IoError> {
+        self.bytes.read(most)
+    }
+}
+
+impl Exchange {
+    /// An exchange whose body the guest writes, or that has none.
+    pub(super) fn new(budget: &Budget, has_body: bool) -> Option<Arc<Self>> {
+        Some(Arc::new(Self {
+            state: Mutex::new(State {
+                body: Vec::new(),
+                held: budget.take(0)?,
+                end: match has_body {
+                    true => End::Open,
+                    false => End::Finished,
+                },
+                request: None,
+                answer: None,
+            }),
+            is_answered: Arc::default(),
+        }))
+    }
+
+    /// The stream into the body.
+    pub(super) fn stream(self: &Arc<Self>, most: usize) -> impl Sink + 'static {
+        BodyStream {
+            exchange: Arc::clone(self),
+            most,
+        }
+    }
+
+    /// How many bytes the body has.
+    pub(super) fn written(&self) -> u64 {
+        self.lock().body.len() as u64
+    }
+
+    /// Nothing more comes.
+    pub(super) fn finish(&self) {
+        let mut state = self.lock();
+        if state.end == End::Open {
+            state.end = End::Finished;
+        }
+    }
+
+    /// The rest never comes.
+    pub(super) fn give_up(&self) {
+        let mut state = self.lock();
+        if state.end == End::Open {
+            state.end = End::Broken;
+            state.body = Vec::new();
+        }
+    }
+
+    /// Hands the request over.
+    pub(super) fn hand_over(&self, request: Prepared) {
+        self.lock().request = Some(request);
+    }
+
+    /// What is to be sent, once, when everything is there.
+    pub(super) fn take_whole(&self) -> Option<(Prepared, Vec<u8>)> {
+        let mut state = self.lock();
+        match state.end {
+            End::Open => None,
+            End::Finished => {
+                let request = state.request.take()?;
+                Some((request, std::mem::take(&mut state.body)))
+            }
+            End::Broken => {
+                if state.request.take().is_some() {
+                    let why = "the body of the request was never finished".to_owned();
+                    state.answer = Some(Err(ErrorCode::InternalError(Some(why))));
+                    self.is_answered.store(true, Ordering::Relaxed);
+                }
+                None
+            }
+        }
+    }
+
+    /// Keeps the answer.
+    pub(super) fn answer(&self, answer: Result<Answer, ErrorCode>) {
+        self.lock().answer = Some(answer);
+        self.is_answered.store(true, Ordering::Relaxed);
+    }
+
+    /// The answer, once: `None` if there is none yet, an error if it was taken.
+    #[expect(
+        clippy::type_complexity,
+        reason = "it is what the interface says of a future"
+    )]
+    pub(super) fn take_answer(&self) -> Option<Result<Result<Answer, ErrorCode>, ()>> {
+        self.is_answered
+            .load(Ordering::Relaxed)
+            .then(|| self.lock().answer.take().ok_or(()))
+    }
+
+    /// Ready when there is an answer.
+    pub(super) fn pollable(&self) -> Pollable {
+        Pollable::Once(Arc::clone(&self.is_answered))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Writes the body of a request.
+struct BodyStream {
+    exchange: Arc<Exchange>,
+    /// The most bytes of a body.
+    most: usize,
+}
+
+impl Sink for BodyStream {
+    fn write(&mut self, bytes: &[u8]) -> Result<(), IoError> {
+        let failed = |message: String| IoError {
+            message,
+            code: None,
+        };
+        let mut state = self.exchange.lock();
+        if state.end != End::Open {
+            return Err(failed("the body is finished".to_owned()));
+        }
+        let room = self.most.saturating_sub(state.body.len());
+        if bytes.len() > room || !state.held.grow(bytes.len()) {
+            // What was written is not what the guest meant: it must not be sent.
+            state.end = End::Broken;
+            state.body = Vec::new();
+            let most = self.most;
+            return Err(failed(format!("a body has at most {most} bytes")));
+        }
+        state.body.extend_from_slice(bytes);
+        Ok(())
+    }
+}

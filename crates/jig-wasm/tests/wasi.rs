@@ -1,0 +1,39 @@
+//! WASI without its files, from the inside of a guest: W-022 and W-023.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a test makes the files that its tool works with"
+)]
+
+mod common;
+
+#[path = "wasi/host.rs"]
+mod host;
+#[path = "wasi/http.rs"]
+mod http;
+#[path = "wasi/net.rs"]
+mod net;
+#[path = "wasi/streams.rs"]
+mod streams;
+
+use common::{Done, Tried};
+use serde_json::{Value, json};
+
+/// A call of the hostile guest in a workspace that plays no part.
+fn hostile(action: &str, mut arguments: Value) -> Tried {
+    arguments["action"] = json!(action);
+    Tried::memory("hostile").arguments(arguments)
+}
+
+/// The result of a call, which is JSON.
+#[track_caller]
+fn told(done: &Done) -> Value {
+    serde_json::from_str(done.text()).unwrap()
+}
+
+/// All that the error of a call says.
+#[track_caller]
+fn said(done: &Done) -> String {
+    let error = done.error();
+    format!("{}\n{}", error.message, error.trace.join("\n"))
+}

@@ -1,0 +1,147 @@
+//! Programs of other languages that a chore needs, installed below the target directory and nowhere else.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stderr,
+    reason = "environments are made, and the person is told so"
+)]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// What is needed could not be had; a chore that can do without says so and goes on.
+#[derive(Debug)]
+pub(crate) enum Missing {
+    /// There is no such program, or nobody to install it from.
+    Skipped(String),
+    /// Something is wrong.
+    Failed(String),
+}
+
+/// A Python that has the requirements, in an environment that is made once for each list of them.
+pub(crate) fn python(folder: &Path, requirements: &str) -> Result<PathBuf, Missing> {
+    if !crate::is_there("python3") {
+        return Err(Missing::Skipped("python3 is not installed".to_owned()));
+    }
+    let python = folder.join(if cfg!(windows) {
+        "Scripts/python.exe"
+    } else {
+        "bin/python"
+    });
+    // Written last, so that an environment that was left half made is made again.
+    let mark = folder.join("requirements.txt");
+    if is_marked(&mark, requirements) {
+        return Ok(python);
+    }
+    eprintln!("+ installing into {}", folder.display());
+    let made = output(
+        Command::new("python3")
+            .args(["-m", "venv", "--clear"])
+            .arg(folder),
+    )?;
+    if !made.status.success() {
+        return Err(Missing::Failed(format!(
+            "`python3 -m venv` failed:\n{}",
+            said(&made)
+        )));
+    }
+    let wanted = folder.join("wanted.txt");
+    write(&wanted, requirements)?;
+    let pip = ["-m", "pip", "install", "--quiet", "--retries", "2"];
+    let mut command = Command::new(&python);
+    command
+        .args(pip)
+        .args(["--disable-pip-version-check", "--requirement"])
+        .arg(&wanted);
+    install("pip install", &mut command)?;
+    write(&mark, requirements)?;
+    Ok(python)
+}
+
+/// The folder of the programs of a Node package, installed once for each list of what it needs.
+///
+/// Scripts of packages are not run: what they install is used as it is. The lock holds for every package
+/// that it names; it need not name those for other machines, which `npm ci` would ask of it.
+pub(crate) fn node(folder: &Path, package: &str, lock: &str) -> Result<PathBuf, Missing> {
+    for program in ["node", "npm"] {
+        if !crate::is_there(program) {
+            return Err(Missing::Skipped(format!("{program} is not installed")));
+        }
+    }
+    let programs = folder.join("node_modules/.bin");
+    let mark = folder.join("installed");
+    let wanted = format!("{package}\n{lock}");
+    if is_marked(&mark, &wanted) {
+        return Ok(programs);
+    }
+    eprintln!("+ installing into {}", folder.display());
+    let failed = |error| Missing::Failed(format!("cannot make {}: {error}", folder.display()));
+    std::fs::create_dir_all(folder).map_err(failed)?;
+    write(&folder.join("package.json"), package)?;
+    write(&folder.join("package-lock.json"), lock)?;
+    let mut command = Command::new("npm");
+    command
+        .args(["install", "--ignore-scripts", "--no-audit", "--no-fund"])
+        .args(["--fetch-retries", "2", "--loglevel", "error"])
+        .current_dir(folder);
+    install("npm install", &mut command)?;
+    write(&mark, &wanted)?;
+    Ok(programs)
+}
+
+/// Runs an installer; one that gets no answer is a reason to skip.
+fn install(name: &str, command: &mut Command) -> Result<(), Missing> {
+    let installed = output(command)?;
+    if installed.status.success() {
+        return Ok(());
+    }
+    let said = said(&installed);
+    if UNREACHABLE.iter().any(|sign| said.contains(sign)) {
+        return Err(Missing::Skipped(
+            "the package index is not reachable".to_owned(),
+        ));
+    }
+    Err(Missing::Failed(format!("`{name}` failed:\n{said}")))
+}
+
+/// The directory below which everything that a chore makes is.
+pub(crate) fn target() -> PathBuf {
+    match std::env::var_os("CARGO_TARGET_DIR") {
+        Some(target) => crate::root().join(target),
+        None => crate::root().join("target"),
+    }
+}
+
+pub(crate) fn is_marked(mark: &Path, wanted: &str) -> bool {
+    std::fs::read_to_string(mark).is_ok_and(|made| made == wanted)
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Missing> {
+    std::fs::write(path, text)
+        .map_err(|error| Missing::Failed(format!("cannot write {}: {error}", path.display())))
+}
+
+fn output(command: &mut Command) -> Result<Output, Missing> {
+    command
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| Missing::Failed(format!("cannot start `{command:?}`: {error}")))
+}
+
+fn said(output: &Output) -> String {
+    let said = [output.stdout.as_slice(), &output.stderr].concat();
+    String::from_utf8_lossy(&said).into_owned()
+}
+
+/// What pip and npm say when they get no answer, or none from the index itself.
+const UNREACHABLE: [&str; 9] = [
+    "connection broken by",
+    "ConnectionError",
+    "ProxyError",
+    "Name or service not known",
+    "timed out",
+    "ECONNREFUSED",
+    "EAI_AGAIN",
+    "ENOTFOUND",
+    "ETIMEDOUT",
+];
