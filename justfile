@@ -20,9 +20,18 @@ bench *names:
 generate:
     cargo xtask generate
 
+# Builds the components of `guests`, and those of the examples with `--python` and `--js`.
+guests *flags:
+    cargo xtask guests {{flags}}
+
+# The size of the program with and without `wasm-tools`.
+size:
+    cargo xtask size
+
 # Licences, advisories, banned crates. Needs `cargo install cargo-deny`.
 deny:
     cargo deny check
+    cargo deny --manifest-path guests/Cargo.toml check
 
 # Spelling. Needs `pip install typos` or `cargo install typos-cli`.
 typos:

@@ -15,7 +15,7 @@ export function run(context, name, args, answers) {
   }
   let value;
   try {
-    value = JSON.parse(new TextDecoder().decode(read(path)));
+    value = JSON.parse(decoded(read(path)));
   } catch (error) {
     // An error of the host is a text that says what was refused and why.
     return failed(`Failed to read \`${path}\`: ${error.payload ?? error.message ?? error}`);
@@ -27,6 +27,15 @@ export function run(context, name, args, answers) {
     value = value[key];
   }
   return { tag: "success", val: JSON.stringify(value, null, 2) };
+}
+
+// The engine has no TextDecoder.
+function decoded(content) {
+  let bytes = "";
+  for (let start = 0; start < content.length; start += 8192) {
+    bytes += String.fromCharCode(...content.subarray(start, start + 8192));
+  }
+  return decodeURIComponent(escape(bytes));
 }
 
 function failed(message) {

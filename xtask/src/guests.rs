@@ -72,8 +72,9 @@ pub(crate) fn run(wanted: Wanted) -> Result<(), String> {
 /// Formatting and lints of what the workspace itself does not cover.
 pub(crate) fn lint() -> Result<(), String> {
     for workspace in ["guests", "benches/wasm-floor"] {
-        let manifest = format!("{workspace}/Cargo.toml");
-        crate::cargo(&["fmt", "--all", "--check", "--manifest-path", &manifest])?;
+        // From inside, and without `--all`, which would take in what they depend on by path.
+        let mut fmt = crate::cargo_command(&["fmt", "--check"]);
+        crate::run(fmt.current_dir(crate::root().join(workspace)))?;
     }
     install_target()?;
     let mut clippy = cargo(&["clippy", "--workspace"])?;

@@ -91,6 +91,8 @@ impl BrokerParts {
 #[derive(Debug, Clone)]
 pub struct Broker {
     pub(crate) inner: Arc<Inner>,
+    /// The directory that this door leads to; the workspace if there is none.
+    beneath: Option<Arc<ProjectPath>>,
     /// Held for its end.
     _tenure: Arc<Tenure>,
 }
@@ -130,7 +132,21 @@ impl Broker {
         });
         Self {
             _tenure: Arc::new(Tenure(Arc::clone(&inner))),
+            beneath: None,
             inner,
+        }
+    }
+
+    /// The same door, but to the files in a directory only: what is elsewhere, also behind a link, is
+    /// [`Escape`](jig_proto::vfs::ErrorKind::Escape), whatever the rules say, and nobody is asked. Paths
+    /// are still relative to the workspace.
+    ///
+    /// It narrows the files that requests name; a program sees what its sandbox shows. It takes the place
+    /// of a directory that was given before.
+    pub fn beneath(&self, directory: &ProjectPath) -> Self {
+        Self {
+            beneath: (!directory.is_root()).then(|| Arc::new(directory.clone())),
+            ..self.clone()
         }
     }
 
@@ -260,7 +276,7 @@ impl Broker {
         }
         let time = Timestamp::now();
         let method = wanted.method();
-        let mut judge = Judge::new(inner, method, once);
+        let mut judge = Judge::new(inner, method, once).with_beneath(self.beneath.clone());
         let job = wanted.judge(&mut judge);
         match job {
             Ok(Some(job)) if !judge.must_ask() => {

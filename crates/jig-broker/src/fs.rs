@@ -34,6 +34,7 @@ pub use open::Open;
 pub(crate) use open::OpenJob;
 pub use open_file::OpenFile;
 pub(crate) use path::wire_path;
+pub use shape::Listed;
 pub(crate) use shape::payload;
 
 use crate::judge::Judge;
@@ -296,6 +297,9 @@ pub(crate) fn unlocated(
     wanted: Capability,
     error: FilesError,
 ) -> ErrorReply {
+    if let Err(outside) = judge.expect_beneath(path, text) {
+        return outside;
+    }
     let target = FileTarget {
         capability: wanted,
         path: Resolved::from_handle(path.clone()),

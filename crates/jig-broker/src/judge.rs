@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use jig_policy::{Permit, Verdict};
+use jig_proto::ProjectPath;
 use jig_proto::vfs::{ErrorReply, Method};
 
 use crate::approvals::{ApprovalKey, Asked};
@@ -23,6 +24,8 @@ pub(crate) struct Judge<'b> {
     method: Method,
     /// What was approved for this one request.
     once: &'b [ApprovalKey],
+    /// The directory that every file of the request must be in, also after links.
+    beneath: Option<Arc<ProjectPath>>,
     asks: Vec<Ask>,
     note: Option<Note>,
 }
@@ -44,8 +47,28 @@ impl<'b> Judge<'b> {
             inner,
             method,
             once,
+            beneath: None,
             asks: Vec::new(),
             note: None,
+        }
+    }
+
+    /// The same for files in a directory only.
+    pub(crate) fn with_beneath(self, beneath: Option<Arc<ProjectPath>>) -> Self {
+        Self { beneath, ..self }
+    }
+
+    /// The directory that every file of the request must be in, if it is not the workspace.
+    pub(crate) fn beneath(&self) -> Option<&Arc<ProjectPath>> {
+        self.beneath.as_ref()
+    }
+
+    /// Checks that a canonical path lies where the files of the request may be; `text` is the path as the
+    /// tool wrote it.
+    pub(crate) fn expect_beneath(&self, path: &ProjectPath, text: &str) -> Result<(), ErrorReply> {
+        match &self.beneath {
+            Some(directory) if !path.starts_with(directory) => Err(ErrorReply::escape(text)),
+            _ => Ok(()),
         }
     }
 

@@ -99,7 +99,7 @@ pub use confine::{
 };
 pub use door::Door;
 pub use explain::{MAX_DENIALS, limit_denial};
-pub use fs::{Look, Open, OpenFile};
+pub use fs::{Listed, Look, Open, OpenFile};
 pub use gateway::Gateway;
 pub use host_env::HostEnv;
 pub use http::{DnsResolver, HttpSettings, Resolver, SystemResolver};

@@ -16,7 +16,7 @@ use crate::audit::{AuditDecision, AuditEntry};
 use crate::broker::Inner;
 use crate::cancel::CancelToken;
 use crate::denial;
-use crate::fs::{FsJob, Look, OpenFile, OpenJob};
+use crate::fs::{FsJob, Listed, Look, OpenFile, OpenJob};
 use crate::http::HttpJob;
 use crate::inquiry::Inquiry;
 use crate::judge::Note;
@@ -149,6 +149,18 @@ impl Work {
                 _ => None,
             };
             look.unwrap_or_else(|| Err(ErrorReply::internal("this is nothing to look at")))
+        })
+    }
+
+    /// All entries of the directory of an `fs.list_dir` that the tool may know of, with what the protocol
+    /// does not tell: which of them are links. There are no pages. Of anything else it is an error.
+    pub fn entries(self) -> Result<Vec<Listed>, ErrorReply> {
+        self.finish(|job, inner, _, _| {
+            let entries = match &job {
+                Job::Fs(job) => job.entries(inner),
+                _ => None,
+            };
+            entries.unwrap_or_else(|| Err(ErrorReply::internal("this is no directory to list")))
         })
     }
 

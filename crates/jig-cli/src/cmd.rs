@@ -9,6 +9,7 @@ pub(crate) mod config;
 pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod fetch;
+pub(crate) mod knowledge;
 pub(crate) mod log;
 pub(crate) mod policy;
 pub(crate) mod ps;

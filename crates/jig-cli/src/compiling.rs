@@ -5,7 +5,7 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use jig_wasm::{Compiling, WasmRuntime};
+use jig_wasm::WasmRuntime;
 
 use crate::limits;
 use crate::output::remark;
@@ -27,14 +27,27 @@ impl Watch {
             false => UNSEEN_PATIENCE,
         };
         let runtime = runtime.clone();
+        let slow = move || {
+            let compiling = runtime.compiling().into_iter();
+            let slow = compiling.filter(|one| one.since.elapsed() >= patience);
+            slow.map(|one| (one.shown, one.size)).collect()
+        };
+        Self::of(slow, remark)
+    }
+
+    /// Tells of everything that `slow` gives: names and sizes.
+    fn of(
+        slow: impl Fn() -> Vec<(String, u64)> + Send + 'static,
+        tell: impl Fn(&str) + Send + 'static,
+    ) -> Self {
         let (stop, stopped) = mpsc::channel();
         let watch = move || {
             let mut told: Vec<String> = Vec::new();
             while stopped.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
-                for one in runtime.compiling() {
-                    if one.since.elapsed() >= patience && !told.contains(&one.shown) {
-                        remark(&words(&one));
-                        told.push(one.shown);
+                for (shown, size) in slow() {
+                    if !told.contains(&shown) {
+                        tell(&words(&shown, size));
+                        told.push(shown);
                     }
                 }
             }
@@ -56,8 +69,8 @@ impl Drop for Watch {
     }
 }
 
-fn words(one: &Compiling) -> String {
-    let (shown, size) = (&one.shown, limits::size(one.size));
+fn words(shown: &str, size: u64) -> String {
+    let size = limits::size(size);
     format!("jig: compiling {shown} ({size}), once for every version of it …")
 }
 
@@ -68,3 +81,6 @@ const PATIENCE: Duration = Duration::from_millis(300);
 const UNSEEN_PATIENCE: Duration = Duration::from_secs(2);
 
 const EVERY: Duration = Duration::from_millis(50);
+
+#[cfg(test)]
+mod tests;

@@ -54,6 +54,7 @@ fn main() -> ExitCode {
         Command::Run(run) => cmd::run::run(run, &args.global, &mut out),
         Command::Suggest(suggest) => cmd::suggest::run(suggest, &args.global, &mut out),
         Command::Log(log) => cmd::log::run(log, &args.global, &mut out),
+        Command::Knowledge(knowledge) => cmd::knowledge::run(knowledge, &args.global, &mut out),
         Command::Wasm(command) => cmd::wasm::run(command, &args.global, &mut out),
         Command::VfsHost(host) => cmd::vfs_host::run(host, &mut out),
         Command::Tool { .. } => Ok(exit::Done::Ok),

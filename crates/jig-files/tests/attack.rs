@@ -6,6 +6,7 @@
 #![cfg(target_os = "linux")]
 #![expect(
     clippy::disallowed_methods,
+    clippy::disallowed_types,
     clippy::unwrap_used,
     reason = "a test may panic; the attacker, and the twin that falls to it, use the operating system directly"
 )]
@@ -178,28 +179,24 @@ fn operate(files: &DiskFiles, round: u64) -> u64 {
         Ok(())
     })());
     for at in ["inside/f", "inside/sub/f", "flip", "evil/f"] {
-        note((|| {
-            open_and_write(
-                files,
-                at,
-                OpenOptions {
-                    truncate: true,
-                    ..OPEN
-                },
-            )
-        })());
-    }
-    let opened = format!("inside/opened{}", round % 3);
-    note((|| {
-        open_and_write(
+        note(open_and_write(
             files,
-            &opened,
+            at,
             OpenOptions {
-                create: true,
+                truncate: true,
                 ..OPEN
             },
-        )
-    })());
+        ));
+    }
+    let opened = format!("inside/opened{}", round % 3);
+    note(open_and_write(
+        files,
+        &opened,
+        OpenOptions {
+            create: true,
+            ..OPEN
+        },
+    ));
     note((|| files.delete(&files.locate_entry(&path(&opened))?))());
     note((|| {
         files.remove_dir(&files.locate_entry(&path("inside/empty"))?)

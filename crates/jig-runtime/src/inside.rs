@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -373,11 +373,34 @@ impl InProcess {
         }
     }
 
-    /// Does a request, or asks about it until it is decided.
-    fn judged_request(&mut self, request: &Request<'_>) -> Result<Reply<'static>, RequestError> {
-        let work = self.permitted(|broker| broker.judge(request))?;
-        self.board.set_current(Some(work.cancel_token()));
-        let result = work.perform();
+    /// Does what was permitted, for no longer than `limit`; it ends early, too, when the call is given up. Time
+    /// over is the answer [`ErrorReply::cancelled`].
+    ///
+    /// # Errors
+    ///
+    /// If it fails, or the call is given up meanwhile.
+    pub fn perform(
+        &mut self,
+        work: Work,
+        limit: Option<Duration>,
+    ) -> Result<Reply<'static>, RequestError> {
+        let token = work.cancel_token();
+        self.board.set_current(Some(token.clone()));
+        let result = match limit {
+            // What is quick is done before a clock could be set.
+            Some(limit) if !work.is_quick() => thread::scope(|scope| {
+                let (done, over) = channel::<()>();
+                scope.spawn(move || {
+                    if over.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
+                        token.cancel();
+                    }
+                });
+                let result = work.perform();
+                drop(done);
+                result
+            }),
+            _ => work.perform(),
+        };
         self.board.set_current(None);
         match self.give_up() {
             true => Err(RequestError::Cancelled),
@@ -392,7 +415,8 @@ impl Transport for InProcess {
         if self.cancelled {
             return Err(RequestError::Cancelled);
         }
-        let answer = self.judged_request(request);
+        let work = self.permitted(|broker| broker.judge(request));
+        let answer = work.and_then(|work| self.perform(work, None));
         self.plan.broker.flush_audit();
         answer
     }

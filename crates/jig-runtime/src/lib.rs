@@ -33,6 +33,7 @@ pub use command::{CommandLine, Word};
 pub use inside::{InProcess, in_process, in_this_thread};
 pub use jig_pty::{Cut, Size};
 pub use limits::{Reached, RunLimits};
+pub use plain::plain_bytes;
 pub use plan::{Component, ComponentSource, Delivery, Mount, Plan, Timing, Tracer};
 pub use registry::{
     Await, Counts, HandleError, HandleInfo, HandleLimits, HandleOptions, Handles, Leftover,

@@ -20,8 +20,8 @@ pub(crate) fn plain(text: &str) -> String {
     out
 }
 
-/// The bytes as text: what is no UTF-8 is replaced.
-pub(crate) fn plain_bytes(bytes: &[u8]) -> String {
+/// What a program printed, as plain text: control sequences are left out, and what is no UTF-8 is replaced.
+pub fn plain_bytes(bytes: &[u8]) -> String {
     plain(&String::from_utf8_lossy(bytes))
 }
 

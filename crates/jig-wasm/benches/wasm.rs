@@ -20,7 +20,6 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
 use camino::Utf8Path;
 use jig_broker::{Broker, BrokerParts};
 use jig_files::{DiskFiles, FilesLookup, ProjectFiles};
@@ -32,8 +31,8 @@ use jig_wasm::{CacheDirs, Loaded, Settings, WasmRuntime};
 use serde_json::{Value, json};
 
 fn main() {
-    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("there is a place");
-    let folder = folder.path().canonicalize().expect("it is there");
+    let temporary = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("there is a place");
+    let folder = temporary.path().canonicalize().expect("it is there");
     let workspace = folder.join("ws");
     fs::create_dir(&workspace).expect("there is a place");
     fs::write(workspace.join("small"), "x".repeat(1024)).expect("there is a place");

@@ -114,6 +114,10 @@ impl Cache {
 
     /// Whether something is there. It may still turn out to be of no use.
     pub(crate) fn has(&self, identity: &Identity) -> bool {
+        // Nothing is made for a question.
+        if self.opened.get().is_none() && !disk::is_there(&self.dirs) {
+            return false;
+        }
         let folder = self.folder().ok();
         folder.is_some_and(|folder| folder.has(&identity.name(), MAX_ENTRY))
     }

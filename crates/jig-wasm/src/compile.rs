@@ -61,7 +61,8 @@ pub(crate) fn short(text: &str) -> &str {
 const MODULE: &str = "it is a core module, not a component\nhint: build for `wasm32-wasip2`, which makes \
                       components, or turn it into one with `wasm-tools component new`";
 
-const TEXT: &str = "it is the text of a module, not its binary\nhint: `wasm-tools parse` makes a binary of it";
+const TEXT: &str =
+    "it is the text of a module, not its binary\nhint: `wasm-tools parse` makes a binary of it";
 
 const ASYNC: &str = "\nhint: functions that are `async`, and WASI 0.3, are not supported: build for WASI 0.2 \
                      (`wasm32-wasip2`)";

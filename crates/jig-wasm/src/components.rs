@@ -148,7 +148,9 @@ impl Components {
             None => {}
         }
         let identity = Identity::code(&hash, &self.machine.engine);
-        self.cache.as_ref().is_some_and(|cache| cache.has(&identity))
+        self.cache
+            .as_ref()
+            .is_some_and(|cache| cache.has(&identity))
     }
 
     /// What is known of how a component describes itself: here, or on disk.

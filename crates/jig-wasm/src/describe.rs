@@ -124,7 +124,10 @@ fn ask(machine: &Machine, ready: &Ready, door: InProcess) -> Result<Vec<Said>, C
 fn read(said: Vec<Said>) -> Result<Vec<Description>, ComponentError> {
     let wrong = |why: String| Err(ComponentError::Describe(why));
     if said.len() > MAX_TOOLS {
-        return wrong(format!("it has {} tools, and {MAX_TOOLS} are the most", said.len()));
+        return wrong(format!(
+            "it has {} tools, and {MAX_TOOLS} are the most",
+            said.len()
+        ));
     }
     let mut read: Vec<Description> = Vec::with_capacity(said.len());
     for one in said {

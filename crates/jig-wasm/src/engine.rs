@@ -9,6 +9,9 @@ use crate::guest::Guest;
 use crate::link;
 use crate::ticker::Ticker;
 
+#[cfg(test)]
+mod tests;
+
 /// What every component runs on.
 pub(crate) struct Machine {
     pub(crate) engine: Engine,
@@ -43,19 +46,13 @@ impl Machine {
 }
 
 /// An engine, with a pool of memories where there is enough address space for one.
-///
-/// # Errors
-///
-/// If this machine can run no Wasm at all.
-pub(crate) fn engine() -> Result<Engine, EngineError> {
-    let mut last = None;
-    for room in [Room::POOL, Room::SMALL_POOL, Room::NO_POOL] {
-        match Engine::new(&room.config()) {
-            Ok(engine) => return Ok(engine),
-            Err(error) => last = Some(error),
-        }
+fn engine() -> Result<Engine, EngineError> {
+    let pools = [Room::POOL, Room::SMALL_POOL].into_iter();
+    let mut pooled = pools.filter_map(|room| Engine::new(&room.config()).ok());
+    match pooled.next() {
+        Some(engine) => Ok(engine),
+        None => Engine::new(&Room::NO_POOL.config()).map_err(EngineError::setup),
     }
-    Err(last.map_or_else(|| EngineError(String::new()), EngineError::setup))
 }
 
 /// Why there is no engine.
@@ -89,6 +86,9 @@ impl Room {
     const SMALL_POOL: Self = Self { pool: Some(16) };
     /// For one with a low limit (`ulimit -v`).
     const NO_POOL: Self = Self { pool: None };
+    /// All of them, the best first.
+    #[cfg(test)]
+    const ALL: [Self; 3] = [Self::POOL, Self::SMALL_POOL, Self::NO_POOL];
 
     fn config(self) -> Config {
         let mut config = Config::new();

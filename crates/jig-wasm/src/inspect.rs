@@ -204,4 +204,3 @@ const PROVIDED: &[(&str, &str, &[Want])] = &[
     ),
     ("jp:tool/types", "0.1", &[]),
 ];
-

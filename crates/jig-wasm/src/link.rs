@@ -58,7 +58,10 @@ fn unprovided(unknown: &[String]) -> String {
         true => "build it for WASI 0.2 (`wasm32-wasip2`): WASI 0.3 is not supported",
         false => "a tool can import WASI 0.2, `jp:host` and `jig:tool/vfs`",
     };
-    let text = format!("it imports {}, which jig does not have\nhint: {hint}", named.join(", "));
+    let text = format!(
+        "it imports {}, which jig does not have\nhint: {hint}",
+        named.join(", ")
+    );
     short(&text).to_owned()
 }
 

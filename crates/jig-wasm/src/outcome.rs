@@ -113,6 +113,10 @@ pub(crate) fn not_started(error: &wasmtime::Error) -> ComponentError {
 pub(crate) fn trapped(error: &wasmtime::Error) -> ComponentError {
     let why = match error.downcast_ref::<Trap>() {
         Some(Trap::StackOverflow) => "call stack exhausted: it calls itself too often".to_owned(),
+        // Compilers put the stack of a guest at the beginning of its memory, so that it grows out of that.
+        Some(Trap::MemoryOutOfBounds) => {
+            "out of bounds memory access: a stray pointer, or an exhausted stack".to_owned()
+        }
         // What languages do after a panic or a failed assertion, whose words are in what was printed.
         Some(Trap::UnreachableCodeReached) => "it gave up (`unreachable` executed)".to_owned(),
         Some(trap) => trap.to_string(),

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jig_proto::{Content, ToolError};
-use jig_runtime::{Component, InProcess, Plan, Runtime, Session, StartError, in_process,
-    in_this_thread,
+use jig_runtime::{
+    Component, InProcess, Plan, Runtime, Session, StartError, in_process, in_this_thread,
 };
 
 use crate::cache::{Cache, CacheDirs};
@@ -183,11 +183,7 @@ fn call(components: &Arc<Components>, mut door: InProcess) -> Result<Content, To
     run::call(components.machine(), pre, door)
 }
 
-fn cost(
-    machine: &Machine,
-    ready: &Ready,
-    door: InProcess,
-) -> Result<InstanceCost, ComponentError> {
+fn cost(machine: &Machine, ready: &Ready, door: InProcess) -> Result<InstanceCost, ComponentError> {
     let pre = ready.pre.as_ref().map_err(Clone::clone)?;
     let start = Instant::now();
     let mut store = run::store(&machine.engine, door);

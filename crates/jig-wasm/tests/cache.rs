@@ -107,7 +107,10 @@ fn x45_a_component_that_is_replaced_between_two_calls_is_the_new_one() {
     let runtime = runtime(folder.path());
     let path = folder.path().join("tool.wasm");
     let call = || {
-        #[expect(clippy::disallowed_types, reason = "a test opens the file of a component")]
+        #[expect(
+            clippy::disallowed_types,
+            reason = "a test opens the file of a component"
+        )]
         let file = fs::File::open(&path).unwrap();
         let source = jig_runtime::ComponentSource::File(file.into());
         let done = Tried::of(common::On::Memory, "tool.wasm", source)

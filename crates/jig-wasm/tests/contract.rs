@@ -7,10 +7,12 @@
 
 mod common;
 
+use std::path::Path;
+
 use common::{On, Tried, access, guest, guest_path, until};
 use jig_proto::{Action, ProjectPath, Status, ToolState};
 use jig_runtime::{AskedBy, ComponentSource, Mount};
-use jig_wasm::{Settings, WasmRuntime};
+use jig_wasm::{CacheDirs, Settings, WasmRuntime};
 use serde_json::{Value, json};
 
 fn echo(tried: Tried) -> Value {
@@ -103,7 +105,10 @@ fn w013_a_question_is_put_to_the_caller_and_the_guest_runs_again_with_the_answer
     let ToolState::Waiting { question, .. } = update.state else {
         panic!("{update:?}");
     };
-    assert_eq!((question.id.as_str(), question.text.as_str()), ("one", "Which?"));
+    assert_eq!(
+        (question.id.as_str(), question.text.as_str()),
+        ("one", "Which?")
+    );
     assert_eq!(question.schema, json!({"type": "string"}));
     assert_eq!(question.default, Some(json!("x")));
     drop(session);
@@ -160,12 +165,17 @@ fn a_question_that_nobody_answers_ends_the_call_in_the_words_of_every_runtime() 
 #[test]
 fn a_guest_that_never_stops_asking_is_given_up() {
     let ids: Vec<String> = (0..200).map(|number| format!("q{number}")).collect();
-    let mut tried = Tried::memory("hostile").arguments(json!({"action": "ask", "ids": ids, "text": "?"}));
+    let mut tried =
+        Tried::memory("hostile").arguments(json!({"action": "ask", "ids": ids, "text": "?"}));
     for _ in 0..200 {
         tried = tried.answer(true);
     }
     let done = tried.run();
-    assert!(done.error().message.contains("asked 100 questions"), "{:?}", done.error());
+    assert!(
+        done.error().message.contains("asked 100 questions"),
+        "{:?}",
+        done.error()
+    );
 }
 
 #[test]
@@ -179,9 +189,16 @@ fn w071_a_tool_reads_a_file_and_says_why_it_cannot() {
         let missing = read("nothing");
         assert!(missing.error().message.starts_with("Failed to read file: "));
         // W-070: nothing outside of what it sees.
-        for outside in ["/etc/passwd", "../../etc/passwd", "../../../../../../etc/passwd"] {
+        for outside in [
+            "/etc/passwd",
+            "../../etc/passwd",
+            "../../../../../../etc/passwd",
+        ] {
             let done = read(outside);
-            assert!(done.error().message.starts_with("Failed to read file: "), "{outside}");
+            assert!(
+                done.error().message.starts_with("Failed to read file: "),
+                "{outside}"
+            );
         }
     }
 }
@@ -190,7 +207,10 @@ fn w071_a_tool_reads_a_file_and_says_why_it_cannot() {
 fn w002_the_same_component_gives_the_same_wherever_its_bytes_are() {
     let bytes = guest("test");
     let embedded: &'static [u8] = Box::leak(bytes.to_vec().into_boxed_slice());
-    #[expect(clippy::disallowed_types, reason = "a test opens the file of a component")]
+    #[expect(
+        clippy::disallowed_types,
+        reason = "a test opens the file of a component"
+    )]
     let file = std::fs::File::open(guest_path("test")).unwrap();
     let sources = [
         ComponentSource::Embedded(embedded),
@@ -214,7 +234,9 @@ fn w002_the_same_component_gives_the_same_wherever_its_bytes_are() {
 #[test]
 fn nothing_of_one_call_is_seen_by_the_next() {
     for _ in 0..3 {
-        let done = Tried::memory("hostile").arguments(json!({"action": "remember"})).run();
+        let done = Tried::memory("hostile")
+            .arguments(json!({"action": "remember"}))
+            .run();
         assert_eq!(done.text(), "1");
     }
 }
@@ -225,8 +247,14 @@ fn a_panic_is_told_with_its_words() {
         .arguments(json!({"action": "panic", "message": "what a pity"}))
         .run();
     let error = done.error();
-    assert!(error.message.starts_with("Wasm tool trapped: "), "{error:?}");
-    assert!(error.trace.iter().any(|line| line.contains("what a pity")), "{error:?}");
+    assert!(
+        error.message.starts_with("Wasm tool trapped: "),
+        "{error:?}"
+    );
+    assert!(
+        error.trace.iter().any(|line| line.contains("what a pity")),
+        "{error:?}"
+    );
 }
 
 #[test]
@@ -239,14 +267,24 @@ fn w061_what_cannot_run_says_why() {
             assert!(message.contains(words), "{words}: {message}");
         }
     };
-    check("(module)", &["Failed to compile Wasm component: ", "wasm32-wasip2"]);
+    check(
+        "(module)",
+        &["Failed to compile Wasm component: ", "wasm32-wasip2"],
+    );
     check(
         "(component)",
-        &["Failed to instantiate Wasm component: ", "`run`", "jp:tool/tool@0.1.0"],
+        &[
+            "Failed to instantiate Wasm component: ",
+            "`run`",
+            "jp:tool/tool@0.1.0",
+        ],
     );
     check(
         "(component (import \"some:where/else@1.0.0\" (instance (export \"f\" (func)))))",
-        &["Failed to instantiate Wasm component: ", "`some:where/else@1.0.0`"],
+        &[
+            "Failed to instantiate Wasm component: ",
+            "`some:where/else@1.0.0`",
+        ],
     );
     check(
         "(component (import \"wasi:clocks/system-clock@0.3.0\" (instance (export \"f\" (func)))))",
@@ -276,12 +314,16 @@ fn a_secret_that_the_guest_may_see_does_not_come_back() {
 #[test]
 fn a_runtime_without_a_cache_runs_and_a_call_needs_no_thread() {
     let runtime = WasmRuntime::new(Settings::default()).unwrap();
-    let tried = Tried::memory("test").file("a", "hello").arguments(json!({"path": "a"}));
+    let tried = Tried::memory("test")
+        .file("a", "hello")
+        .arguments(json!({"path": "a"}));
     let plan = tried.plan(&Default::default());
     let content = runtime.run_here(plan).unwrap();
     assert_eq!(content.to_text(), "hello");
     let asks = Tried::memory("hostile").arguments(json!({"action": "ask", "id": "q", "text": "?"}));
-    let error = runtime.run_here(asks.plan(&Default::default())).unwrap_err();
+    let error = runtime
+        .run_here(asks.plan(&Default::default()))
+        .unwrap_err();
     assert!(error.message.contains("nobody can answer"), "{error:?}");
 }
 
@@ -292,12 +334,28 @@ fn a_component_can_be_inspected_without_running() {
     let seen = runtime.inspect(&tried.component()).unwrap();
     assert!(seen.is_tool && !seen.describes);
     assert_eq!(seen.size, guest("test").len() as u64);
-    assert!(seen.exports.contains(&"run".to_owned()), "{:?}", seen.exports);
+    assert!(
+        seen.exports.contains(&"run".to_owned()),
+        "{:?}",
+        seen.exports
+    );
     assert!(seen.unknown.is_empty());
     let wants: Vec<&str> = seen.wants.iter().map(|want| want.name()).collect();
-    assert!(wants.contains(&"files") && !wants.contains(&"http"), "{wants:?}");
-    let files = seen.imports.iter().find(|one| one.interface.starts_with("wasi:filesystem/types"));
-    assert!(files.unwrap().functions.iter().any(|name| name.contains("open-at")));
+    assert!(
+        wants.contains(&"files") && !wants.contains(&"http"),
+        "{wants:?}"
+    );
+    let files = seen
+        .imports
+        .iter()
+        .find(|one| one.interface.starts_with("wasi:filesystem/types"));
+    assert!(
+        files
+            .unwrap()
+            .functions
+            .iter()
+            .any(|name| name.contains("open-at"))
+    );
     assert_eq!(seen.memories, Some(1));
     // One that is no tool can be inspected too.
     let other = "(component (import \"some:where/else@1.0.0\" (instance (export \"f\" (func)))))";
@@ -317,9 +375,116 @@ fn w033_what_describes_nothing_is_told_apart() {
     assert_eq!(runtime.describe(&plain.component()).unwrap(), None);
 }
 
+/// A tool that describes itself: `body` is done first, then it says that it has one tool, whose parameters
+/// are `parameters`.
+fn described(body: &str, parameters: &str) -> Tried {
+    let length = parameters.len();
+    let parameters = parameters.replace('"', "\\\"");
+    let describer = format!(
+        "(core module $d
+           (memory (export \"memory\") 1)
+           (data (i32.const 100) \"greetSays hello.\")
+           (data (i32.const 200) \"{parameters}\")
+           (func (export \"describe\") (result i32)
+             {body}
+             ;; At 0 the list, of which the one element is at 16.
+             (i32.store (i32.const 0) (i32.const 16))
+             (i32.store (i32.const 4) (i32.const 1))
+             (i32.store (i32.const 16) (i32.const 100))
+             (i32.store (i32.const 20) (i32.const 5))
+             (i32.store (i32.const 24) (i32.const 105))
+             (i32.store (i32.const 28) (i32.const 11))
+             (i32.store (i32.const 32) (i32.const 200))
+             (i32.store (i32.const 36) (i32.const {length}))
+             (i32.const 0)))
+         (core instance $d (instantiate $d))
+         (alias core export $d \"memory\" (core memory $d-memory))
+         (type $r (record
+           (field \"name\" string) (field \"description\" string) (field \"parameters\" string)))
+         (export $description \"description\" (type $r))
+         (func $describe (result (list $description))
+           (canon lift (core func $d \"describe\") (memory $d-memory)))
+         (instance $i (export \"describe\" (func $describe)))
+         (export \"jig:tool/describe@0.1.0\" (instance $i))"
+    );
+    let text = include_str!("raw/tool.wat").replace("(; modules ;)", &describer);
+    let bytes = wat::parse_str(text).unwrap();
+    Tried::of(
+        On::Memory,
+        "described",
+        ComponentSource::Bytes(bytes.into()),
+    )
+}
+
+fn kept_in(folder: &Path) -> Settings {
+    let mut settings = Settings::default();
+    settings.cache = Some(CacheDirs {
+        code: folder.join("code"),
+        key: folder.join("key/wasm.key"),
+    });
+    settings
+}
+
+#[test]
+fn a_component_describes_its_own_tools() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = kept_in(folder.path());
+    let tried = described("", "{\"type\": \"object\"}");
+    let component = tried.component();
+    let runtime = WasmRuntime::new(settings.clone()).unwrap();
+    assert!(runtime.inspect(&component).unwrap().describes);
+    let described = runtime.describe(&component).unwrap().unwrap();
+    let [one] = described.as_slice() else {
+        panic!("{described:?}");
+    };
+    assert_eq!(
+        (one.name.as_str(), one.description.as_str()),
+        ("greet", "Says hello.")
+    );
+    assert_eq!(json!(one.parameters), json!({"type": "object"}));
+    assert_eq!(runtime.describe(&component).unwrap().unwrap(), described);
+    // It runs as every tool does.
+    assert_eq!(tried.run().text(), "refused");
+    // Another process knows without loading any code.
+    let other = WasmRuntime::new(settings).unwrap();
+    assert_eq!(other.describe(&component).unwrap().unwrap(), described);
+    assert!(
+        std::fs::read_dir(folder.path().join("code"))
+            .unwrap()
+            .count()
+            == 2
+    );
+    for entry in std::fs::read_dir(folder.path().join("code")).unwrap() {
+        std::fs::write(entry.unwrap().path(), "null").unwrap();
+    }
+    // A forged one is not believed.
+    let other = WasmRuntime::new(kept_in(folder.path())).unwrap();
+    assert_eq!(other.describe(&component).unwrap().unwrap(), described);
+}
+
+#[test]
+fn a_component_that_describes_itself_wrongly_is_told() {
+    let runtime = WasmRuntime::new(Settings::default()).unwrap();
+    let check = |tried: Tried, expected: &str| {
+        let error = runtime.describe(&tried.component()).unwrap_err();
+        assert!(error.to_string().contains(expected), "{error}");
+    };
+    check(described("", "[]"), "no JSON object");
+    check(described("", "{"), "no JSON");
+    check(
+        described("unreachable", "{}"),
+        "Wasm tool trapped: it gave up",
+    );
+    let bomb = "(loop $again (br_if $again (i32.ne (memory.grow (i32.const 16)) (i32.const -1))))";
+    check(described(bomb, "{}"), "MiB of memory");
+    check(described("(loop $again (br $again))", "{}"), "ran longer");
+}
+
 #[test]
 fn an_instance_has_a_price() {
     let runtime = WasmRuntime::new(Settings::default()).unwrap();
-    let cost = runtime.instance(&Tried::memory("test").component()).unwrap();
+    let cost = runtime
+        .instance(&Tried::memory("test").component())
+        .unwrap();
     assert!(cost.memory >= 64 << 10, "{cost:?}");
 }

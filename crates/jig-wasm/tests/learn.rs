@@ -31,9 +31,13 @@ fn empty_topic(on: On) -> Tried {
         path: project_path("kb"),
         writable: false,
     };
-    Tried::of(on, "learn", ComponentSource::Embedded(jig_wasm::builtin::LEARN))
-        .mounts(vec![mount])
-        .default_access(DefaultAccess::BUILTIN)
+    Tried::of(
+        on,
+        "learn",
+        ComponentSource::Embedded(jig_wasm::builtin::LEARN),
+    )
+    .mounts(vec![mount])
+    .default_access(DefaultAccess::BUILTIN)
 }
 
 /// Arguments as the engine hands them on.
@@ -67,7 +71,10 @@ fn on_both(check: impl Fn(On)) {
 fn without_subjects_it_lists_them() {
     on_both(|on| {
         let done = topic(on)
-            .arguments(told(Value::Null, json!({ "learned": ["naming"], "disabled": ["plain"] })))
+            .arguments(told(
+                Value::Null,
+                json!({ "learned": ["naming"], "disabled": ["plain"] }),
+            ))
             .run();
         let expected = "\
 # House style
@@ -87,7 +94,10 @@ Already loaded:
         assert_eq!(done.text(), expected, "{on:?}");
         for nothing in [json!([]), json!(""), json!("  "), json!([""])] {
             let again = load(on, nothing.clone());
-            assert!(again.text().starts_with("# House style\n"), "{on:?} {nothing}");
+            assert!(
+                again.text().starts_with("# House style\n"),
+                "{on:?} {nothing}"
+            );
             assert!(!again.text().contains("secret"), "{on:?} {nothing}");
             assert!(!again.text().contains("drafts"), "{on:?} {nothing}");
         }
@@ -98,20 +108,31 @@ Already loaded:
 fn a_topic_without_subjects_says_so() {
     on_both(|on| {
         let list = |learned: Value| {
-            let arguments = told(Value::Null, json!({ "learned": learned, "description": null }));
-            let one = empty_topic(on).file("kb/.hidden.md", "x").file("kb/only.md", "x");
+            let arguments = told(
+                Value::Null,
+                json!({ "learned": learned, "description": null }),
+            );
+            let one = empty_topic(on)
+                .file("kb/.hidden.md", "x")
+                .file("kb/only.md", "x");
             let done = one.arguments(arguments).run();
             done.text().to_owned()
         };
-        let expected = "# House style\n\nThere is nothing more to load.\n\nAlready loaded:\n\n- only\n";
+        let expected =
+            "# House style\n\nThere is nothing more to load.\n\nAlready loaded:\n\n- only\n";
         assert_eq!(list(json!(["*"])), expected);
         // A hidden one is pre-loaded only by its exact name.
         let expected = "# House style\n\nThere is nothing more to load.\n\nAlready loaded:\n\n- hidden\n- only\n";
         assert_eq!(list(json!(["**", "hidden"])), expected);
-        let nothing = empty_topic(on).file("kb/.x.md", "x").arguments(told(Value::Null, json!({}))).run();
+        let nothing = empty_topic(on)
+            .file("kb/.x.md", "x")
+            .arguments(told(Value::Null, json!({})))
+            .run();
         let expected = "# House style\n\nHow we write.\n\nThis topic has no subjects yet.\n";
         assert_eq!(nothing.text(), expected);
-        let missing = empty_topic(on).arguments(told(Value::Null, json!({}))).run();
+        let missing = empty_topic(on)
+            .arguments(told(Value::Null, json!({})))
+            .run();
         assert_eq!(
             missing.error().message,
             "the topic `House style` has no subjects: `kb` does not exist\nhint: create the directory, or \
@@ -125,7 +146,8 @@ fn a_topic_without_subjects_says_so() {
 fn names_and_patterns() {
     let names = |done: &Done| -> Vec<String> {
         let lines = done.text().lines();
-        let names = lines.filter_map(|line| line.strip_prefix("<subject name=\"")?.strip_suffix("\">"));
+        let names =
+            lines.filter_map(|line| line.strip_prefix("<subject name=\"")?.strip_suffix("\">"));
         names.map(str::to_owned).collect()
     };
     on_both(|on| {
@@ -137,12 +159,36 @@ fn names_and_patterns() {
         check(json!(["plain", "naming", "plain"]), &["plain", "naming"]);
         check(json!("*"), &["naming", "plain", "script"]);
         check(json!(["*"]), &["naming", "plain", "script"]);
-        check(json!("**"), &["errors/deep/er", "errors/handling", "naming", "plain", "script"]);
-        check(json!(["script", "**"]), &["script", "errors/deep/er", "errors/handling", "naming", "plain"]);
+        check(
+            json!("**"),
+            &[
+                "errors/deep/er",
+                "errors/handling",
+                "naming",
+                "plain",
+                "script",
+            ],
+        );
+        check(
+            json!(["script", "**"]),
+            &[
+                "script",
+                "errors/deep/er",
+                "errors/handling",
+                "naming",
+                "plain",
+            ],
+        );
         check(json!("errors/**"), &["errors/deep/er", "errors/handling"]);
-        check(json!("**/er*"), &["errors/deep/er"]);
-        check(json!(["errors/*", "*/*/*"]), &["errors/handling", "errors/deep/er"]);
-        check(json!("**/?*i*"), &["errors/handling", "naming", "plain", "script"]);
+        assert_eq!(load(on, json!("**/er*")).text(), "deep\n", "{on:?}");
+        check(
+            json!(["errors/*", "*/*/*"]),
+            &["errors/handling", "errors/deep/er"],
+        );
+        check(
+            json!("**/?*i*"),
+            &["errors/handling", "naming", "plain", "script"],
+        );
         check(json!(["secret", "drafts/idea"]), &["secret", "drafts/idea"]);
         // By its file, which a model may have seen.
         check(json!(["naming.md", "./script.py"]), &["naming", "script"]);
@@ -150,18 +196,30 @@ fn names_and_patterns() {
         // A list in a string.
         check(json!("[\"naming\", \"plain\"]"), &["naming", "plain"]);
         // Patterns never reach what is hidden.
-        check(json!([".*", "**/.*", ".drafts/*", "naming", "plain"]), &["naming", "plain"]);
+        check(
+            json!([".*", "**/.*", ".drafts/*", "naming", "plain"]),
+            &["naming", "plain"],
+        );
     });
 }
 
 #[test]
 fn one_subject_is_its_content_alone() {
     on_both(|on| {
-        assert_eq!(load(on, json!("naming")).text(), "# Naming\n\nNo abbreviations.\n");
-        assert_eq!(load(on, json!(["errors/handling"])).text(), "Use thiserror.\n");
+        assert_eq!(
+            load(on, json!("naming")).text(),
+            "# Naming\n\nNo abbreviations.\n"
+        );
+        assert_eq!(
+            load(on, json!(["errors/handling"])).text(),
+            "Use thiserror.\n"
+        );
         assert_eq!(load(on, json!("plain")).text(), "no extension\n");
         assert_eq!(load(on, json!("secret")).text(), "hidden\n");
-        assert_eq!(load(on, json!("script")).text(), "```python\nprint('hi')\n```\n");
+        assert_eq!(
+            load(on, json!("script")).text(),
+            "```python\nprint('hi')\n```\n"
+        );
     });
 }
 
@@ -213,11 +271,19 @@ fn disabled_subjects_are_not_there() {
     on_both(|on| {
         for disabled in ["secret", ".secret", "secret.md", ".secret.md", "s*t", "**"] {
             let topic_info = json!({ "disabled": [disabled], "learned": ["secret"] });
-            for subjects in [json!("secret"), json!(".secret.md"), json!(["secret", ".secret"])] {
-                let done = topic(on).arguments(told(subjects.clone(), topic_info.clone())).run();
+            for subjects in [
+                json!("secret"),
+                json!(".secret.md"),
+                json!(["secret", ".secret"]),
+            ] {
+                let done = topic(on)
+                    .arguments(told(subjects.clone(), topic_info.clone()))
+                    .run();
                 let error = done.error();
                 assert!(
-                    error.message.starts_with("no subject of `House style` matches"),
+                    error
+                        .message
+                        .starts_with("no subject of `House style` matches"),
                     "{on:?} {disabled} {subjects}: {}",
                     error.message
                 );
@@ -226,7 +292,10 @@ fn disabled_subjects_are_not_there() {
             assert!(!listed.text().contains("secret"), "{on:?} {disabled}");
         }
         let done = topic(on)
-            .arguments(told(json!("**"), json!({ "disabled": ["errors/**", "plain"] })))
+            .arguments(told(
+                json!("**"),
+                json!({ "disabled": ["errors/**", "plain"] }),
+            ))
             .run();
         assert!(done.text().contains("<subject name=\"naming\">"));
         assert!(!done.text().contains("thiserror") && !done.text().contains("no extension"));
@@ -252,7 +321,11 @@ fn formats() {
         check("x.rs", "fn x() {}\n", "```rust\nfn x() {}\n```\n");
         check("x.toml", "a = 1", "```toml\na = 1\n```\n");
         check("x.yml", "a: 1\n", "```yaml\na: 1\n```\n");
-        check("x.rs", "/// ```\n/// ````\n", "`````rust\n/// ```\n/// ````\n`````\n");
+        check(
+            "x.rs",
+            "/// ```\n/// ````\n",
+            "`````rust\n/// ```\n/// ````\n`````\n",
+        );
         check("x.we ird`", "a", "```weird\na\n```\n");
         check("x.json", "", "```json\n```\n");
         check(".x", "hidden\n", "hidden\n");
@@ -268,19 +341,40 @@ fn what_is_no_text_is_skipped_with_a_word() {
                 .file("kb/logo.png", content)
                 .file("kb/a.md", "a\n")
         };
-        let done = one(b"\x89PNG\0\x01".to_vec()).arguments(told(json!("logo"), json!({}))).run();
-        assert_eq!(done.text(), "[`logo` (`logo.png`, 6 bytes) is binary and was not loaded]\n");
-        let done = one(b"\x89PNG\0\x01".to_vec()).arguments(told(json!("*"), json!({}))).run();
+        let done = one(b"\x89PNG\0\x01".to_vec())
+            .arguments(told(json!("logo"), json!({})))
+            .run();
+        assert_eq!(
+            done.text(),
+            "[`logo` (`logo.png`, 6 bytes) is binary and was not loaded]\n"
+        );
+        let done = one(b"\x89PNG\0\x01".to_vec())
+            .arguments(told(json!("*"), json!({})))
+            .run();
         let expected = "<subject name=\"a\">\na\n</subject>\n\n[`logo` (`logo.png`, 6 bytes) is binary and was not loaded]\n";
         assert_eq!(done.text(), expected);
         // The first 8,192 bytes tell.
         let mut late = vec![b'a'; 8192];
         late.push(0);
-        assert!(one(late.clone()).arguments(told(json!("logo"), json!({}))).run().text().starts_with("```png\naaa"));
+        assert!(
+            one(late.clone())
+                .arguments(told(json!("logo"), json!({})))
+                .run()
+                .text()
+                .starts_with("```png\naaa")
+        );
         late[8191] = 0;
-        assert!(one(late).arguments(told(json!("logo"), json!({}))).run().text().contains("is binary"));
+        assert!(
+            one(late)
+                .arguments(told(json!("logo"), json!({})))
+                .run()
+                .text()
+                .contains("is binary")
+        );
         // Other encodings than UTF-8 are shown as far as that goes.
-        let done = one(b"caf\xe9\n".to_vec()).arguments(told(json!("logo"), json!({}))).run();
+        let done = one(b"caf\xe9\n".to_vec())
+            .arguments(told(json!("logo"), json!({})))
+            .run();
         assert_eq!(done.text(), "```png\ncaf\u{fffd}\n```\n");
     });
 }
@@ -293,8 +387,14 @@ fn a_name_that_matches_nothing_is_answered_with_near_ones() {
             assert_eq!(done.error().message, expected, "{on:?}");
             assert!(!done.error().transient);
         };
-        check(json!("nameing"), "no subject of `House style` matches `nameing`\nhint: did you mean `naming`?");
-        check(json!(["handlign"]), "no subject of `House style` matches `handlign`\nhint: did you mean `errors/handling`?");
+        check(
+            json!("nameing"),
+            "no subject of `House style` matches `nameing`\nhint: did you mean `naming`?",
+        );
+        check(
+            json!(["handlign"]),
+            "no subject of `House style` matches `handlign`\nhint: did you mean `errors/handling`?",
+        );
         check(
             json!(["zzzzzz", "*/zzzzzz"]),
             "no subject of `House style` matches `zzzzzz`, `*/zzzzzz`\nhint: the 5 subjects are \
@@ -319,7 +419,7 @@ fn bad_arguments() {
         );
         check(
             json!({ "subjects": [{}] }),
-            "Invalid arguments: invalid type: map, expected a string at line 1 column 14",
+            "Invalid arguments: invalid type: map, expected a string at line 1 column 13",
         );
         check(
             json!({ "_topic": 1 }),
@@ -327,19 +427,32 @@ fn bad_arguments() {
         );
         let many = vec!["a"; 201];
         let done = topic(on).arguments(json!({ "subjects": many })).run();
-        assert!(done.error().message.starts_with("Invalid arguments: `subjects` has more than 200 items"));
+        assert!(
+            done.error()
+                .message
+                .starts_with("Invalid arguments: `subjects` has more than 200 items")
+        );
     });
 }
 
 #[test]
 fn arguments_are_shown_in_one_line() {
     let check = |arguments: Value, expected: &str| {
-        let done = topic(On::Memory).action(Action::FormatArguments).arguments(arguments).run();
+        let done = topic(On::Memory)
+            .action(Action::FormatArguments)
+            .arguments(arguments)
+            .run();
         assert_eq!(done.text(), expected);
     };
     check(json!({ "topic": "style" }), "list the subjects of `style`");
-    check(told(Value::Null, json!({})), "list the subjects of `House style`");
-    check(told(json!("a\nb"), json!({})), "load `a\\nb` of `House style`");
+    check(
+        told(Value::Null, json!({})),
+        "list the subjects of `House style`",
+    );
+    check(
+        told(json!("a\nb"), json!({})),
+        "load `a\\nb` of `House style`",
+    );
     check(json!({}), "list the subjects of `this topic`");
     let many: Vec<String> = (0..10).map(|number| format!("s{number}")).collect();
     check(
@@ -352,9 +465,21 @@ fn arguments_are_shown_in_one_line() {
 #[test]
 fn it_sees_the_topic_and_nothing_else() {
     on_both(|on| {
-        for name in ["../outside", "../outside.md", "/outside", "..", ".", "/subjects/naming", "errors/../../outside", "a\0b"] {
+        for name in [
+            "../outside",
+            "../outside.md",
+            "/outside",
+            "..",
+            ".",
+            "/subjects/naming",
+            "errors/../../outside",
+            "a\0b",
+        ] {
             let done = load(on, json!(name));
-            assert!(done.error().message.starts_with("no subject of"), "{on:?} {name}");
+            assert!(
+                done.error().message.starts_with("no subject of"),
+                "{on:?} {name}"
+            );
         }
         let linked = topic(on)
             .link("kb/out.md", "../outside.md")
@@ -362,11 +487,18 @@ fn it_sees_the_topic_and_nothing_else() {
             .link("kb/circle", ".")
             .link("kb/gone.md", "nowhere");
         let listed = linked.arguments(told(Value::Null, json!({}))).run();
-        assert!(listed.text().contains("- in\n"), "{on:?}: {}", listed.text());
+        assert!(
+            listed.text().contains("- in\n"),
+            "{on:?}: {}",
+            listed.text()
+        );
         for absent in ["- out", "- circle", "- gone"] {
             assert!(!listed.text().contains(absent), "{on:?}: {}", listed.text());
         }
-        let loaded = topic(on).link("kb/out.md", "../outside.md").arguments(told(json!("**"), json!({}))).run();
+        let loaded = topic(on)
+            .link("kb/out.md", "../outside.md")
+            .arguments(told(json!("**"), json!({})))
+            .run();
         assert!(!loaded.text().contains("not of the topic"), "{on:?}");
     });
 }
@@ -375,12 +507,22 @@ fn it_sees_the_topic_and_nothing_else() {
 #[test]
 fn rules_narrow_it() {
     on_both(|on| {
-        let narrowed = || topic(on).rules("fs = [{ path = \"kb\", read = true }, { path = \"kb/errors\" }]");
+        let narrowed =
+            || topic(on).rules("fs = [{ path = \"kb\", read = true }, { path = \"kb/errors\" }]");
         let listed = narrowed().arguments(told(Value::Null, json!({}))).run();
         assert!(listed.text().contains("- naming"), "{on:?}");
-        assert!(!listed.text().contains("errors"), "{on:?}: {}", listed.text());
-        let loaded = narrowed().arguments(told(json!("errors/handling"), json!({}))).run();
-        assert!(loaded.error().message.starts_with("no subject of"), "{on:?}");
+        assert!(
+            !listed.text().contains("errors"),
+            "{on:?}: {}",
+            listed.text()
+        );
+        let loaded = narrowed()
+            .arguments(told(json!("errors/handling"), json!({})))
+            .run();
+        assert!(
+            loaded.error().message.starts_with("no subject of"),
+            "{on:?}"
+        );
         let loaded = narrowed().arguments(told(json!("**"), json!({}))).run();
         assert!(!loaded.text().contains("thiserror"), "{on:?}");
     });
@@ -401,11 +543,22 @@ fn long_answers_are_bounded() {
         let text = done.text();
         assert!(text.len() <= 8000, "{}", text.len());
         // The fence is closed, no character is cut in half, and what is missing is named.
-        assert!(text.starts_with("<subject name=\"a\">\n```rs\né") || text.starts_with("<subject name=\"a\">\n```rust\né"));
+        assert!(
+            text.starts_with("<subject name=\"a\">\n```rs\né")
+                || text.starts_with("<subject name=\"a\">\n```rust\né")
+        );
         assert!(text.contains("é\n```\n</subject>\n"), "{text}");
         assert!(!text.contains('\u{fffd}'));
-        assert!(text.contains("[only the first 6912 bytes of `a` are shown, of 10000 bytes]"), "{text}");
-        assert!(text.contains("left out, because the answer would be too long: `b`, `c`; load them apart"), "{text}");
+        assert!(
+            text.contains("[only the first 6912 bytes of `a` are shown, of 10000 bytes]"),
+            "{text}"
+        );
+        assert!(
+            text.contains(
+                "left out, because the answer would be too long: `b`, `c`; load them apart"
+            ),
+            "{text}"
+        );
         assert!(with(json!(u64::MAX)).text().len() > 13_000);
         assert!(with(json!(0)).text().len() <= 2048);
     });
@@ -415,17 +568,28 @@ fn long_answers_are_bounded() {
 #[test]
 fn a_file_of_a_gigabyte() {
     let tried = empty_topic(On::Disk).file("kb/big.md", "begin\n");
-    let file = std::fs::OpenOptions::new().write(true).open(tried.folder().join("kb/big.md"));
+    let file = std::fs::OpenOptions::new()
+        .write(true)
+        .open(tried.folder().join("kb/big.md"));
     file.unwrap().set_len(1 << 30).unwrap();
     // A hole reads as NUL.
     let done = tried.arguments(told(json!("big"), json!({}))).run();
-    assert_eq!(done.text(), "[`big` (`big.md`, 1024 MB) is binary and was not loaded]\n");
+    assert_eq!(
+        done.text(),
+        "[`big` (`big.md`, 1024 MB) is binary and was not loaded]\n"
+    );
     let tried = empty_topic(On::Disk).file("kb/big.md", "text ".repeat(60_000));
-    let file = std::fs::OpenOptions::new().write(true).open(tried.folder().join("kb/big.md"));
+    let file = std::fs::OpenOptions::new()
+        .write(true)
+        .open(tried.folder().join("kb/big.md"));
     file.unwrap().set_len(1 << 30).unwrap();
     let done = tried.arguments(told(json!("big"), json!({}))).run();
     assert!(done.text().len() <= 256 * 1024);
-    assert!(done.text().ends_with("of `big` are shown, of 1024 MB]\n"), "{}", &done.text()[done.text().len() - 100..]);
+    assert!(
+        done.text().ends_with("of `big` are shown, of 1024 MB]\n"),
+        "{}",
+        &done.text()[done.text().len() - 100..]
+    );
 }
 
 #[test]
@@ -437,19 +601,36 @@ fn a_topic_of_many_files() {
     let text = done.text();
     assert!(text.len() < 64 * 1024, "{}", text.len());
     assert!(text.ends_with("- … and 19000 more: load them by pattern\n"));
-    let again = done.tried.arguments(told(json!("n042/s00042"), json!({}))).run();
+    let again = done
+        .tried
+        .arguments(told(json!("n042/s00042"), json!({})))
+        .run();
     assert_eq!(again.text(), "x\n");
     let again = again.tried.arguments(told(json!("**"), json!({}))).run();
-    assert!(again.text().contains("19000 more subjects match: narrow the pattern"));
-    let again = again.tried.arguments(told(json!("s00042"), json!({}))).run();
-    assert!(again.error().message.contains("did you mean"), "{}", again.error().message);
+    assert!(
+        again
+            .text()
+            .contains("19000 more subjects match: narrow the pattern")
+    );
+    let again = again
+        .tried
+        .arguments(told(json!("s00042"), json!({})))
+        .run();
+    assert!(
+        again.error().message.contains("did you mean"),
+        "{}",
+        again.error().message
+    );
 }
 
 /// What the host asks for a system prompt.
 #[test]
 fn a_survey_is_data() {
     on_both(|on| {
-        let told = told(Value::Null, json!({ "survey": true, "most": 9000, "learned": ["script", "errors/*", "secret"], "disabled": ["plain"] }));
+        let told = told(
+            Value::Null,
+            json!({ "survey": true, "most": 9000, "learned": ["script", "errors/*", "secret"], "disabled": ["plain"] }),
+        );
         let done = topic(on).arguments(told).run();
         let answer: Value = serde_json::from_str(done.text()).unwrap();
         let expected = json!({

@@ -10,9 +10,9 @@ mod common;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::{LIMIT, Tried, until};
+use common::{LIMIT, On, Tried, until};
 use jig_proto::{Status, ToolError, ToolState};
-use jig_runtime::Session;
+use jig_runtime::{ComponentSource, Session};
 use serde_json::{Value, json};
 
 fn hostile(arguments: Value) -> Tried {
@@ -64,8 +64,15 @@ fn x43_what_never_ends_is_ended_when_its_time_is_over() {
     ];
     for arguments in others.into_iter().chain(floods) {
         let start = Instant::now();
-        let error = check(hostile(arguments.clone()).limits(within(300)), "ran longer than 300ms");
-        assert!(start.elapsed() < LIMIT / 2, "{arguments}: {:?}", start.elapsed());
+        let error = check(
+            hostile(arguments.clone()).limits(within(300)),
+            "ran longer than 300ms",
+        );
+        assert!(
+            start.elapsed() < LIMIT / 2,
+            "{arguments}: {:?}",
+            start.elapsed()
+        );
         // It says what can be done about it.
         let [denial] = error.denials.as_slice() else {
             panic!("{error:?}");
@@ -100,8 +107,14 @@ fn x44_a_memory_bomb_is_ended_with_a_word_about_the_limit() {
     }
     // The engine's own limit holds where none is set.
     let bomb = hostile(json!({"action": "memory_bomb", "step": 1024}));
-    let error = check(bomb.limits(|limits| limits.tree.memory = None), "MiB of memory");
-    assert!(error.denials.is_empty(), "nothing that can be set would help: {error:?}");
+    let error = check(
+        bomb.limits(|limits| limits.tree.memory = None),
+        "MiB of memory",
+    );
+    assert!(
+        error.denials.is_empty(),
+        "nothing that can be set would help: {error:?}"
+    );
     // The twin, below the limit.
     let done = hostile(json!({"action": "memory_bomb", "step": 1, "pages": 100})).run();
     assert_eq!(done.text(), "100");
@@ -109,18 +122,42 @@ fn x44_a_memory_bomb_is_ended_with_a_word_about_the_limit() {
 
 #[test]
 fn x44_unbounded_recursion_ends_the_guest_and_not_the_process() {
-    check(hostile(json!({"action": "recurse"})), "call stack exhausted");
+    // The stack that a compiler lays out in the memory, and the one of the machine.
+    check(
+        hostile(json!({"action": "recurse"})),
+        "or an exhausted stack",
+    );
+    let text = include_str!("raw/tool.wat")
+        .replace("(; fields ;)", "(func $deep (call $deep) (call $deep))")
+        .replace("(; body ;)", "(call $deep)");
+    let deep = ComponentSource::Bytes(wat::parse_str(text).unwrap().into());
+    check(Tried::of(On::Memory, "raw", deep), "call stack exhausted");
     let done = hostile(json!({"action": "recurse", "depth": 100})).run();
     assert!(done.result.is_ok());
 }
 
 #[test]
 fn a_guest_that_breaks_says_how() {
-    check(hostile(json!({"action": "unreachable"})), "Wasm tool trapped: it gave up");
-    check(hostile(json!({"action": "abort"})), "Wasm tool trapped: it gave up");
-    check(hostile(json!({"action": "out_of_bounds"})), "Wasm tool trapped: ");
-    check(hostile(json!({"action": "exit", "code": 0})), "exited with code 0");
-    check(hostile(json!({"action": "exit", "code": 3})), "exited with code");
+    check(
+        hostile(json!({"action": "unreachable"})),
+        "Wasm tool trapped: it gave up",
+    );
+    check(
+        hostile(json!({"action": "abort"})),
+        "Wasm tool trapped: it gave up",
+    );
+    check(
+        hostile(json!({"action": "out_of_bounds"})),
+        "Wasm tool trapped: ",
+    );
+    check(
+        hostile(json!({"action": "exit", "code": 0})),
+        "exited with code 0",
+    );
+    check(
+        hostile(json!({"action": "exit", "code": 3})),
+        "exited with code",
+    );
 }
 
 #[test]
@@ -130,7 +167,9 @@ fn what_a_guest_prints_is_bounded_and_told() {
     let done = hostile(loud).run();
     assert_eq!(done.text(), (16_u64 << 20).to_string());
     let before = resident();
-    let forever = hostile(json!({"action": "stderr_flood"})).limits(within(500)).run();
+    let forever = hostile(json!({"action": "stderr_flood"}))
+        .limits(within(500))
+        .run();
     let told: usize = forever.error().trace.iter().map(String::len).sum();
     assert!(told < 64 << 10, "{told} bytes");
     let grown = resident().saturating_sub(before);
@@ -167,7 +206,11 @@ fn x43_a_call_can_be_cancelled_in_the_middle_of_anything() {
         let (session, _) = hostile(arguments.clone()).start();
         until(&session, Status::Running);
         thread::sleep(Duration::from_millis(50));
-        assert_eq!(session.state().state.status(), Status::Running, "{arguments}");
+        assert_eq!(
+            session.state().state.status(),
+            Status::Running,
+            "{arguments}"
+        );
         let start = Instant::now();
         session.cancel();
         let message = stopped(&session).message;

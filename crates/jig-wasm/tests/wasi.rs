@@ -4,6 +4,7 @@
     clippy::disallowed_methods,
     reason = "a test makes the files that its tool works with"
 )]
+#![expect(clippy::unwrap_used, reason = "a fixture that fails is a failed test")]
 
 mod common;
 

@@ -87,7 +87,9 @@ fn told(response: &IncomingResponse, skip: Option<u64>) -> Result<String, String
     let stream = body.stream().map_err(|()| "no stream")?;
     let mut skipped = 0;
     if let Some(count) = skip {
-        skipped = stream.blocking_skip(count).map_err(|error| format!("{error:?}"))?;
+        skipped = stream
+            .blocking_skip(count)
+            .map_err(|error| format!("{error:?}"))?;
     }
     let mut bytes = Vec::new();
     loop {

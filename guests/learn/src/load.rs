@@ -116,7 +116,7 @@ pub(crate) fn gather<'s>(
         } else {
             0
         };
-        match subject.read(limit.max(PROBE)) {
+        match subject.read(limit) {
             Err(error) => notes.push(format!("{named} cannot be read: {error}")),
             Ok(Content::Binary(length)) => notes.push(format!(
                 "{named} ({}, {}) is binary and was not loaded",
@@ -245,6 +245,3 @@ const RESERVED: usize = 1024;
 
 /// What the name around a subject takes.
 const AROUND: usize = 64;
-
-/// How much of a file is read at least, to see whether it is text.
-const PROBE: usize = 8192;

@@ -44,9 +44,14 @@ impl Subject {
 
     /// Whether a pattern covers it, in any of its spellings: for patterns that keep subjects away.
     pub(crate) fn is_meant_by(&self, pattern: &Pattern) -> bool {
-        pattern.matches(&self.name)
-            || pattern.matches(&self.path)
-            || pattern.matches(&undotted(&self.path))
+        let dotted = self.path.len() - self.extension().map_or(0, |one| one.len() + 1);
+        let spellings = [
+            &self.name,
+            &self.path,
+            &undotted(&self.path),
+            &self.path[..dotted],
+        ];
+        spellings.iter().any(|name| pattern.matches(name))
     }
 
     /// Whether a pattern asks for it. A hidden one must be named exactly.
@@ -61,32 +66,32 @@ impl Subject {
         Ok(std::fs::metadata(self.place())?.len())
     }
 
-    /// Reads at most about `most` bytes of it, whatever its size, in the form in which it is shown.
+    /// Reads it in the form in which it is shown, but no more than its first `most` bytes, whatever its size.
     pub(crate) fn read(&self, most: usize) -> io::Result<Content> {
         let file = File::open(self.place())?;
         let size = file.metadata()?.len();
         let mut bytes = Vec::new();
         // One byte more tells whether there is more, also if the file grows.
-        let limit = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
-        file.take(limit).read_to_end(&mut bytes)?;
+        let limit = u64::try_from(most.max(PROBED)).unwrap_or(u64::MAX);
+        file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
         if bytes.iter().take(PROBED).any(|byte| *byte == 0) {
             return Ok(Content::Binary(size));
         }
         let is_cut = bytes.len() > most;
         bytes.truncate(most);
         let text = text::decoded(bytes, is_cut);
-        let text = match self.language() {
+        let text = match Language::of(self.extension()) {
             Language::Prose => text,
             Language::Code(language) => text::fenced(&text, &language),
         };
-        let cut = is_cut.then_some(size.max(limit));
+        let cut = is_cut.then_some(size);
         Ok(Content::Text { text, cut })
     }
 
-    fn language(&self) -> Language {
-        let shown = undotted(&self.path);
-        let (_, file) = split(&shown);
-        Language::of(file.rsplit_once('.').map(|(_, extension)| extension))
+    fn extension(&self) -> Option<&str> {
+        let (_, file) = split(&self.path);
+        let file = file.strip_prefix('.').unwrap_or(file);
+        file.rsplit_once('.').map(|(_, extension)| extension)
     }
 
     fn place(&self) -> String {

@@ -55,7 +55,7 @@ pub(crate) fn walk(
             };
             if kind.is_dir() {
                 let is_deep = path.split('/').count() > DEEPEST;
-                if !is_deep && is_entered(&path, wanted, everywhere) {
+                if !is_deep && is_entered(&path, wanted, everywhere) && !is_link(&path) {
                     folders.push(path);
                 }
             } else if kind.is_file() || (kind.is_symlink() && leads_to_file(&path)) {
@@ -77,8 +77,12 @@ fn is_entered(path: &str, wanted: &[Pattern], everywhere: bool) -> bool {
     (everywhere && !is_hidden) || wanted.iter().any(leads)
 }
 
-/// Whether a link leads to a file that may be seen. Links to directories are not followed: they could lead
-/// in a circle.
+/// Whether it is a link. Those to directories are not followed: they could lead in a circle.
+fn is_link(path: &str) -> bool {
+    fs::symlink_metadata(format!("{ROOT}/{path}")).is_ok_and(|found| found.is_symlink())
+}
+
+/// Whether a link leads to a file that may be seen.
 fn leads_to_file(path: &str) -> bool {
     fs::metadata(format!("{ROOT}/{path}")).is_ok_and(|found| found.is_file())
 }

@@ -17,7 +17,7 @@ use super::entry::Look;
 use super::error;
 use super::grant::{Granted, GrantedMove};
 use super::search::Search;
-use super::shape;
+use super::shape::{self, Listed};
 use crate::approvals::ApprovalKey;
 use crate::broker::Inner;
 use crate::cancel::CancelToken;
@@ -162,6 +162,14 @@ impl FsJob {
         }
     }
 
+    /// The entries of the directory of a `fs.list_dir`; `None` if it is something else.
+    pub(crate) fn entries(&self, inner: &Inner) -> Option<Result<Vec<Listed>, ErrorReply>> {
+        match self {
+            Self::List { at, .. } => Some(shape::entries(inner, at)),
+            _ => None,
+        }
+    }
+
     pub(crate) fn run(self, inner: &Arc<Inner>, cancel: &CancelToken) -> Answer {
         match self {
             Self::Read {
@@ -263,7 +271,7 @@ fn replace(inner: &Arc<Inner>, mut job: Replacement) -> Answer {
                 return Ok(Reply::Done(DoneReply { etag }));
             }
             Err(FilesError::Changed { .. }) => {
-                let mut judge = Judge::new(inner, job.method, &job.once);
+                let mut judge = job.at.judge_again(inner, job.method, &job.once);
                 let text = job.at.text().to_owned();
                 match super::change(&mut judge, &text, job.method)? {
                     Some(at) => job.at = at,

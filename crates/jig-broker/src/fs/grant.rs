@@ -1,9 +1,14 @@
 //! Places with the permits for them: nothing else in this crate touches a file.
 
+use std::sync::Arc;
+
 use jig_files::{Kind, Place};
 use jig_policy::{Capability, FileTarget, MoveTarget, Permit};
-use jig_proto::vfs::ErrorReply;
+use jig_proto::ProjectPath;
+use jig_proto::vfs::{ErrorReply, Method};
 
+use crate::approvals::ApprovalKey;
+use crate::broker::Inner;
 use crate::denial::MAX_TARGET;
 use crate::judge::Judge;
 use crate::visible::visible;
@@ -15,6 +20,7 @@ pub(crate) struct Granted {
     place: Place,
     text: String,
     permits: Permits,
+    beneath: Option<Arc<ProjectPath>>,
 }
 
 /// The permits for a place, kept as long as what they allowed is in use.
@@ -29,6 +35,7 @@ impl Granted {
         text: &str,
         wanted: &[Capability],
     ) -> Result<Option<Self>, ErrorReply> {
+        judge.expect_beneath(place.path(), text)?;
         let mut permits = Vec::with_capacity(wanted.len());
         for capability in wanted {
             let target = FileTarget {
@@ -41,12 +48,29 @@ impl Granted {
             place,
             text: text.to_owned(),
             permits: Permits(permits),
+            beneath: judge.beneath().cloned(),
         }))
     }
 
     /// The path as the tool wrote it and the permits, without the handle of the place.
     pub(super) fn into_permits(self) -> (String, Permits) {
         (self.text, self.permits)
+    }
+
+    /// A judge for the same request, because what stands there has changed.
+    pub(super) fn judge_again<'b>(
+        &self,
+        inner: &'b Arc<Inner>,
+        method: Method,
+        once: &'b [ApprovalKey],
+    ) -> Judge<'b> {
+        Judge::new(inner, method, once).with_beneath(self.beneath.clone())
+    }
+
+    /// Whether a canonical path lies where the files of the request may be.
+    pub(super) fn is_beneath(&self, path: &ProjectPath) -> bool {
+        let beneath = self.beneath.as_ref();
+        beneath.is_none_or(|directory| path.starts_with(directory))
     }
 
     /// Where to act.
@@ -84,6 +108,8 @@ impl GrantedMove {
         from_text: &str,
         to_text: &str,
     ) -> Result<Option<Self>, ErrorReply> {
+        judge.expect_beneath(from.path(), from_text)?;
+        judge.expect_beneath(to.path(), to_text)?;
         let target = MoveTarget {
             from: from.resolved().clone(),
             to: to.resolved().clone(),

@@ -107,7 +107,7 @@ impl<'a> Open<'a> {
         };
         let beneath = self.beneath.as_ref();
         if beneath.is_some_and(|directory| !place.path().starts_with(directory)) {
-            return Err(ErrorReply::escape(&*self.path));
+            return Err(ErrorReply::escape(&self.path));
         }
         let mut wanted = Vec::with_capacity(2);
         if self.create && !place.exists() {
@@ -166,7 +166,7 @@ impl OpenJob {
                     return Ok(OpenFile::new(inner, file, &self.open, self.at));
                 }
                 Err(FilesError::Changed { .. }) => {
-                    let mut judge = Judge::new(inner, self.open.method(), &self.once);
+                    let mut judge = self.at.judge_again(inner, self.open.method(), &self.once);
                     match self.open.judge_place(&mut judge)? {
                         Some(at) => self.at = at,
                         // What stands there now is something that nobody has approved.

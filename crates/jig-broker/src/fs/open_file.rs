@@ -8,10 +8,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use bytes::Bytes;
-use jig_files::{FileHandle, FilesError};
+use jig_files::{FileHandle, FilesError, Kind};
 use jig_proto::ProjectPath;
 use jig_proto::vfs::{ErrorKind, ErrorReply};
 
+use super::entry::Look;
 use super::error;
 use super::grant::{Granted, Permits};
 use super::open::Open;
@@ -110,16 +111,18 @@ impl OpenFile {
 
     /// The size in bytes. Also who may only write the file may know it.
     pub fn size(&self) -> Result<u64, ErrorReply> {
-        let size = || {
-            if self.only_read
-                && let Some(scrubber) = self.inner.secrets.scrubber()
-                && let Some(content) = self.clean(&scrubber)?
-            {
-                return Ok(content.len() as u64);
-            }
-            Ok(self.file.state()?.0)
-        };
-        self.told(size())
+        self.state().map(|(size, _)| size)
+    }
+
+    /// What is open: its size and when it was last changed, at this moment.
+    pub fn look(&self) -> Result<Look, ErrorReply> {
+        let (size, modified) = self.state()?;
+        Ok(Look {
+            path: self.path().clone(),
+            kind: Kind::File,
+            size,
+            modified,
+        })
     }
 
     /// When the content was last changed, where that is known.
@@ -135,6 +138,17 @@ impl OpenFile {
     /// Whether both are one file.
     pub fn is_same(&self, other: &Self) -> bool {
         self.file.is_same(&other.file)
+    }
+
+    /// The size as it is read, and the time of the last change.
+    fn state(&self) -> Result<State, ErrorReply> {
+        let (size, modified) = self.told(self.file.state())?;
+        let clean = match self.inner.secrets.scrubber() {
+            Some(scrubber) if self.only_read => self.told(self.clean(&scrubber))?,
+            _ => None,
+        };
+        let size = clean.map_or(size, |content| content.len() as u64);
+        Ok((size, modified))
     }
 
     fn read_clean(

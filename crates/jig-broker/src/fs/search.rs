@@ -44,6 +44,7 @@ pub(super) fn judge_grep(judge: &mut Judge<'_>, grep: &FsGrep<'_>) -> Judgement<
             Ok(place) => place,
             Err(error) => return Err(unlocated(judge, &path, text, Capability::Read, error)),
         };
+        judge.expect_beneath(place.path(), text)?;
         let is_way =
             *place.kind() == Kind::Directory && judge.inner.leads_to_readable(place.path());
         if !is_way {
@@ -57,6 +58,10 @@ pub(super) fn judge_grep(judge: &mut Judge<'_>, grep: &FsGrep<'_>) -> Judgement<
             return Err(ErrorReply::not_found(text));
         }
         query.paths.push(place.path().clone());
+    }
+    // A search of everything is one of all that the request may be about.
+    if let (true, Some(directory)) = (query.paths.is_empty(), judge.beneath()) {
+        query.paths.push(ProjectPath::clone(directory));
     }
     let shown: Vec<&str> = grep.paths.iter().flatten().map(AsRef::as_ref).collect();
     let shown = if shown.is_empty() { vec!["."] } else { shown };

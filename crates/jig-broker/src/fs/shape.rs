@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jig_policy::{Capability, Resolved};
 use jig_proto::ProjectPath;
-use jig_proto::vfs::{Entry, ErrorKind, ErrorReply, ListReply, Payload, Reply};
+use jig_proto::vfs::{Entry, EntryKind, ErrorKind, ErrorReply, ListReply, Payload, Reply};
 
 use super::act::entry_kind;
 use super::grant::Granted;
@@ -21,38 +21,20 @@ pub(crate) fn payload(inner: &Inner, content: Vec<u8>) -> Payload<'static> {
     Payload::of_bytes(content.into_owned())
 }
 
-/// The entries of a directory that the tool may know of.
+/// The entries of a directory that the tool may know of, as a reply.
 pub(super) fn list(
     inner: &Arc<Inner>,
     at: &Granted,
     after: Option<&str>,
     limit: Option<u32>,
 ) -> Result<Reply<'static>, ErrorReply> {
-    let listing = inner.files.list_dir(at.place());
-    let listing = listing.map_err(|error| at.error(&error))?;
-    let here = at.place().path();
     let page = limit.map_or(inner.limits.list_entries, |limit| {
         (limit as usize).clamp(1, inner.limits.list_entries)
     });
     let mut entries = Vec::new();
     let mut next_cursor = None;
-    for entry in listing.entries {
-        if after.is_some_and(|after| entry.name.as_str() <= after) {
-            continue;
-        }
-        let Some(kind) = entry_kind(entry.kind) else {
-            continue;
-        };
-        let path = match entry.leads_to {
-            Some(path) => path,
-            None => match ProjectPath::normalize(&entry.name) {
-                Ok(name) => here.join(&name),
-                Err(_) => continue,
-            },
-        };
-        if !inner.may_read(&path) {
-            continue;
-        }
+    let after_cursor = |name: &str| after.is_none_or(|after| name > after);
+    for entry in known(inner, at, after_cursor)? {
         if entries.len() == page {
             if limit.is_none() && after.is_none() {
                 let what = format!(
@@ -63,20 +45,71 @@ pub(super) fn list(
                     .with_path(at.text())
                     .with_hint("list it in pages, with `limit` and `cursor`"));
             }
-            next_cursor = entries.last().map(|last: &(String, _)| last.0.clone());
+            next_cursor = entries.last().map(|last: &Listed| last.name.clone());
             break;
         }
-        entries.push((entry.name, kind));
+        entries.push(entry);
     }
     let scrub = |text: String| Cow::Owned(inner.secrets.scrub_text(text));
-    let entries = entries.into_iter().map(|(name, kind)| Entry {
-        path: scrub(name),
-        kind,
+    let entries = entries.into_iter().map(|entry| Entry {
+        path: scrub(entry.name),
+        kind: entry.kind,
     });
     Ok(Reply::List(ListReply {
         entries: entries.collect(),
         next_cursor: next_cursor.map(Cow::Owned),
     }))
+}
+
+/// The same, all of them at once.
+pub(super) fn entries(inner: &Inner, at: &Granted) -> Result<Vec<Listed>, ErrorReply> {
+    let known = known(inner, at, |_| true)?;
+    Ok(known
+        .map(|entry| Listed {
+            name: inner.secrets.scrub_text(entry.name),
+            ..entry
+        })
+        .collect())
+}
+
+/// The entries of a directory that the tool may know of: a link is judged by what it leads to.
+fn known<'i>(
+    inner: &'i Inner,
+    at: &'i Granted,
+    wanted: impl Fn(&str) -> bool + 'i,
+) -> Result<impl Iterator<Item = Listed> + 'i, ErrorReply> {
+    let listing = inner.files.list_dir(at.place());
+    let listing = listing.map_err(|error| at.error(&error))?;
+    let here = at.place().path();
+    Ok(listing.entries.into_iter().filter_map(move |entry| {
+        if !wanted(&entry.name) {
+            return None;
+        }
+        let kind = entry_kind(entry.kind)?;
+        let link = entry.leads_to.is_some();
+        let path = match entry.leads_to {
+            Some(path) => path,
+            None => here.join(&ProjectPath::normalize(&entry.name).ok()?),
+        };
+        let known = at.is_beneath(&path) && inner.may_read(&path);
+        known.then_some(Listed {
+            name: entry.name,
+            kind,
+            link,
+        })
+    }))
+}
+
+/// An entry of a directory, as [`Work::entries`](crate::Work::entries) gives it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Listed {
+    /// The name, relative to the directory.
+    pub name: String,
+    /// What it is, or for a link what it leads to.
+    pub kind: EntryKind,
+    /// Whether it is a link.
+    pub link: bool,
 }
 
 impl Inner {

@@ -20,6 +20,8 @@ mod files;
 mod gateway;
 mod http;
 mod open;
+#[cfg(target_os = "linux")]
+mod open_attacks;
 mod process;
 mod server;
 mod stay;

@@ -2,9 +2,9 @@
 
 use jig_broker::{AuditDecision, Broker, Judged, Look, Open, OpenFile, Scope, Unapproved};
 use jig_files::Kind;
-use jig_proto::vfs::{ErrorKind, ErrorReply, Payload, Reply};
+use jig_proto::vfs::{ErrorKind, ErrorReply, FsGrep, FsListDir, Payload, Reply, Request};
 
-use crate::world::{World, ask, both, kind, project, read, write};
+use crate::world::{World, ask, both, delete, kind, project, read, write};
 
 /// An open as letters: read, write, create, exclusive (`x`), truncate.
 fn wanted<'a>(path: &'a str, flags: &str) -> Open<'a> {
@@ -131,6 +131,12 @@ fn it_is_read_and_written_in_place() {
         assert!(file.modified().is_some());
         let other = open(&broker, &wanted("f", "r")).unwrap();
         assert!(file.is_same(&other));
+        let now = file.look().unwrap();
+        assert_eq!(
+            (now.path, now.kind, now.size),
+            (project("f"), Kind::File, 2)
+        );
+        assert_eq!(now.modified, file.modified());
         let error = other.write_at(0, b"x").unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidParams);
         assert_eq!(world.content("f").unwrap(), "hE");
@@ -331,40 +337,113 @@ fn nobody_approved_what_stands_there_now() {
 }
 
 #[test]
-fn x19_a_directory_can_be_set_that_links_do_not_leave() {
+fn x19_a_door_to_a_directory_is_not_left_by_links() {
     both(|world| {
         let world = world
-            .with("docs/a", "a")
-            .with("other/b", "b")
+            .with("docs/a", "needle a")
+            .with("other/b", "needle b")
             .with_link("docs/out", "../other/b")
             .with_link("docs/away", "../other")
             .with_link("docs/in", "a")
-            .allow(".", "rcu");
-        let broker = world.broker();
+            .allow(".", "rcud");
+        let door = world.broker().beneath(&project("docs"));
         let check = |path: &str, flags: &str, expected: Result<&str, ErrorKind>| {
-            let beneath = Open {
-                beneath: Some(project("docs")),
-                ..wanted(path, flags)
-            };
-            let opened = open(&broker, &beneath);
+            let opened = open(&door, &wanted(path, flags));
             let path_of = |file: OpenFile| file.path().to_string();
             let opened = opened.map(path_of).map_err(|error| error.kind());
             assert_eq!(opened, expected.map(str::to_owned), "{path}");
         };
+        let escape = Err(ErrorKind::Escape);
         check("docs/a", "r", Ok("docs/a"));
         check("docs/in", "rw", Ok("docs/a"));
         check("docs/new", "wc", Ok("docs/new"));
-        check("docs/out", "r", Err(ErrorKind::Escape));
-        check("docs/out", "wt", Err(ErrorKind::Escape));
-        check("docs/away/b", "r", Err(ErrorKind::Escape));
-        check("docs/away/new", "wc", Err(ErrorKind::Escape));
-        check("other/b", "r", Err(ErrorKind::Escape));
-        check("docsx", "wc", Err(ErrorKind::Escape));
+        check("docs/out", "r", escape);
+        check("docs/out", "wt", escape);
+        check("docs/away/b", "r", escape);
+        check("docs/away/new", "wc", escape);
+        check("docs/away/b/below", "r", escape);
+        check("other/b", "r", escape);
+        check("other/none/x", "r", escape);
+        check("docsx", "wc", escape);
+        check(".", "r", escape);
+
+        let did = |judged: Judged| perform(judged).map(drop);
+        let escape = Err(ErrorKind::Escape);
+        assert_eq!(did(door.judge(&read("docs/out"))), escape);
+        assert_eq!(did(door.judge(&write("docs/away/new", "x"))), escape);
+        assert_eq!(did(door.judge(&write("docs/fine", "x"))), Ok(()));
+        assert_eq!(did(door.judge(&delete("docs/away/b", false))), escape);
+        assert_eq!(did(door.judge_look("docs/away", true)), escape);
+        assert_eq!(did(door.judge_look("docs/away", false)), Ok(()));
+        assert_eq!(did(door.judge_make_dir("docs/away/d")), escape);
+        assert_eq!(did(door.judge_remove_dir("other")), escape);
+        assert_eq!(did(door.judge_rename("docs/fine", "other/fine")), escape);
+        assert_eq!(did(door.judge_rename("other/b", "docs/b")), escape);
+        assert_eq!(did(door.judge_rename("docs/fine", "docs/moved")), Ok(()));
+        let list = Request::FsListDir(FsListDir::new("docs/away"));
+        assert_eq!(did(door.judge(&list)), escape);
+
+        // A link that leads out is not even told of.
+        let list = Request::FsListDir(FsListDir::new("docs"));
+        let entries = done(door.judge(&list), jig_broker::Work::entries).unwrap();
+        let told: Vec<_> = entries
+            .iter()
+            .map(|entry| (entry.name.as_str(), entry.link))
+            .collect();
+        let expected = [("a", false), ("in", true), ("moved", false), ("new", false)];
+        assert_eq!(told, expected);
+        let everything = done(world.broker().judge(&list), jig_broker::Work::entries).unwrap();
+        assert_eq!(everything.len(), 6);
+        let grep = Request::FsGrep(FsGrep::new("needle"));
+        let Ok(Reply::Grep(found)) = perform(door.judge(&grep)) else {
+            panic!("what is in the directory may be searched");
+        };
+        let paths: Vec<_> = found
+            .matches
+            .iter()
+            .map(|file| file.path.as_ref())
+            .collect();
+        assert_eq!(paths, ["docs/a"]);
         assert_eq!(world.content("other/new"), None);
-        assert_eq!(world.content("other/b").unwrap(), "b");
-        // Without it, the rules decide.
-        assert!(open(&broker, &wanted("docs/out", "r")).is_ok());
+        assert_eq!(world.content("other/b").unwrap(), "needle b");
+        // Elsewhere, and by another door, the rules decide.
+        assert!(open(&world.broker(), &wanted("docs/out", "r")).is_ok());
+        let whole = door.beneath(&project("."));
+        assert!(open(&whole, &wanted("docs/out", "r")).is_ok());
     });
+}
+
+#[test]
+fn x19_what_is_elsewhere_is_not_asked_about_and_an_approval_does_not_lead_there() {
+    let world = World::on_disk()
+        .with("docs/a", "a")
+        .with("other/b", "b")
+        .with_link("docs/out", "../other/b");
+    let door = world.broker().beneath(&project("docs"));
+    let judged = door.judge_open(&wanted("docs/out", "w"));
+    assert!(matches!(judged, Judged::Refused(error) if error.kind() == ErrorKind::Escape));
+    let Judged::Uncovered(inquiry) = door.judge_open(&wanted("docs/a", "wt")) else {
+        panic!("nothing speaks of updating");
+    };
+    let Judged::Uncovered(second) = door.judge_open(&wanted("docs/a", "wt")) else {
+        panic!("nothing speaks of updating");
+    };
+    // While somebody thinks about it, the file becomes a link.
+    let ws = world.outside().join("ws");
+    std::fs::remove_file(ws.join("docs/a")).unwrap();
+    std::os::unix::fs::symlink("../other/b", ws.join("docs/a")).unwrap();
+    let error = done(inquiry.approve(Scope::Once), jig_broker::Work::open).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Escape);
+    // And again between the answer and the act.
+    std::fs::remove_file(ws.join("docs/a")).unwrap();
+    std::fs::write(ws.join("docs/a"), "a").unwrap();
+    let Judged::Ready(work) = second.approve(Scope::Once) else {
+        panic!("it was approved");
+    };
+    std::fs::remove_file(ws.join("docs/a")).unwrap();
+    std::os::unix::fs::symlink("../other/b", ws.join("docs/a")).unwrap();
+    assert_eq!(work.open().unwrap_err().kind(), ErrorKind::Escape);
+    assert_eq!(world.content("other/b").unwrap(), "b");
 }
 
 #[test]

@@ -92,7 +92,11 @@ fn compiled_code_is_kept_apart_from_its_key() {
         Some(("/h/.cache/jig/wasm", "/h/.local/state/jig/wasm.key")),
     );
     check(
-        &[("HOME", "/h"), ("XDG_CACHE_HOME", "/c"), ("XDG_STATE_HOME", "/s")],
+        &[
+            ("HOME", "/h"),
+            ("XDG_CACHE_HOME", "/c"),
+            ("XDG_STATE_HOME", "/s"),
+        ],
         Some(("/c/jig/wasm", "/s/jig/wasm.key")),
     );
 }

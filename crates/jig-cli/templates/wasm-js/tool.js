@@ -13,20 +13,28 @@ export function run(context, name, args, answers) {
     // What a person reads before the tool runs.
     return { tag: "success", val: `count ${path}` };
   }
-  let content;
   try {
-    content = read(path);
+    return { tag: "success", val: `${path}: ${counted(read(path))}` };
   } catch (error) {
-    return failed(`Failed to read \`${path}\`: ${error.payload ?? error}`);
+    // An error of the host is a text that says what was refused and why.
+    return failed(`Failed to read \`${path}\`: ${error.payload ?? error.message ?? error}`);
   }
-  return { tag: "success", val: `${path}: ${counted(content)}` };
 }
 
 function counted(content) {
-  const text = new TextDecoder().decode(content);
+  const text = decoded(content);
   const lines = text.split("\n").length - (text.endsWith("\n") || text === "" ? 1 : 0);
   const words = text.split(/\s+/).filter((word) => word !== "").length;
   return `${lines} lines, ${words} words, ${content.length} bytes`;
+}
+
+// The engine, QuickJS, has no TextDecoder.
+function decoded(content) {
+  let bytes = "";
+  for (let start = 0; start < content.length; start += 8192) {
+    bytes += String.fromCharCode(...content.subarray(start, start + 8192));
+  }
+  return decodeURIComponent(escape(bytes));
 }
 
 function failed(message) {

@@ -14,5 +14,6 @@ mod schema;
 mod show;
 mod stateful;
 mod tools;
+mod topics;
 mod warnings;
 mod workspace;

@@ -150,6 +150,7 @@ fn the_schema_and_the_loader_agree() {
         "notices = [\"stopped\", \"state_waiting\"]",
         "questions.q.remember = true",
         "[tools.'*']\nnotices = [\"waiting\"]",
+        "[kb.topic.a]\nsubjects = \"docs\"\nenable = false\nlearned = [\"a/**\"]\ndisabled = { value = [\"b\"] }",
         "examples = \"one\"",
         "examples = [\"one\", \"two\"]",
         "options = { anything = [1, { goes = true }] }",
@@ -179,6 +180,10 @@ fn the_schema_and_the_loader_agree() {
         check(true, good);
     }
     for bad in [
+        "[kb.topic.a]\nsubjects = \"/docs\"",
+        "[kb.topic.a]\nsubjects = \"docs\"\nlearned = [\"/a\"]",
+        "[kb.topic.a]\nsubjects = \"docs\"\nother = 1",
+        "[kb.topics.a]\nsubjects = \"docs\"",
         "stateful = \"spawn\"",
         "stateful = [\"start\"]",
         "stateful = 1",

@@ -172,7 +172,8 @@ impl TopicKnowledge {
             .collect();
     }
 
-    fn to_json(&self) -> Value {
+    /// The same as data.
+    pub fn to_json(&self) -> Value {
         let learned = self.learned.iter();
         let learned: Vec<Value> = learned
             .map(|one| json!({ "name": one.name, "text": one.text }))

@@ -109,6 +109,11 @@ impl Folder {
     }
 }
 
+/// Whether anything was ever kept.
+pub(super) fn is_there(dirs: &CacheDirs) -> bool {
+    fs::stat(&dirs.code).is_ok() && fs::stat(&dirs.key).is_ok()
+}
+
 /// A directory that belongs to the user, and that others have no more of than `others` leaves them. Those
 /// above it are made if they are missing; whatever they are, a link among them is the user's affair.
 fn own_directory(path: &Path, others: Forbidden) -> io::Result<OwnedFd> {

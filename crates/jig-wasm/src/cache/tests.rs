@@ -91,13 +91,19 @@ fn an_entry_that_is_in_doubt_is_not_there() {
         ("only a part of the seal", |place| {
             fs::write(place.entry(), [0; SEAL - 1]).unwrap();
         }),
-        ("nothing at all", |place| fs::write(place.entry(), b"").unwrap()),
+        ("nothing at all", |place| {
+            fs::write(place.entry(), b"").unwrap()
+        }),
         ("something more", |place| {
             let bytes = fs::read(place.entry()).unwrap();
             fs::write(place.entry(), [&bytes[..], b"x"].concat()).unwrap();
         }),
-        ("others may read it", |place| set_mode(&place.entry(), 0o604)),
-        ("the group may write it", |place| set_mode(&place.entry(), 0o620)),
+        ("others may read it", |place| {
+            set_mode(&place.entry(), 0o604)
+        }),
+        ("the group may write it", |place| {
+            set_mode(&place.entry(), 0o620)
+        }),
         ("a link in its place", |place| {
             let elsewhere = place.folder.path().join("elsewhere");
             fs::rename(place.entry(), &elsewhere).unwrap();
@@ -143,9 +149,15 @@ fn places_that_are_not_the_users_own_are_not_used() {
             fs::rename(place.dirs().code, &elsewhere).unwrap();
             symlink(elsewhere, place.dirs().code).unwrap();
         }),
-        ("the key is open to others", |place| set_mode(&place.dirs().key, 0o644)),
-        ("the key is short", |place| fs::write(place.dirs().key, [1; 31]).unwrap()),
-        ("the key is long", |place| fs::write(place.dirs().key, [1; 33]).unwrap()),
+        ("the key is open to others", |place| {
+            set_mode(&place.dirs().key, 0o644)
+        }),
+        ("the key is short", |place| {
+            fs::write(place.dirs().key, [1; 31]).unwrap()
+        }),
+        ("the key is long", |place| {
+            fs::write(place.dirs().key, [1; 33]).unwrap()
+        }),
         ("the key is a link", |place| {
             let elsewhere = place.folder.path().join("elsewhere");
             fs::rename(place.dirs().key, &elsewhere).unwrap();
@@ -160,7 +172,10 @@ fn places_that_are_not_the_users_own_are_not_used() {
         place.cache().store(&place.identity, b"code").unwrap();
         attack(&place);
         assert_eq!(place.loaded(), None, "{what}");
-        assert!(place.cache().store(&place.identity, b"code").is_err(), "{what}");
+        assert!(
+            place.cache().store(&place.identity, b"code").is_err(),
+            "{what}"
+        );
     }
 }
 
@@ -230,7 +245,10 @@ fn code_of_another_engine_has_another_name() {
     let plain = name(|_| {});
     assert_eq!(plain, name(|_| {}));
     assert_ne!(plain, name(|config| drop(config.epoch_interruption(true))));
-    assert_ne!(plain, name(|config| drop(config.memory_reservation(1 << 20))));
+    assert_ne!(
+        plain,
+        name(|config| drop(config.memory_reservation(1 << 20)))
+    );
     assert_ne!(plain, Identity::description(&component).name());
     let engine = wasmtime::Engine::default();
     assert_ne!(
@@ -282,7 +300,10 @@ fn the_oldest_entries_go_first_and_so_does_what_dead_writers_left() {
     };
     for (index, identity) in names.iter().enumerate() {
         cache.store(identity, &[0; 1000]).unwrap();
-        old(&place.dirs().code.join(identity.name()), 1000 + index as i64);
+        old(
+            &place.dirs().code.join(identity.name()),
+            1000 + index as i64,
+        );
     }
     let left = place.dirs().code.join(".new-dead");
     fs::write(&left, b"x").unwrap();

@@ -23,7 +23,10 @@ fn w061_each_mistake_has_its_words() {
         };
         assert!(matches!(error, ComponentError::Compile(_)));
         let text = error.to_string();
-        assert!(text.starts_with("Failed to compile Wasm component: "), "{text}");
+        assert!(
+            text.starts_with("Failed to compile Wasm component: "),
+            "{text}"
+        );
         assert!(text.contains(expected), "{text}");
     };
     check(b"", "the file is empty");

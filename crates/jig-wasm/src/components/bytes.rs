@@ -82,11 +82,13 @@ impl Stamp {
         };
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         let now = now.unwrap_or(Duration::ZERO);
-        [modified, changed].into_iter().all(|(seconds, nanoseconds)| {
-            let seconds = Duration::from_secs(u64::try_from(*seconds).unwrap_or(0));
-            let nanoseconds = Duration::from_nanos(u64::try_from(*nanoseconds).unwrap_or(0));
-            seconds + nanoseconds + COARSE < now
-        })
+        [modified, changed]
+            .into_iter()
+            .all(|(seconds, nanoseconds)| {
+                let seconds = Duration::from_secs(u64::try_from(*seconds).unwrap_or(0));
+                let nanoseconds = Duration::from_nanos(u64::try_from(*nanoseconds).unwrap_or(0));
+                seconds + nanoseconds + COARSE < now
+            })
     }
 }
 

@@ -91,9 +91,15 @@ fn code_that_was_tampered_with_is_compiled_again() {
         let mut changed = whole.clone();
         changed[index] ^= 0xff;
         poison(&changed);
-        assert_eq!(load(&components(Some(folder.path())), &one).1, Loaded::Compiled);
+        assert_eq!(
+            load(&components(Some(folder.path())), &one).1,
+            Loaded::Compiled
+        );
         poison(&whole[..index]);
-        assert_eq!(load(&components(Some(folder.path())), &one).1, Loaded::Compiled);
+        assert_eq!(
+            load(&components(Some(folder.path())), &one).1,
+            Loaded::Compiled
+        );
     }
     // What was compiled again is whole again.
     assert_eq!(load(&components(Some(folder.path())), &one).1, Loaded::Disk);
@@ -115,7 +121,8 @@ fn the_engine_itself_does_not_notice_changed_code() {
     code[at] ^= 0xff;
     #[expect(unsafe_code, reason = "this is the attack, and nothing of it is run")]
     // SAFETY: the code is loaded, and dropped without being run.
-    let loaded = unsafe { wasmtime::component::Component::deserialize(&components.machine.engine, &code) };
+    let loaded =
+        unsafe { wasmtime::component::Component::deserialize(&components.machine.engine, &code) };
     assert!(loaded.is_ok());
 }
 
@@ -244,7 +251,10 @@ fn what_is_no_file_cannot_be_read() {
     let components = components(None);
     let folder = tempfile::tempdir().unwrap();
     let error = components.get(&of_file(folder.path()), || false).err();
-    assert!(matches!(error, Some(ComponentError::Unreadable { .. })), "{error:?}");
+    assert!(
+        matches!(error, Some(ComponentError::Unreadable { .. })),
+        "{error:?}"
+    );
     // A file of the kernel's says that it is empty, and is not.
     let error = components.get(&of_file(Path::new("/proc/self/cmdline")), || false);
     assert!(matches!(error.err(), Some(ComponentError::Compile(_))));
@@ -254,7 +264,10 @@ fn what_is_no_file_cannot_be_read() {
 fn what_is_remembered_is_bounded() {
     let components = components(None);
     for marker in 0..super::memo::MAX_COMPONENTS + 10 {
-        load(&components, &component(ComponentSource::Bytes(binary(marker))));
+        load(
+            &components,
+            &component(ComponentSource::Bytes(binary(marker))),
+        );
     }
     assert!(components.lock().len() <= super::memo::MAX_COMPONENTS);
     // The first is compiled again.

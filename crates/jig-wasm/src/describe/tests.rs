@@ -31,8 +31,14 @@ fn what_is_no_description_is_refused() {
         assert!(error.to_string().contains(expected), "{error}");
     };
     check(vec![one("", "", "{}")], "a name must have");
-    check(vec![one(&"x".repeat(MAX_NAME + 1), "", "{}")], "a name must have");
-    check(vec![one("a", "", "{}"), one("a", "", "{}")], "`a` is there twice");
+    check(
+        vec![one(&"x".repeat(MAX_NAME + 1), "", "{}")],
+        "a name must have",
+    );
+    check(
+        vec![one("a", "", "{}"), one("a", "", "{}")],
+        "`a` is there twice",
+    );
     check(vec![one("a", "", "[]")], "no JSON object");
     check(vec![one("a", "", "{")], "no JSON");
     check(vec![one("a", "", &"[".repeat(100_000))], "no JSON");

@@ -33,7 +33,10 @@ impl Host for Guest {
 
     fn list_dir(&mut self, path: String) -> Answer<Vec<Entry>> {
         let mut entries = Vec::new();
-        let mut list = FsListDir::new(path);
+        let mut list = FsListDir {
+            limit: Some(PAGE),
+            ..FsListDir::new(path)
+        };
         loop {
             let request = Request::FsListDir(list.clone());
             let page = match self.ask_within(&request)? {
@@ -119,6 +122,9 @@ fn kind(kind: EntryKind) -> Kind {
         _ => Kind::Other,
     }
 }
+
+/// How many entries are asked for at once.
+const PAGE: u32 = 10_000;
 
 /// The most entries of one list. A guest names a directory, and we hold all of it.
 const MAX_ENTRIES: usize = 200_000;

@@ -37,7 +37,9 @@ fn x44_memories_are_counted_together() {
 fn what_could_not_grow_is_given_back() {
     let mut meter = meter(1000);
     assert!(meter.memory_growing(0, 900, None).unwrap());
-    meter.memory_grow_failed(wasmtime::Error::msg("no")).unwrap();
+    meter
+        .memory_grow_failed(wasmtime::Error::msg("no"))
+        .unwrap();
     assert_eq!(meter.memory(), 0);
     assert!(meter.memory_growing(0, 1000, None).unwrap());
 

@@ -65,7 +65,12 @@ fn w014_a_question_of_no_kind_is_an_error_that_names_the_tool() {
         default: None,
     });
     let error = said("tool", asked).unwrap_err();
-    assert!(error.message.starts_with("`tool` asks what cannot be asked"), "{error:?}");
+    assert!(
+        error
+            .message
+            .starts_with("`tool` asks what cannot be asked"),
+        "{error:?}"
+    );
 }
 
 #[test]
@@ -74,7 +79,10 @@ fn no_secret_leaves_by_any_outcome() {
     let done = clean(Ok(Came::Done(Content::text("a s3cret"))), scrub);
     assert_eq!(done.unwrap(), Came::Done(Content::text("a [REDACTED]")));
     let asks = clean(Ok(Came::Asks(Question::yes_no("q", "s3cret?"))), scrub);
-    assert_eq!(asks.unwrap(), Came::Asks(Question::yes_no("q", "[REDACTED]?")));
+    assert_eq!(
+        asks.unwrap(),
+        Came::Asks(Question::yes_no("q", "[REDACTED]?"))
+    );
     let mut error = ToolError::new("s3cret");
     error.trace.push("in s3cret".to_owned());
     let error = clean(Err(error), scrub).unwrap_err();

@@ -1,3 +1,4 @@
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -22,13 +23,33 @@ fn engine() -> Engine {
 
 #[test]
 fn it_sleeps_when_nothing_runs_and_wakes_when_something_does() {
-    let ticker = Ticker::new(&engine()).unwrap();
+    let engine = engine();
+    let ticker = Ticker::new(&engine).unwrap();
     for _ in 0..2 {
         until("it sleeps", || ticker.shared.asleep.load(Ordering::SeqCst));
         let ticking = ticker.tick();
-        until("it is awake", || !ticker.shared.asleep.load(Ordering::SeqCst));
+        until("it is awake", || {
+            !ticker.shared.asleep.load(Ordering::SeqCst)
+        });
         drop(ticking);
     }
+}
+
+#[test]
+fn it_ends_with_the_engine_or_with_itself() {
+    let gone = engine();
+    let ticker = Ticker::new(&gone).unwrap();
+    drop(gone);
+    let _ticking = ticker.tick();
+    until("its thread is gone", || {
+        Arc::strong_count(&ticker.shared) == 1
+    });
+
+    let engine = engine();
+    let ticker = Ticker::new(&engine).unwrap();
+    let shared = Arc::clone(&ticker.shared);
+    drop(ticker);
+    until("its thread is gone", || Arc::strong_count(&shared) == 1);
 }
 
 #[test]
@@ -48,6 +69,6 @@ fn the_epoch_moves_while_something_runs() {
 
 /// `(module (func (export "f") (loop (br 0))))`.
 const SPIN: &[u8] = &[
-    0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, 1, 4, 1, 0x60, 0, 0, 3, 2, 1, 0, 7, 5, 1, 1, 0x66, 0, 0, 10, 9, 1,
-    7, 0, 3, 0x40, 0x0c, 0, 0x0b, 0x0b,
+    0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, 1, 4, 1, 0x60, 0, 0, 3, 2, 1, 0, 7, 5, 1, 1, 0x66, 0, 0, 10,
+    9, 1, 7, 0, 3, 0x40, 0x0c, 0, 0x0b, 0x0b,
 ];

@@ -11,6 +11,7 @@
 )]
 
 use std::fs;
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
@@ -22,7 +23,7 @@ use jig_broker::{
 };
 use jig_files::{DiskFiles, FilesLookup, MemoryFiles, ProjectFiles};
 use jig_policy::{Access, DefaultAccess, Guards, Policy, Workspace};
-use jig_proto::vfs::ToolInput;
+use jig_proto::vfs::{Capabilities, ToolInput};
 use jig_proto::{Action, Context, ProjectPath, Status, ToolError, ToolState};
 use jig_runtime::{
     AskedBy, Component, ComponentSource, Mount, Plan, RunLimits, Runtime as _, Session,
@@ -288,6 +289,7 @@ impl Tried {
             component: Some(self.component()),
             limits: self.limits,
             stateful: self.stateful,
+            offer: OFFER,
             ..Plan::new(self.input.clone(), context, Broker::new(parts))
         }
     }
@@ -458,6 +460,17 @@ pub(crate) static RUNTIME: LazyLock<WasmRuntime> = LazyLock::new(|| {
     });
     WasmRuntime::new(settings).unwrap()
 });
+
+/// What the engine offers every tool.
+const OFFER: Capabilities = Capabilities {
+    concurrency: NonZeroU32::new(32),
+    pending: true,
+    pages: true,
+    ranges: true,
+    etag: true,
+    blobs: true,
+    fd_pass: true,
+};
 
 /// Far longer than anything takes: the machine may be busy.
 pub(crate) const LIMIT: Duration = Duration::from_secs(120);

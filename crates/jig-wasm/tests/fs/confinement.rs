@@ -113,9 +113,16 @@ fn w070_the_library_of_a_guest_finds_no_way_out_either() {
             ],
         );
         // A path that no mount begins is one that the library itself finds no directory for.
-        let absolute = ["/etc/passwd", "/proc/self/environ", "/dev/zero", "/work", "/"];
+        let absolute = [
+            "/etc/passwd",
+            "/proc/self/environ",
+            "/dev/zero",
+            "/work",
+            "/",
+        ];
         for path in absolute {
-            let (answers, _) = crate::answers(hostile(on), &json!([["read", path], ["list", path]]));
+            let (answers, _) =
+                crate::answers(hostile(on), &json!([["read", path], ["list", path]]));
             for answer in answers {
                 assert!(answer.starts_with("error: "), "{path}: {answer}");
             }
@@ -186,5 +193,9 @@ fn names(done: &Done) -> Vec<String> {
     let files = done.tried.files();
     let root = files.locate(&jig_proto::ProjectPath::root()).unwrap();
     let listing = files.list_dir(&root).unwrap();
-    listing.entries.into_iter().map(|entry| entry.name).collect()
+    listing
+        .entries
+        .into_iter()
+        .map(|entry| entry.name)
+        .collect()
 }

@@ -16,7 +16,8 @@ fn act(tried: Tried, arguments: Value) -> Done {
 #[test]
 fn a_hundred_thousand_open_files_end_the_call_and_leave_no_descriptor() {
     for on in On::ALL {
-        let many = |count: u64| json!({"action": "fs_many", "path": "/workspace/a", "count": count});
+        let many =
+            |count: u64| json!({"action": "fs_many", "path": "/workspace/a", "count": count});
         // What is opened once for all calls is opened by this one.
         let done = act(hostile(on).file("a", "x"), many(50));
         assert_eq!(done.text(), "50 files");
@@ -40,7 +41,8 @@ fn a_limit_of_descriptors_holds_for_files() {
             let tried = hostile(on).file("a", "x");
             tried.limits(|limits| limits.tree.descriptors = Some(40))
         };
-        let many = |count: u64| json!({"action": "fs_many", "path": "/workspace/a", "count": count});
+        let many =
+            |count: u64| json!({"action": "fs_many", "path": "/workspace/a", "count": count});
         assert_eq!(act(tried(), many(20)).text(), "20 files");
         let done = act(tried(), many(60));
         let message = &done.error().message;
@@ -156,7 +158,10 @@ fn positions_beyond_everything_do_no_harm() {
         let (answers, done) = crate::raw_answers(tried, &steps);
         assert_eq!(answers[0], "ok");
         for answer in &answers[1..7] {
-            assert!(answer.to_lowercase().contains("error") || answer.contains("Failed"), "{answers:?}");
+            assert!(
+                answer.to_lowercase().contains("error") || answer.contains("Failed"),
+                "{answers:?}"
+            );
         }
         assert_eq!(answers[9], "abc", "{answers:?}");
         assert_eq!(done.read("a").unwrap(), b"abc");
@@ -173,8 +178,14 @@ fn memory_is_no_place_for_a_sparse_bomb() {
         tried,
         &[
             (json!(["open", at, "a", "frw", "a"]), "ok"),
-            (json!(["set_size", "a", 1u64 << 44]), "error: file-too-large"),
-            (json!(["write", "a", "x", 1u64 << 44]), "error: file-too-large"),
+            (
+                json!(["set_size", "a", 1u64 << 44]),
+                "error: file-too-large",
+            ),
+            (
+                json!(["write", "a", "x", 1u64 << 44]),
+                "error: file-too-large",
+            ),
             (json!(["read", "a", 9, 0]), "abc"),
         ],
     );

@@ -135,7 +135,10 @@ fn w020_a_mount_that_is_not_writable_refuses_every_change_without_asking_anybody
                 (json!(["open", inside, "b.md", "fr", "b"]), "ok"),
                 (json!(["write", "b", "x", 0]), "error: bad-descriptor"),
                 (json!(["set_size", "b", 0]), "error: bad-descriptor"),
-                (json!(["stream_write", "b", "x", 0]), "error: bad-descriptor"),
+                (
+                    json!(["stream_write", "b", "x", 0]),
+                    "error: bad-descriptor",
+                ),
                 (json!(["stream_append", "b", "x"]), "error: bad-descriptor"),
             ],
         );
@@ -147,10 +150,10 @@ fn w020_a_mount_that_is_not_writable_refuses_every_change_without_asking_anybody
 #[test]
 fn nothing_is_moved_from_one_mount_to_another() {
     for on in On::ALL {
-        let tried = hostile(on).file("one/a", "a").file("two/b", "b").mounts(vec![
-            mount("/one", "one", true),
-            mount("/two", "two", true),
-        ]);
+        let tried = hostile(on)
+            .file("one/a", "a")
+            .file("two/b", "b")
+            .mounts(vec![mount("/one", "one", true), mount("/two", "two", true)]);
         let done = check_raw(
             tried,
             &[

@@ -27,7 +27,10 @@ fn flags_mean_what_they_mean_everywhere() {
                 (json!(["stream", "r", 1, 99]), "bc"),
                 (json!(["write", "r", "x", 0]), "error: bad-descriptor"),
                 (json!(["set_size", "r", 0]), "error: bad-descriptor"),
-                (json!(["stream_write", "r", "x", 0]), "error: bad-descriptor"),
+                (
+                    json!(["stream_write", "r", "x", 0]),
+                    "error: bad-descriptor",
+                ),
                 (json!(["stream_append", "r", "x"]), "error: bad-descriptor"),
                 (json!(["flags", "r"]), "r"),
                 (json!(["open", AT, "a.txt", "fw", "w"]), "ok"),
@@ -71,7 +74,10 @@ fn creating_and_emptying() {
                 (json!(["open", AT, "a.txt", "fxr", "x"]), "ok"),
                 (json!(["open", AT, "new.txt", "fr", "x"]), "error: no-entry"),
                 (json!(["open", AT, "new.txt", "fw", "x"]), "error: no-entry"),
-                (json!(["open", AT, "new.txt", "ftw", "x"]), "error: no-entry"),
+                (
+                    json!(["open", AT, "new.txt", "ftw", "x"]),
+                    "error: no-entry",
+                ),
                 (json!(["open", AT, "new.txt", "fcr", "x"]), "ok"),
                 (json!(["stat_at", AT, "new.txt", ""]), "file of 0"),
                 (json!(["open", AT, "new2.txt", "fcxrw", "x"]), "ok"),
@@ -81,12 +87,18 @@ fn creating_and_emptying() {
                 // Emptied by somebody who only wants to read.
                 (json!(["open", AT, "new2.txt", "ftr", "x"]), "ok"),
                 (json!(["stat", "x"]), "file of 0"),
-                (json!(["open", AT, "no/such.txt", "fcw", "x"]), "error: no-entry"),
+                (
+                    json!(["open", AT, "no/such.txt", "fcw", "x"]),
+                    "error: no-entry",
+                ),
                 (
                     json!(["open", AT, "a.txt/x", "fcw", "x"]),
                     "error: not-directory",
                 ),
-                (json!(["open", AT, "new3/", "fcw", "x"]), "error: is-directory"),
+                (
+                    json!(["open", AT, "new3/", "fcw", "x"]),
+                    "error: is-directory",
+                ),
                 // For nothing: it can be looked at.
                 (json!(["open", AT, "a.txt", "f", "x"]), "ok"),
                 (json!(["stat", "x"]), "file of 3"),
@@ -116,18 +128,36 @@ fn directories_are_opened_as_such_or_by_whoever_does_not_know() {
                 (json!(["open", AT, ".", "frd", "x"]), "ok"),
                 (json!(["same", "x", AT]), "true"),
                 (json!(["list", AT]), "a.txt dir"),
-                (json!(["open", AT, "a.txt", "frd", "x"]), "error: not-directory"),
-                (json!(["open", AT, "a.txt/", "fr", "x"]), "error: not-directory"),
-                (json!(["open", AT, "a.txt/.", "fr", "x"]), "error: not-directory"),
+                (
+                    json!(["open", AT, "a.txt", "frd", "x"]),
+                    "error: not-directory",
+                ),
+                (
+                    json!(["open", AT, "a.txt/", "fr", "x"]),
+                    "error: not-directory",
+                ),
+                (
+                    json!(["open", AT, "a.txt/.", "fr", "x"]),
+                    "error: not-directory",
+                ),
                 (json!(["open", AT, "none", "frd", "x"]), "error: no-entry"),
                 (json!(["open", AT, "none/", "fr", "x"]), "error: no-entry"),
                 (json!(["open", AT, "dir", "fcd", "x"]), "error: invalid"),
                 (json!(["open", AT, "dir", "fxd", "x"]), "error: invalid"),
                 (json!(["open", AT, "dir", "ftd", "x"]), "error: invalid"),
-                (json!(["open", AT, "dir", "fwd", "x"]), "error: is-directory"),
+                (
+                    json!(["open", AT, "dir", "fwd", "x"]),
+                    "error: is-directory",
+                ),
                 (json!(["open", AT, "dir", "fw", "x"]), "error: is-directory"),
-                (json!(["open", AT, "dir", "frt", "x"]), "error: is-directory"),
-                (json!(["open", AT, "dir", "fcw", "x"]), "error: is-directory"),
+                (
+                    json!(["open", AT, "dir", "frt", "x"]),
+                    "error: is-directory",
+                ),
+                (
+                    json!(["open", AT, "dir", "fcw", "x"]),
+                    "error: is-directory",
+                ),
                 (json!(["read", "d", 9, 0]), "error: is-directory"),
                 (json!(["write", "d", "x", 0]), "error: is-directory"),
                 (json!(["stream", "d", 0, 9]), "error: is-directory"),
@@ -167,13 +197,31 @@ fn names_are_made_moved_and_removed() {
                 (json!(["rename", AT, ".", AT, "x"]), "error: invalid"),
                 (json!(["rename", AT, "made", AT, "."]), "error: invalid"),
                 (json!(["rename", AT, "none", AT, "x"]), "error: no-entry"),
-                (json!(["rename", AT, "a.txt", AT, "no/such"]), "error: no-entry"),
-                (json!(["rename", AT, "a.txt", AT, "dir"]), "error: is-directory"),
-                (json!(["rename", AT, "made", AT, "a.txt"]), "error: not-directory"),
+                (
+                    json!(["rename", AT, "a.txt", AT, "no/such"]),
+                    "error: no-entry",
+                ),
+                (
+                    json!(["rename", AT, "a.txt", AT, "dir"]),
+                    "error: is-directory",
+                ),
+                (
+                    json!(["rename", AT, "made", AT, "a.txt"]),
+                    "error: not-directory",
+                ),
                 (json!(["rename", AT, "made", AT, "dir"]), "error: not-empty"),
-                (json!(["rename", AT, "dir", AT, "dir/sub"]), "error: invalid"),
-                (json!(["rename", AT, "a.txt/", AT, "x"]), "error: not-directory"),
-                (json!(["rename", AT, "a.txt", AT, "x/"]), "error: not-directory"),
+                (
+                    json!(["rename", AT, "dir", AT, "dir/sub"]),
+                    "error: invalid",
+                ),
+                (
+                    json!(["rename", AT, "a.txt/", AT, "x"]),
+                    "error: not-directory",
+                ),
+                (
+                    json!(["rename", AT, "a.txt", AT, "x/"]),
+                    "error: not-directory",
+                ),
                 (json!(["rename", AT, "a.txt", AT, "a.txt"]), "ok"),
                 (json!(["rename", AT, "dir/", AT, "moved/"]), "ok"),
                 (json!(["rename", AT, "moved", AT, "made"]), "ok"),
@@ -201,7 +249,10 @@ fn times_are_told_and_cannot_be_set() {
                 (json!(["open", AT, "a.txt", "frw", "x"]), "ok"),
                 (json!(["set_times", "x", "now"]), "error: unsupported"),
                 (json!(["set_times", "x", "same"]), "ok"),
-                (json!(["set_times_at", AT, "a.txt", "now"]), "error: unsupported"),
+                (
+                    json!(["set_times_at", AT, "a.txt", "now"]),
+                    "error: unsupported",
+                ),
                 (json!(["set_times_at", AT, "a.txt", "same"]), "ok"),
             ],
         );
@@ -261,7 +312,10 @@ fn there_is_one_line_in_the_audit_log_for_each_opening() {
         check(json!([["slice", "a.txt", -1, 9]]), &["fs.read a.txt allow"]);
         check(json!([["append", "a.txt", "x"]]), &["fs.write a.txt allow"]);
         check(json!([["write", "new", "x"]]), &["fs.write new allow"]);
-        check(json!([["open", "a.txt", "rw", "x"]]), &["fs.write a.txt allow"]);
+        check(
+            json!([["open", "a.txt", "rw", "x"]]),
+            &["fs.write a.txt allow"],
+        );
         check(json!([["set_len", "a.txt", 1]]), &["fs.write a.txt allow"]);
         check(json!([["stat", "a.txt"]]), &["fs.metadata a.txt allow"]);
         check(json!([["mkdir", "new"]]), &["fs.mkdir new allow"]);

@@ -101,7 +101,10 @@ fn raced(arena: Arena, arguments: Value) -> (BTreeMap<String, u64>, PathBuf, imp
 #[test]
 fn w025_a_swapped_directory_is_never_read_through() {
     for arena in arenas() {
-        assert!(natively_reads_secret(&arena), "the attack does not work at all");
+        assert!(
+            natively_reads_secret(&arena),
+            "the attack does not work at all"
+        );
         let arguments = json!({
             "action": "fs_race_read", "path": "/workspace/dir/file", "rounds": ROUNDS,
         });
@@ -121,7 +124,10 @@ fn w025_a_swapped_directory_is_never_written_through() {
         });
         let (seen, target, _held) = raced(arena, arguments);
         assert_eq!(fs::read(target.join("file")).unwrap(), b"SECRET");
-        assert!(seen.contains_key("written"), "it was never written: {seen:?}");
+        assert!(
+            seen.contains_key("written"),
+            "it was never written: {seen:?}"
+        );
         assert!(seen.len() > 1, "it was never swapped: {seen:?}");
         assert_eq!(names(&target), ["file", "victim"]);
     }

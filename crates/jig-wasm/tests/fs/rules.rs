@@ -124,7 +124,13 @@ const OPERATIONS: [Operation; 16] = [
     },
     Operation {
         name: "away",
-        step: |at| json!(["rename", format!("{at}/away.txt"), format!("mine-{}", flat(at))]),
+        step: |at| {
+            json!([
+                "rename",
+                format!("{at}/away.txt"),
+                format!("mine-{}", flat(at))
+            ])
+        },
         takes: |policy, at| {
             may_move(
                 policy,
@@ -136,7 +142,13 @@ const OPERATIONS: [Operation; 16] = [
     },
     Operation {
         name: "over",
-        step: |at| json!(["rename", format!("own-{}", flat(at)), format!("{at}/over.txt")]),
+        step: |at| {
+            json!([
+                "rename",
+                format!("own-{}", flat(at)),
+                format!("{at}/over.txt")
+            ])
+        },
         takes: |policy, at| {
             may_move(
                 policy,

@@ -17,7 +17,9 @@ fn compare(steps: &Value) {
             assert_eq!(&answer, natural, "{on:?} {step}");
         }
     }
-    let failed = natural.iter().filter(|answer| answer.starts_with("there is no"));
+    let failed = natural
+        .iter()
+        .filter(|answer| answer.starts_with("there is no"));
     assert_eq!(failed.count(), 0, "{natural:?}");
 }
 

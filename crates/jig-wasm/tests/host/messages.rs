@@ -42,7 +42,10 @@ fn the_protocol_is_spoken_by_messages() {
         json!({"exists": false}),
     );
     check(
-        request("fs.grep", json!({"pattern": "^hello", "paths": ["src", "a.txt"]})),
+        request(
+            "fs.grep",
+            json!({"pattern": "^hello", "paths": ["src", "a.txt"]}),
+        ),
         json!({"matches": [
             {"path": "a.txt", "lines": [
                 {"line_number": 1, "content": "hello", "is_match": true},
@@ -69,8 +72,16 @@ fn what_is_no_request_is_refused() {
         assert!(said.contains(message), "{call}: {said}");
         assert_eq!(done.decisions(), Vec::<String>::new());
     };
-    check(json!(["message", ""]), "invalid_request", "not a JSON object");
-    check(json!(["message", "{"]), "invalid_request", "not a JSON object");
+    check(
+        json!(["message", ""]),
+        "invalid_request",
+        "not a JSON object",
+    );
+    check(
+        json!(["message", "{"]),
+        "invalid_request",
+        "not a JSON object",
+    );
     check(json!(["message", "[]"]), "invalid_request", "list");
     check(
         json!(["message", {"id": 1, "method": "fs.read"}]),
@@ -98,7 +109,11 @@ fn what_is_no_request_is_refused() {
         "goes to `notify`",
     );
     check(
-        json!(["message", request("fs.write", json!({"path": "n", "content": "x"})), "bytes"]),
+        json!([
+            "message",
+            request("fs.write", json!({"path": "n", "content": "x"})),
+            "bytes"
+        ]),
         "invalid_request",
         "no `blob` says so",
     );
@@ -124,7 +139,11 @@ fn content_goes_beside_the_message_once_that_is_agreed() {
         ready(),
         ["message", write(4), "abc"],
         ["message", write(3)],
-        ["long-blob", request("fs.write", json!({"path": "big"})), 16 * 1024 * 1024 + 1],
+        [
+            "long-blob",
+            request("fs.write", json!({"path": "big"})),
+            16 * 1024 * 1024 + 1
+        ],
         ["message", write(3), "abc"],
         ["message", read],
     ]);
@@ -134,7 +153,11 @@ fn content_goes_beside_the_message_once_that_is_agreed() {
     assert!(lines[3].contains("`blob` says 3 bytes"), "{}", lines[3]);
     assert!(lines[4].contains("line_too_long"), "{}", lines[4]);
     assert!(lines[5].contains("\"etag\""), "{}", lines[5]);
-    assert!(lines[6].ends_with(" + \"abc\"") && lines[6].contains("\"blob\":3"), "{}", lines[6]);
+    assert!(
+        lines[6].ends_with(" + \"abc\"") && lines[6].contains("\"blob\":3"),
+        "{}",
+        lines[6]
+    );
     assert_eq!(done.read("new").unwrap(), b"abc");
     assert_eq!(done.read("big"), None);
 }
@@ -143,13 +166,18 @@ fn content_goes_beside_the_message_once_that_is_agreed() {
 #[test]
 fn the_last_word_may_be_a_message() {
     let told = |notification: Value| {
-        let calls = json!([["notify", notification], ["message", request("fs.read", json!({"path": "a.txt"}))]]);
+        let calls = json!([
+            ["notify", notification],
+            ["message", request("fs.read", json!({"path": "a.txt"}))]
+        ]);
         workspace().arguments(json!({ "calls": calls })).run()
     };
-    let done = told(json!({"jsonrpc": "2.0", "method": "result", "params": {"content": [
-        {"type": "text", "text": "one"},
-        {"type": "resource", "resource": {"uri": "file:///x", "text": "two", "mimeType": "text/x-rust"}},
-    ]}}));
+    let done = told(
+        json!({"jsonrpc": "2.0", "method": "result", "params": {"content": [
+            {"type": "text", "text": "one"},
+            {"type": "resource", "resource": {"uri": "file:///x", "text": "two", "mimeType": "text/x-rust"}},
+        ]}}),
+    );
     assert_eq!(done.text(), "one\n```rs\ntwo\n```");
     // Whoever has said it has nothing more to ask.
     assert_eq!(done.decisions(), Vec::<String>::new());
@@ -160,9 +188,16 @@ fn the_last_word_may_be_a_message() {
     assert_eq!((error.message.as_str(), error.transient), ("no", true));
     assert_eq!(error.trace, ["because"]);
     let done = told(json!({"jsonrpc": "2.0", "method": "result", "params": 7}));
-    assert_eq!(done.error().message, "the tool sent a `result` that cannot be read");
+    assert_eq!(
+        done.error().message,
+        "the tool sent a `result` that cannot be read"
+    );
     // What is no notification is passed over.
-    for other in [json!("x"), json!({}), request("fs.delete", json!({"path": "a.txt"}))] {
+    for other in [
+        json!("x"),
+        json!({}),
+        request("fs.delete", json!({"path": "a.txt"})),
+    ] {
         let done = told(other);
         assert_eq!(done.decisions(), ["fs.read a.txt allow"]);
         assert!(done.read("a.txt").is_some());
@@ -175,10 +210,19 @@ fn a_question_waits_and_is_answered() {
         "type": "waiting", "content": "so far",
         "question": {"id": "sure", "text": "Sure?", "answer_type": "boolean"},
     }});
-    let calls = json!([["notify", question], ["wait", "sure"], ["wait", "sure"], ["wait", "other", 1]]);
+    let calls = json!([
+        ["notify", question],
+        ["wait", "sure"],
+        ["wait", "sure"],
+        ["wait", "other", 1]
+    ]);
     let (lines, done) = answers(workspace().answer(true), &calls);
     assert_eq!(lines[1], "true");
-    assert!(lines[2].contains("the question `sure` is not open"), "{}", lines[2]);
+    assert!(
+        lines[2].contains("the question `sure` is not open"),
+        "{}",
+        lines[2]
+    );
     assert!(lines[3].contains("without a limit"), "{}", lines[3]);
     assert_eq!(done.asked.len(), 1);
     assert_eq!(done.asked[0].1, "Sure?");
@@ -199,7 +243,8 @@ fn states_are_shown_and_input_is_taken() {
         let update = session.wait(seen, Some(LIMIT));
         assert!(update.number > seen, "{update:?}");
         seen = update.number;
-        if matches!(&update.state, ToolState::Running { content } if content.to_text() == "at work") {
+        if matches!(&update.state, ToolState::Running { content } if content.to_text() == "at work")
+        {
             break;
         }
     }
@@ -208,7 +253,10 @@ fn states_are_shown_and_input_is_taken() {
     let ToolState::Stopped { result, .. } = update.state else {
         panic!("{update:?}");
     };
-    assert_eq!(result.unwrap().to_text(), "nothing\ntold\n{\"line\":\"go on\"}");
+    assert_eq!(
+        result.unwrap().to_text(),
+        "nothing\ntold\n{\"line\":\"go on\"}"
+    );
 }
 
 /// A guest that waits for input for ever is not in the way of whoever gives the call up.
@@ -237,7 +285,9 @@ fn an_uncovered_request_waits_for_its_answer() {
     let tried = tried().arguments(json!({ "calls": [call] }));
     let (session, _) = tried.start();
     let update = until(&session, Status::Waiting);
-    session.decline(update.number, Unapproved::TimedOut).unwrap();
+    session
+        .decline(update.number, Unapproved::TimedOut)
+        .unwrap();
     let update = until(&session, Status::Stopped);
     let ToolState::Stopped { result, .. } = update.state else {
         panic!("{update:?}");

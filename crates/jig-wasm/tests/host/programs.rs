@@ -31,25 +31,42 @@ fn it_starts_where_the_guest_says() {
     for (cwd, expected) in [
         ("..", "leads out of the workspace"),
         ("/etc", "leads out of the workspace"),
-        ("nothing", "`nothing` does not exist"),
-        ("a.txt", "`a.txt` is not a directory"),
+        ("nothing", "\"nothing\" does not exist"),
+        ("a.txt", "\"a.txt\" is not a directory"),
     ] {
         let (line, _) = answer(workspace(), &json!(["run", "cat", ["b.txt"], cwd]));
-        assert!(line.starts_with("error: ") && line.contains(expected), "{line}");
+        assert!(
+            line.starts_with("error: ") && line.contains(expected),
+            "{line}"
+        );
     }
-    let closed = workspace().rules("commands = { cat = {} }\nfs = [{ path = \"src\", read = false }]");
+    let closed =
+        workspace().rules("commands = { cat = {} }\nfs = [{ path = \"src\", read = false }]");
     let (line, done) = answer(closed, &json!(["run", "cat", ["b.txt"], "src"]));
-    assert!(line.starts_with("error: access denied: read on `src`"), "{line}");
+    assert!(
+        line.starts_with("error: access denied: read on `src`"),
+        "{line}"
+    );
     assert_eq!(done.decisions(), ["process.run src deny"]);
 }
 
 #[test]
 fn w022_no_program_runs_without_a_rule() {
-    for (program, args) in [("ls", json!([])), ("sh", json!(["a.sh"])), ("/bin/cat", json!([]))] {
+    for (program, args) in [
+        ("ls", json!([])),
+        ("sh", json!(["a.sh"])),
+        ("/bin/cat", json!([])),
+    ] {
         let (line, done) = answer(workspace(), &json!(["run", program, args]));
-        assert!(line.starts_with("error: access denied: "), "{program}: {line}");
+        assert!(
+            line.starts_with("error: access denied: "),
+            "{program}: {line}"
+        );
         let decisions = done.decisions();
-        assert!(decisions.iter().all(|line| !line.ends_with("allow")), "{decisions:?}");
+        assert!(
+            decisions.iter().all(|line| !line.ends_with("allow")),
+            "{decisions:?}"
+        );
     }
 }
 

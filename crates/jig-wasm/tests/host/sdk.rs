@@ -24,11 +24,18 @@ fn w017_the_tools_are_told_apart_by_name() {
         assert!(done.text().contains("one\ntwo\n"), "{}", done.text());
         let done = call("fs_grep_files", json!({"pattern": "two"}), workspace(on));
         assert!(done.text().contains("src/b.rs"), "{}", done.text());
-        let done = call("fs_move_file", json!({"from": "a.txt", "to": "c/d.txt"}), workspace(on));
+        let done = call(
+            "fs_move_file",
+            json!({"from": "a.txt", "to": "c/d.txt"}),
+            workspace(on),
+        );
         assert_eq!(done.read("c/d.txt").unwrap(), b"one\ntwo\n");
         let done = call("other", json!({}), workspace(on));
         let message = &done.error().message;
-        assert!(message.starts_with("there is no tool `other` in this component"), "{message}");
+        assert!(
+            message.starts_with("there is no tool `other` in this component"),
+            "{message}"
+        );
     }
 }
 
@@ -36,7 +43,11 @@ fn w017_the_tools_are_told_apart_by_name() {
 #[test]
 fn a_tool_asks_and_goes_on() {
     let change = json!({"path": "a.txt", "patterns": [{"old": "two", "new": "2"}]});
-    let done = call("fs_modify_file", change.clone(), workspace(On::Memory).answer(true));
+    let done = call(
+        "fs_modify_file",
+        change.clone(),
+        workspace(On::Memory).answer(true),
+    );
     assert_eq!(done.asked.len(), 1);
     assert_eq!(done.read("a.txt").unwrap(), b"one\n2\n");
     let done = call("fs_modify_file", change.clone(), workspace(On::Memory));
@@ -61,7 +72,11 @@ fn x42_absolute_paths_are_understood() {
         let inner = json!({"path": "/workspace/src/../a.txt"});
         let done = call("fs_read_file", inner, workspace(on));
         assert!(done.text().contains("one"), "{}", done.text());
-        let done = call("fs_read_file", json!({"path": "/workspaces/a.txt"}), workspace(on));
+        let done = call(
+            "fs_read_file",
+            json!({"path": "/workspaces/a.txt"}),
+            workspace(on),
+        );
         assert!(done.error().message.contains("leads out of the workspace"));
     }
 }

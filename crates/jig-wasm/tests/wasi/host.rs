@@ -46,7 +46,11 @@ fn a_sleeping_guest_ends_when_its_time_is_over() {
         let done = hostile(action, arguments)
             .limits(|limits| limits.time = Some(time))
             .run();
-        assert!(said(&done).contains("ran longer than 200ms"), "{}", said(&done));
+        assert!(
+            said(&done).contains("ran longer than 200ms"),
+            "{}",
+            said(&done)
+        );
     }
 }
 
@@ -64,7 +68,9 @@ fn random_bytes_without_end_end_the_guest_and_not_us() {
         let done = hostile("huge_random", json!({"bytes": bytes})).run();
         assert!(said(&done).contains("random bytes"), "{}", said(&done));
     }
-    hostile("huge_random", json!({"bytes": 1 << 20})).run().text();
+    hostile("huge_random", json!({"bytes": 1 << 20}))
+        .run()
+        .text();
 }
 
 fn environment(tried: Tried) -> Value {
@@ -148,5 +154,9 @@ fn a_guest_that_exits_says_how() {
     }
     // It has given no result, so that it went well is no success.
     let done = hostile("exit", json!({"code": 0})).run();
-    assert!(said(&done).contains("exited with code 0"), "{}", said(&done));
+    assert!(
+        said(&done).contains("exited with code 0"),
+        "{}",
+        said(&done)
+    );
 }

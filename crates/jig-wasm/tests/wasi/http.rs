@@ -80,7 +80,11 @@ fn serve(stream: TcpStream, requests: &Sender<String>) -> Option<()> {
     let (status, location, answer) = match path.as_str() {
         "/missing" => ("404 Not Found", "", "nothing here".to_owned()),
         "/large" => ("200 OK", "", "x".repeat(3 << 20)),
-        "/away" => ("302 Found", "Location: http://192.0.2.1/\r\n", String::new()),
+        "/away" => (
+            "302 Found",
+            "Location: http://192.0.2.1/\r\n",
+            String::new(),
+        ),
         "/round" => ("302 Found", "Location: /round\r\n", String::new()),
         "/echo" => ("200 OK", "", head.clone() + &body),
         _ => ("200 OK", "", format!("hello, {path}")),
@@ -115,7 +119,10 @@ fn a_guest_reaches_what_rules_allow() {
 fn a_status_that_is_no_success_is_an_answer() {
     let server = Server::start();
     let told = told(&server.call(json!({"path": "/missing"})).run());
-    assert_eq!((&told["status"], &told["body"]), (&json!(404), &json!("nothing here")));
+    assert_eq!(
+        (&told["status"], &told["body"]),
+        (&json!(404), &json!("nothing here"))
+    );
 }
 
 #[test]
@@ -131,14 +138,21 @@ fn w022_what_no_rule_allows_is_denied_and_not_sent() {
         assert!(denial.target.contains("127.0.0.1"), "{denial:?}");
         assert!(denial.hint.is_some(), "{denial:?}");
         let decisions = done.decisions();
-        assert!(decisions.iter().all(|line| !line.ends_with("allow")), "{decisions:?}");
+        assert!(
+            decisions.iter().all(|line| !line.ends_with("allow")),
+            "{decisions:?}"
+        );
     };
     denied("", "/");
     denied("net = [{ host = \"example.com\", allow = true }]", "/");
-    denied("net = [{ host = \"127.0.0.1\", port = 1, allow = true }]", "/");
+    denied(
+        "net = [{ host = \"127.0.0.1\", port = 1, allow = true }]",
+        "/",
+    );
     let port = server.port;
-    let narrow =
-        format!("net = [{{ host = \"127.0.0.1\", port = {port}, path_prefix = \"/v1\", allow = true }}]");
+    let narrow = format!(
+        "net = [{{ host = \"127.0.0.1\", port = {port}, path_prefix = \"/v1\", allow = true }}]"
+    );
     denied(&narrow, "/v2");
     denied(&narrow, "/v1/../v2");
     assert_eq!(server.request(), None);
@@ -170,7 +184,9 @@ fn a_body_is_sent_whole_whenever_it_is_written() {
 #[test]
 fn a_request_that_nobody_waits_for_is_sent() {
     let server = Server::start();
-    let done = server.call(json!({"path": "/p", "order": "fire_and_forget"})).run();
+    let done = server
+        .call(json!({"path": "/p", "order": "fire_and_forget"}))
+        .run();
     assert_eq!(done.text(), "sent");
     assert!(server.request().is_some());
 }
@@ -199,7 +215,10 @@ fn what_cannot_be_sent_says_why_and_is_not_sent() {
         "HttpRequestBodySize(Some(5))",
     );
     check(json!({"headers": [["Host", "evil.test"]]}), "Forbidden");
-    check(json!({"headers": [["Transfer-Encoding", "chunked"]]}), "Forbidden");
+    check(
+        json!({"headers": [["Transfer-Encoding", "chunked"]]}),
+        "Forbidden",
+    );
     check(json!({"headers": [["X", "a\r\nHost: b"]]}), "InvalidSyntax");
     assert_eq!(server.request(), None);
 }
@@ -222,11 +241,17 @@ fn headers_are_sent_and_may_name_variables_that_rules_open() {
     let told = told(&tried.variable("API_TOKEN", "hunter22").run());
     let request = server.request().unwrap();
     assert!(request.contains("x-plain: one\r\n"), "{request}");
-    assert!(request.contains("authorization: bearer hunter22\r\n"), "{request}");
+    assert!(
+        request.contains("authorization: bearer hunter22\r\n"),
+        "{request}"
+    );
     assert!(!request.contains("gzip"), "{request}");
     // the server sends it back, and the guest does not see it.
     let body = told["body"].as_str().unwrap();
-    assert!(body.contains("[REDACTED]") && !body.contains("hunter22"), "{body}");
+    assert!(
+        body.contains("[REDACTED]") && !body.contains("hunter22"),
+        "{body}"
+    );
 
     let tried = server.ask("http", arguments).rules(&server.rules());
     let done = tried.variable("API_TOKEN", "hunter22").run();
@@ -249,7 +274,9 @@ fn failures_have_their_codes() {
     drop(gone);
     let rules = format!("net = [{{ host = \"127.0.0.1\", port = {port}, allow = true }}]");
     let authority = format!("127.0.0.1:{port}");
-    let done = hostile("http", json!({"authority": authority})).rules(&rules).run();
+    let done = hostile("http", json!({"authority": authority}))
+        .rules(&rules)
+        .run();
     assert!(said(&done).contains("ConnectionRefused"), "{}", said(&done));
     // `invalid` is no name of anything (RFC 6761).
     let rules = "net = [{ host = \"nowhere.invalid\", scheme = \"http\", allow = true }]";
@@ -303,7 +330,11 @@ fn a_request_that_hangs_ends_with_the_time_of_the_call() {
     let began = Instant::now();
     let time = Duration::from_millis(300);
     let done = tried.limits(|limits| limits.time = Some(time)).run();
-    assert!(said(&done).contains("ran longer than 300ms"), "{}", said(&done));
+    assert!(
+        said(&done).contains("ran longer than 300ms"),
+        "{}",
+        said(&done)
+    );
     assert!(began.elapsed() < HTTP_TIME, "{:?}", began.elapsed());
 }
 
@@ -313,7 +344,11 @@ const HTTP_TIME: Duration = Duration::from_secs(30);
 #[test]
 fn a_large_answer_is_read_in_pieces_and_can_be_skipped() {
     let server = Server::start();
-    let told = told(&server.call(json!({"path": "/large", "skip": u64::MAX})).run());
+    let told = told(
+        &server
+            .call(json!({"path": "/large", "skip": u64::MAX}))
+            .run(),
+    );
     // A skip takes no more at once than a read.
     assert_eq!(told["skipped"], 1 << 20);
     assert_eq!(told["body"].as_str().unwrap().len(), 2 << 20);
@@ -328,12 +363,22 @@ fn a_guest_that_keeps_all_answers_does_not_fill_our_memory() {
         .run();
     // 21 times 3 MiB are less than 64 MiB.
     let said = said(&done);
-    assert!(said.starts_with("21: ") && said.contains("HttpResponseBodySize"), "{said}");
+    assert!(
+        said.starts_with("21: ") && said.contains("HttpResponseBodySize"),
+        "{said}"
+    );
 }
 
 #[test]
 fn nothing_is_written_into_a_finished_body() {
     let server = Server::start();
-    let done = server.ask("http_late_write", json!({})).rules(&server.rules()).run();
-    assert!(said(&done).contains("the body is finished"), "{}", said(&done));
+    let done = server
+        .ask("http_late_write", json!({}))
+        .rules(&server.rules())
+        .run();
+    assert!(
+        said(&done).contains("the body is finished"),
+        "{}",
+        said(&done)
+    );
 }

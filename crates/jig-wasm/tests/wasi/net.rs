@@ -19,7 +19,9 @@ fn w022_sockets_are_refused_whatever_the_rules_say() {
     let address = listener.local_addr().unwrap();
     let check = |action: &str, address: &str, operation: &str, target: &str| {
         for rules in ["", &open_rules(listener.local_addr().unwrap().port())] {
-            let done = hostile(action, json!({"address": address})).rules(rules).run();
+            let done = hostile(action, json!({"address": address}))
+                .rules(rules)
+                .run();
             let error = done.error();
             assert!(
                 error.message.contains("PermissionDenied"),

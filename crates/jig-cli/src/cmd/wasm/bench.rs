@@ -97,7 +97,9 @@ impl Bench<'_> {
         let took = began.elapsed();
         let from = prepared.map_err(|error| file::explained(&error))?.from;
         if from != expected {
-            bail!("the component was {from:?} where it should be {expected:?}: nothing was measured");
+            bail!(
+                "the component was {from:?} where it should be {expected:?}: nothing was measured"
+            );
         }
         Ok(took)
     }
@@ -161,7 +163,8 @@ impl Bench<'_> {
         count: u32,
     ) -> anyhow::Result<Vec<Duration>> {
         for _ in 0..count.min(WARM_UP) {
-            self.call(runtime, plan.clone())?;
+            // One that fails from now on is told of below.
+            let _ = self.call(runtime, plan.clone())?;
         }
         let mut times = Vec::with_capacity(count as usize);
         let mut told = Instant::now();
@@ -273,7 +276,10 @@ fn input(args: &WasmBenchArgs, told: Option<&[Description]>) -> anyhow::Result<T
         let hint = format!("hint: name one with --tool: {}", names.join(", "));
         return Err(anyhow!(hint).context("the component has several tools"));
     }
-    let name = args.tool.as_deref().or(description.map(|one| one.name.as_str()));
+    let name = args
+        .tool
+        .as_deref()
+        .or(description.map(|one| one.name.as_str()));
     let arguments = match &args.input {
         Some(text) => match serde_json::from_str(text) {
             Ok(Json::Object(arguments)) => arguments,
@@ -358,7 +364,10 @@ fn shown(file: &Utf8Path, figures: &Figures) -> String {
     line(
         "instance",
         time(figures.instantiate.median),
-        format!("of every call, to make a fresh instance: {:.0} %", share * 100.0),
+        format!(
+            "of every call, to make a fresh instance: {:.0} %",
+            share * 100.0
+        ),
     );
     line(
         "memory",

@@ -133,14 +133,15 @@ impl Seen<'_> {
     fn head(&self) -> String {
         let (file, size) = (printable(self.file.as_str()), limits::size(self.found.size));
         let mut text = format!("{BOLD}{file}{BOLD:#} {DIM}{size}{DIM:#}\n");
-        let contract = self.contract().map(version).map(printable);
+        let contract = self.contract().map(|one| printable(&version(one)));
         match (&self.problem, contract) {
             (None, Some(contract)) => text.push_str(&format!(
                 "{GREEN}runs{GREEN:#} as a tool of the contract {contract}\n"
             )),
             (None, None) => text.push_str(&format!("{GREEN}runs{GREEN:#} as a tool\n")),
             (Some(problem), _) => {
-                let problem = printable(problem).replace("\nhint: ", &format!("\n{DIM}hint:{DIM:#} "));
+                let problem =
+                    printable(problem).replace("\nhint: ", &format!("\n{DIM}hint:{DIM:#} "));
                 text.push_str(&format!("{RED}would not run:{RED:#} {problem}\n"));
             }
         }

@@ -144,7 +144,8 @@ fn make(dir: &Utf8Path, files: &[(&str, String)]) -> anyhow::Result<()> {
     match std::fs::rename(&draft, dir) {
         Ok(()) => Ok(()),
         Err(error) if is_taken(&error) => {
-            let hint = "hint: choose another name, or another folder with --dir; nothing was changed";
+            let hint =
+                "hint: choose another name, or another folder with --dir; nothing was changed";
             Err(anyhow!(hint).context(format!("there is already something at `{dir}`")))
         }
         Err(error) => Err(anyhow!(error).context(cannot())),
@@ -259,10 +260,47 @@ const MOST_LETTERS: usize = 50;
 
 /// Names that a compiler, a package manager or the project itself uses for something else.
 const TAKEN: [&str; 41] = [
-    "alloc", "app", "as", "async", "await", "break", "component", "const", "continue", "core", "crate", "dyn",
-    "else", "enum", "extern", "fn", "for", "if", "impl", "in", "json", "let", "loop", "match", "mod", "move",
-    "mut", "pub", "ref", "return", "self", "serde", "serde_json", "static", "std", "struct", "super", "test",
-    "use", "wit_bindgen", "wit_world",
+    "alloc",
+    "app",
+    "as",
+    "async",
+    "await",
+    "break",
+    "component",
+    "const",
+    "continue",
+    "core",
+    "crate",
+    "dyn",
+    "else",
+    "enum",
+    "extern",
+    "fn",
+    "for",
+    "if",
+    "impl",
+    "in",
+    "json",
+    "let",
+    "loop",
+    "match",
+    "mod",
+    "move",
+    "mut",
+    "pub",
+    "ref",
+    "return",
+    "self",
+    "serde",
+    "serde_json",
+    "static",
+    "std",
+    "struct",
+    "super",
+    "test",
+    "use",
+    "wit_bindgen",
+    "wit_world",
 ];
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 wit_bindgen::generate!({
     path: "wit",
     world: "component",
+    generate_all,
 });
 
 use exports::jig::tool::describe::{self, Description};

@@ -41,10 +41,6 @@ fn times_are_counted_from_1970() {
         assert_eq!((shown.seconds, shown.nanoseconds), (seconds, nanoseconds));
     };
     check(SystemTime::UNIX_EPOCH, 0, 0);
-    check(
-        SystemTime::UNIX_EPOCH + Duration::new(86_400, 7),
-        86_400,
-        7,
-    );
+    check(SystemTime::UNIX_EPOCH + Duration::new(86_400, 7), 86_400, 7);
     check(SystemTime::UNIX_EPOCH - Duration::from_secs(1), 0, 0);
 }

@@ -2,7 +2,6 @@
 
 use jig_broker::{Broker, Judged, Look, Open, Work};
 use jig_files::Kind;
-use jig_proto::ProjectPath;
 use jig_proto::vfs::{FsDelete, Reply, Request};
 
 use super::code::Failure;
@@ -74,6 +73,8 @@ impl Guest {
             Kind::Directory => Ok(Descriptor::Directory(Directory {
                 path: look.path,
                 mount: base.mount,
+                // Libraries change directories that they have opened without asking for that, as a
+                // descriptor of POSIX can be used. It is never more than the directory above allows.
                 mutable: base.mutable,
             })),
             Kind::Link(_) => Err(ErrorCode::Loop.into()),
@@ -95,11 +96,12 @@ impl Guest {
             read: read || !write,
             write,
             create: wanted.open.contains(OpenFlags::CREATE),
-            exclusive: wanted.open.contains(OpenFlags::CREATE | OpenFlags::EXCLUSIVE),
+            exclusive: wanted
+                .open
+                .contains(OpenFlags::CREATE | OpenFlags::EXCLUSIVE),
             truncate: wanted.open.contains(OpenFlags::TRUNCATE),
             follow: wanted.follow,
             most: self.door.plan().limits.tree.file_size,
-            beneath: self.beneath(base),
             ..Open::new(&*spot.path)
         };
         let opened = self
@@ -232,20 +234,19 @@ impl Guest {
         Ok(done?)
     }
 
-    /// Where everything must be that a directory leads to, also after links.
-    fn beneath(&self, base: &Directory) -> Option<ProjectPath> {
-        let mount = &self.mounts[base.mount].path;
-        (!mount.is_root()).then(|| mount.clone())
-    }
-
-    /// Has something below a directory judged.
-    fn permitted(
+    /// Has something judged that is to be in the mount of a directory: whatever lies elsewhere, once links are
+    /// followed, is refused before any rule or anybody is asked.
+    pub(super) fn permitted(
         &mut self,
         base: &Directory,
         judge: impl FnOnce(&Broker) -> Judged,
     ) -> Result<Work, Failure> {
-        let _ = base;
-        Ok(self.door.permitted(judge)?)
+        let mount = &self.mounts[base.mount].path;
+        if mount.is_root() {
+            return Ok(self.door.permitted(judge)?);
+        }
+        let narrowed = |broker: &Broker| judge(&broker.beneath(mount));
+        Ok(self.door.permitted(narrowed)?)
     }
 }
 

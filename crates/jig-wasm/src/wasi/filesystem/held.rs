@@ -9,7 +9,6 @@ use jig_runtime::Mount;
 use rustix::process::{Resource, getrlimit};
 
 use super::code::Failure;
-use super::entries::Listings;
 use crate::bindings::wasi::filesystem::types::ErrorCode;
 use crate::guest::Guest;
 use crate::limits::Ended;
@@ -116,12 +115,61 @@ impl Deref for Opened {
     }
 }
 
-/// How many files a guest has open, and which directories it reads.
+/// What is known of the files and directories that a guest holds, all together.
 #[derive(Debug, Default)]
 pub(crate) struct OpenFiles {
     /// Each open file has a copy.
     counter: Arc<()>,
-    pub(super) listings: Listings,
+    /// Each listing has a copy.
+    pub(super) listings: Arc<()>,
+    /// What the guest was told last.
+    pub(super) told: Option<Told>,
+}
+
+/// What a guest was told about a path.
+///
+/// Libraries ask for the hash of whatever they look at, as a second question. The hash is that of the canonical
+/// path, which was judged at the first: there is nothing left to be asked.
+#[derive(Debug)]
+pub(super) struct Told {
+    base: ProjectPath,
+    text: String,
+    follow: bool,
+    canonical: ProjectPath,
+}
+
+impl Told {
+    /// A look at a path.
+    pub(super) fn looked(
+        base: ProjectPath,
+        text: String,
+        follow: bool,
+        canonical: ProjectPath,
+    ) -> Self {
+        Self {
+            base,
+            text,
+            follow,
+            canonical,
+        }
+    }
+
+    /// An entry of a directory.
+    pub(super) fn listed(directory: ProjectPath, name: String) -> Self {
+        let own = ProjectPath::normalize(&name).unwrap_or_default();
+        let canonical = directory.join(&own);
+        Self::looked(directory, name, false, canonical)
+    }
+
+    /// Whether it was about this.
+    pub(super) fn is_about(&self, base: &ProjectPath, text: &str, follow: bool) -> bool {
+        self.follow == follow && self.text == text && self.base == *base
+    }
+
+    /// The canonical path.
+    pub(super) fn canonical(&self) -> &ProjectPath {
+        &self.canonical
+    }
 }
 
 impl Guest {

@@ -4,8 +4,9 @@ use wasmtime::component::Resource;
 
 use super::act::Wanted;
 use super::code::{Answer, Failure, answer};
+use super::held::Told;
 use super::path::Spot;
-use super::stat::{hash, stat, stat_of_file};
+use super::stat::{hash, stat};
 use super::streams::{At, MAX_READ, Reader, Writer};
 use super::{Descriptor, Directory, Entries, File};
 use crate::bindings::wasi::filesystem::types::{
@@ -65,7 +66,7 @@ impl Guest {
 
     fn stat_of(&mut self, descriptor: &Resource<Descriptor>) -> Result<DescriptorStat, Failure> {
         match self.table.get(descriptor)? {
-            Descriptor::File(file) => Ok(stat_of_file(file.open.size()?, file.open.modified())),
+            Descriptor::File(file) => Ok(stat(&file.open.look()?)),
             Descriptor::Directory(directory) => {
                 let directory = directory.clone();
                 let spot = Spot::new(&directory.path, ".")?;
@@ -81,10 +82,11 @@ impl Guest {
         path: &str,
     ) -> Result<MetadataHashValue, Failure> {
         let base = self.directory(base)?;
-        let spot = Spot::new(&base.path, path)?;
-        if !follow && self.files.listings.has_just_told(&base.path, path) {
-            return Ok(hash(&spot.path));
+        let told = self.files.told.take();
+        if let Some(told) = told.filter(|told| told.is_about(&base.path, path, follow)) {
+            return Ok(hash(told.canonical().as_str()));
         }
+        let spot = Spot::new(&base.path, path)?;
         let look = self.look(&base, &spot, follow)?;
         Ok(hash(look.path.as_str()))
     }
@@ -226,7 +228,10 @@ impl HostDescriptor for Guest {
         let base = self.directory(&base);
         answer(base.and_then(|base| {
             let spot = Spot::new(&base.path, &path)?;
-            Ok(stat(&self.look(&base, &spot, follow)?))
+            let look = self.look(&base, &spot, follow)?;
+            let stat = stat(&look);
+            self.files.told = Some(Told::looked(base.path, path, follow, look.path));
+            Ok(stat)
         }))
     }
 

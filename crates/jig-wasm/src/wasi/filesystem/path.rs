@@ -28,6 +28,7 @@ impl<'a> Spot<'a> {
             return Err(ErrorCode::NameTooLong);
         }
         let mut normal = true;
+        let mut depth = 0;
         let mut last = "";
         for name in text.split('/') {
             if name.len() > MAX_NAME {
@@ -37,20 +38,21 @@ impl<'a> Spot<'a> {
                 return Err(ErrorCode::IllegalByteSequence);
             }
             normal &= !matches!(name, "" | "." | "..");
+            depth += 1;
             last = name;
         }
         if text.starts_with('/') {
             return Err(ErrorCode::NotPermitted);
         }
         // What nearly every path is: nothing has to be copied.
-        if normal && base.is_root() {
+        if normal && base.is_root() && depth <= MAX_DEPTH {
             return Ok(Self {
                 path: Cow::Borrowed(text),
                 directory: false,
             });
         }
         let path = fold(base, text)?;
-        if path.len() > MAX_PATH {
+        if path.len() > MAX_PATH || path.matches('/').count() >= MAX_DEPTH {
             return Err(ErrorCode::NameTooLong);
         }
         Ok(Self {
@@ -106,9 +108,12 @@ pub(super) fn stays_inside(mount: &ProjectPath, link: &ProjectPath, target: &str
     true
 }
 
-/// The longest path, in bytes, with that of the directory that it is relative to. A guest that makes
-/// directories in directories, each by the one before, would otherwise have us keep and walk paths without end.
+/// The longest path, in bytes, with that of the directory that it is relative to.
 const MAX_PATH: usize = 4096;
+
+/// The most directories in directories. A guest that makes them, each by way of the one before, would otherwise
+/// have us walk ever longer paths.
+const MAX_DEPTH: usize = 256;
 
 /// The longest name, in bytes, as nearly every disk has it.
 const MAX_NAME: usize = 255;

@@ -6,9 +6,7 @@ use jig_broker::Look;
 use jig_files::Kind;
 
 use crate::bindings::wasi::clocks::wall_clock::Datetime;
-use crate::bindings::wasi::filesystem::types::{
-    DescriptorStat, DescriptorType, MetadataHashValue,
-};
+use crate::bindings::wasi::filesystem::types::{DescriptorStat, DescriptorType, MetadataHashValue};
 
 /// What is known, as a guest is told.
 ///
@@ -24,18 +22,6 @@ pub(super) fn stat(look: &Look) -> DescriptorStat {
         },
         data_access_timestamp: None,
         data_modification_timestamp: look.modified.and_then(datetime),
-        status_change_timestamp: None,
-    }
-}
-
-/// What is known of an open file.
-pub(super) fn stat_of_file(size: u64, modified: Option<SystemTime>) -> DescriptorStat {
-    DescriptorStat {
-        type_: DescriptorType::RegularFile,
-        link_count: 1,
-        size,
-        data_access_timestamp: None,
-        data_modification_timestamp: modified.and_then(datetime),
         status_change_timestamp: None,
     }
 }
@@ -56,7 +42,10 @@ pub(super) fn kind(kind: &Kind) -> DescriptorType {
 /// the file; a file that takes another's name takes its number.
 pub(super) fn hash(path: &str) -> MetadataHashValue {
     let hash = blake3::hash(path.as_bytes());
-    let (lower, rest) = hash.as_bytes().split_first_chunk().unwrap_or((&[0; 8], &[]));
+    let (lower, rest) = hash
+        .as_bytes()
+        .split_first_chunk()
+        .unwrap_or((&[0; 8], &[]));
     let upper = rest.first_chunk().unwrap_or(&[0; 8]);
     MetadataHashValue {
         lower: u64::from_le_bytes(*lower),

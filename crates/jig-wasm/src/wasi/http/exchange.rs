@@ -155,10 +155,6 @@ impl Exchange {
     }
 
     /// The answer, once: `None` if there is none yet, an error if it was taken.
-    #[expect(
-        clippy::type_complexity,
-        reason = "it is what the interface says of a future"
-    )]
     pub(super) fn take_answer(&self) -> Option<Result<Result<Answer, ErrorCode>, ()>> {
         self.is_answered
             .load(Ordering::Relaxed)

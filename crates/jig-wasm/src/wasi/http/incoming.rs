@@ -116,7 +116,10 @@ impl HostIncomingBody for Guest {
         }
     }
 
-    fn finish(&mut self, body: Resource<IncomingBody>) -> wasmtime::Result<Resource<FutureTrailers>> {
+    fn finish(
+        &mut self,
+        body: Resource<IncomingBody>,
+    ) -> wasmtime::Result<Resource<FutureTrailers>> {
         self.table.delete(body)?;
         self.hold(FutureTrailers::default())
     }

@@ -2,7 +2,10 @@ use super::figures::{noise, ratio, time};
 use super::*;
 
 fn micros(times: &[u64]) -> Vec<Duration> {
-    times.iter().map(|time| Duration::from_micros(*time)).collect()
+    times
+        .iter()
+        .map(|time| Duration::from_micros(*time))
+        .collect()
 }
 
 #[test]
@@ -66,7 +69,11 @@ fn arguments_have_their_types() {
     check(&["path=1"], Some(&described), json!({ "path": "1" }));
     check(&["path=a=b"], None, json!({ "path": "a=b" }));
     check(&["names=1"], Some(&described), json!({ "names": ["1"] }));
-    check(&["names=1", "names=2"], Some(&described), json!({ "names": ["1", "2"] }));
+    check(
+        &["names=1", "names=2"],
+        Some(&described),
+        json!({ "names": ["1", "2"] }),
+    );
     check(&["x=1", "x=2"], None, json!({ "x": [1, 2] }));
     check(&["count=3"], Some(&described), json!({ "count": 3 }));
     assert!(arguments(&["path".to_owned()], None).is_err());

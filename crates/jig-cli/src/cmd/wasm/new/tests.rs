@@ -55,7 +55,10 @@ fn templates_are_whole() {
         let paths: Vec<&str> = template.files.iter().map(|(path, _)| *path).collect();
         for (path, text) in template.files {
             let text = name.put_into(text);
-            assert!(!text.contains("my-tool") && !text.contains("my_tool"), "{path}");
+            assert!(
+                !text.contains("my-tool") && !text.contains("my_tool"),
+                "{path}"
+            );
             assert!(text.ends_with('\n'), "{path}");
         }
         assert!(paths.contains(&template.main), "{paths:?}");
@@ -105,7 +108,10 @@ fn nothing_is_overwritten() {
     std::fs::write(root.join("file"), "mine").unwrap();
     for taken in ["fresh", "file"] {
         let error = make(&root.join(taken), &files).unwrap_err();
-        assert!(format!("{error}").contains("already something"), "{error:#}");
+        assert!(
+            format!("{error}").contains("already something"),
+            "{error:#}"
+        );
     }
     assert_eq!(
         std::fs::read_to_string(root.join("fresh/c.txt")).unwrap(),
@@ -115,5 +121,9 @@ fn nothing_is_overwritten() {
     std::fs::create_dir(root.join("empty")).unwrap();
     make(&root.join("empty"), &files).unwrap();
     make(&root.join("deep/er/one"), &files).unwrap();
-    assert_eq!(names(), ["deep", "empty", "file", "fresh"], "nothing is left over");
+    assert_eq!(
+        names(),
+        ["deep", "empty", "file", "fresh"],
+        "nothing is left over"
+    );
 }

@@ -95,12 +95,20 @@ fn whole_lines_are_shown_to_whoever_traces() {
         assert_eq!(*seen.0.lock().unwrap(), expected);
     };
     check(None, &[(OUT, "a\nb"), (OUT, "c\n")], &["a", "bc"]);
-    check(None, &[(OUT, "a"), (ERR, "b\n"), (OUT, "c\n")], &["b", "ac"]);
+    check(
+        None,
+        &[(OUT, "a"), (ERR, "b\n"), (OUT, "c\n")],
+        &["b", "ac"],
+    );
     check(None, &[(ERR, "open")], &["open"]);
     check(
         Some(3),
         &[(OUT, "a\nbc\nd\n"), (OUT, "e\n")],
-        &["a", "b", "[it printed more than 3 bytes: the rest is left out]"],
+        &[
+            "a",
+            "b",
+            "[it printed more than 3 bytes: the rest is left out]",
+        ],
     );
     let long = "y".repeat(LINE + 2);
     check(None, &[(OUT, &long)], &[&long[..LINE], "yy"]);

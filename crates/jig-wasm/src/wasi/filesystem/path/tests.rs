@@ -1,6 +1,6 @@
 use jig_proto::ProjectPath;
 
-use super::{MAX_NAME, MAX_PATH, Spot, stays_inside};
+use super::{MAX_DEPTH, MAX_NAME, MAX_PATH, Spot, stays_inside};
 use crate::bindings::wasi::filesystem::types::ErrorCode;
 
 fn path(text: &str) -> ProjectPath {
@@ -69,11 +69,18 @@ fn paths_and_names_have_a_longest() {
     check("", &name, None);
     check("", &format!("{name}n"), Some(ErrorCode::NameTooLong));
     check("", &format!("a/{name}n/../b"), Some(ErrorCode::NameTooLong));
-    let long = "d/".repeat(MAX_PATH / 2);
+    let long = format!("{}/", "d".repeat(63)).repeat(MAX_PATH / 64);
     check("", &long, None);
     check("", &format!("{long}d"), Some(ErrorCode::NameTooLong));
     check(&long, ".", None);
     check(&long, "d", Some(ErrorCode::NameTooLong));
+    let deep = vec!["d"; MAX_DEPTH].join("/");
+    check("", &deep, None);
+    check("", &format!("{deep}/"), None);
+    check("", &format!("{deep}/d"), Some(ErrorCode::NameTooLong));
+    check("", &format!("{deep}/../e"), None);
+    check(&deep, ".", None);
+    check(&deep, "d", Some(ErrorCode::NameTooLong));
 }
 
 #[test]

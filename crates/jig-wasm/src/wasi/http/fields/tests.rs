@@ -105,5 +105,10 @@ fn there_is_an_end_to_them() {
     });
     assert!(ended, "a thousand times a megabyte is kept");
     kept.clear();
-    assert!(Fields::new(&budget).unwrap().append("x".to_owned(), large).is_ok());
+    assert!(
+        Fields::new(&budget)
+            .unwrap()
+            .append("x".to_owned(), large)
+            .is_ok()
+    );
 }

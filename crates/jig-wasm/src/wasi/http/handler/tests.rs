@@ -1,7 +1,7 @@
 use jig_proto::vfs::Method as VfsMethod;
 
-use super::super::held::Budget;
 use super::super::Fields;
+use super::super::held::Budget;
 use super::*;
 
 fn request() -> OutgoingRequest {
@@ -64,10 +64,18 @@ fn headers_that_the_broker_sets_are_left_out() {
     let mut request = request();
     for name in ["Accept", "Accept-Encoding", "Content-Length", "X"] {
         let value = b"1".to_vec();
-        request.headers.append(name.to_owned(), value).unwrap().unwrap();
+        request
+            .headers
+            .append(name.to_owned(), value)
+            .unwrap()
+            .unwrap();
     }
     let prepared = prepare(&request).unwrap();
-    let names: Vec<&str> = prepared.headers.iter().map(|one| one.name.as_ref()).collect();
+    let names: Vec<&str> = prepared
+        .headers
+        .iter()
+        .map(|one| one.name.as_ref())
+        .collect();
     assert_eq!(names, ["Accept", "X"]);
 }
 
@@ -81,7 +89,10 @@ fn every_failure_has_a_code() {
         let message = format!("the request to `x` failed: {why}");
         ErrorReply::new(ErrorKind::Internal, message).with_retryable(true)
     };
-    check(ErrorReply::denied_by_rule("no", "rule"), "HttpRequestDenied");
+    check(
+        ErrorReply::denied_by_rule("no", "rule"),
+        "HttpRequestDenied",
+    );
     check(ErrorReply::uncovered("no"), "HttpRequestDenied");
     check(ErrorReply::approval_denied("no"), "HttpRequestDenied");
     check(ErrorReply::timeout("the request"), "HttpResponseTimeout");
