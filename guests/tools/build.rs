@@ -40,7 +40,9 @@ fn object(parameters: &Value) -> Value {
     let parameters = parameters.as_object().cloned().unwrap_or_default();
     let required = parameters.iter().filter(|(_, one)| one["required"] == true);
     let required: Vec<&String> = required.map(|(name, _)| name).collect();
-    let properties = parameters.iter().map(|(name, one)| (name.clone(), schema(one)));
+    let properties = parameters
+        .iter()
+        .map(|(name, one)| (name.clone(), schema(one)));
     let properties: Map<String, Value> = properties.collect();
     let mut object = json!({ "type": "object", "properties": properties });
     if !required.is_empty() {
@@ -64,11 +66,11 @@ fn schema(parameter: &Value) -> Value {
     if let Some(items) = parameter.get("items") {
         schema.insert("items".to_owned(), self::schema(items));
     }
-    if let Some(properties) = parameter.get("properties") {
-        if let Value::Object(object) = object(properties) {
-            for (key, value) in object {
-                schema.entry(key).or_insert(value);
-            }
+    if let Some(properties) = parameter.get("properties")
+        && let Value::Object(object) = object(properties)
+    {
+        for (key, value) in object {
+            schema.entry(key).or_insert(value);
         }
     }
     Value::Object(schema)

@@ -79,6 +79,17 @@ pub(crate) fn node(folder: &Path, package: &str, lock: &str) -> Result<PathBuf, 
     std::fs::create_dir_all(folder).map_err(failed)?;
     write(&folder.join("package.json"), package)?;
     write(&folder.join("package-lock.json"), lock)?;
+    // Asked first, because `npm install` would try in vain for each of hundreds of packages.
+    let mut look = Command::new("npm");
+    look.args(["view", "npm", "name", "--fetch-retries", "1"])
+        .args([
+            "--fetch-timeout",
+            "20000",
+            "--fetch-retry-mintimeout",
+            "1000",
+        ])
+        .current_dir(folder);
+    install("npm view", &mut look)?;
     let mut command = Command::new("npm");
     command
         .args(["install", "--ignore-scripts", "--no-audit", "--no-fund"])

@@ -22,7 +22,7 @@ wasmtime::component::bindgen!({
     world: "jp:tool/tool",
 });
 
-use jp::tool::types::{Action, Context, Outcome};
+use jp::tool::types;
 
 fn main() -> Result<()> {
     let mut words = std::env::args().skip(1);
@@ -52,7 +52,7 @@ struct Floor {
     engine: Engine,
     tool: ToolPre<Guest>,
     folder: String,
-    context: Context,
+    context: types::Context,
 }
 
 struct Guest {
@@ -70,7 +70,7 @@ impl WasiView for Guest {
     }
 }
 
-impl jp::tool::types::Host for Guest {}
+impl types::Host for Guest {}
 
 impl Floor {
     fn new(component: &str, folder: String) -> Result<Self> {
@@ -78,7 +78,7 @@ impl Floor {
         let component = Component::from_file(&engine, component)?;
         let mut linker = Linker::<Guest>::new(&engine);
         wasmtime_wasi::p2::add_to_linker_sync(&mut linker)?;
-        jp::tool::types::add_to_linker::<_, HasSelf<_>>(&mut linker, |guest| guest)?;
+        types::add_to_linker::<_, HasSelf<_>>(&mut linker, |guest| guest)?;
         let pre: InstancePre<Guest> = linker.instantiate_pre(&component)?;
         let ticking = engine.clone();
         std::thread::spawn(move || {
@@ -91,9 +91,9 @@ impl Floor {
             engine,
             tool: ToolPre::new(pre)?,
             folder,
-            context: Context {
+            context: types::Context {
                 root: "/workspace".to_owned(),
-                action: Action::Run,
+                action: types::Action::Run,
             },
         })
     }
@@ -104,7 +104,7 @@ impl Floor {
             let mut store = self.store()?;
             let tool = self.tool.instantiate(&mut store)?;
             let outcome = tool.call_run(&mut store, &self.context, "tool", arguments, "{}")?;
-            if let Outcome::Error(error) = outcome {
+            if let types::Outcome::Error(error) = outcome {
                 return Err(Error::msg(error.message));
             }
         }

@@ -22,17 +22,28 @@ impl Broker {
     /// The variables of the host that rules let the tool read, in the order of their names.
     ///
     /// That is all the environment that a guest has: the small set that confined programs get besides speaks
-    /// of directories which a guest does not see.
-    pub fn allowed_variables(&self) -> Vec<(String, String)> {
+    /// of directories which a guest does not see. Their values are for its use and not for transcripts: from
+    /// now on they are [`secrets`](Self::secrets), except for those that are the same for every program.
+    pub fn give_variables(&self) -> Vec<(String, String)> {
         let policy = &self.inner.policy;
         let variables = self.inner.env.iter().filter(|(name, value)| {
             policy.decide_env(EnvUse::Read, name).is_allowed() && !value.contains('\0')
         });
-        let mut variables: Vec<(String, String)> = variables
-            .map(|(name, value)| (name.to_owned(), value.to_owned()))
-            .collect();
-        variables.sort_unstable();
-        variables
+        let mut given: Vec<(String, String)> = Vec::new();
+        for (name, value) in variables {
+            self.given(name, value);
+            given.push((name.to_owned(), value.to_owned()));
+        }
+        given.sort_unstable();
+        given
+    }
+
+    /// Says that the tool was given a variable of the host: its value is a secret from now on, unless every
+    /// program has such a variable.
+    pub fn given(&self, name: &str, value: &str) {
+        if !ORDINARY.contains(&name) {
+            self.inner.secrets.remember(value);
+        }
     }
 
     /// Notes that a guest was refused a socket or the look-up of a name, for the audit log and for the error
@@ -67,3 +78,6 @@ impl Broker {
 /// Why, and what to do instead.
 const NO_SOCKETS: &str = "a Wasm tool has no sockets; it reaches servers with `jp:host/http` or `wasi:http`, \
                           as far as `access.net` allows it";
+
+/// Variables that every program has, and that are no secret, also where a broad rule grants them.
+const ORDINARY: [&str; 5] = ["PATH", "HOME", "USER", "LANG", "TERM"];

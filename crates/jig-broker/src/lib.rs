@@ -44,6 +44,11 @@
 //! the host, no error number, no secret. This crate knows no transport and reads no configuration;
 //! the variables that rules decide about are handed in as [`HostEnv`].
 //!
+//! A runtime that hosts foreign code asks for more than the protocol has: [`Broker::judge_open`] opens a file
+//! that is then read and written in parts ([`OpenFile`]), [`Broker::judge_look`] tells what stands at a path,
+//! and [`Broker::beneath`] is the same door to one directory. They are judged, asked about and written down
+//! as the requests that they stand for.
+//!
 //! A program can also stay: `process.start` is judged as `process.run` is, and what follows is input and
 //! output of a program that was allowed. None outlives its broker ([`Broker::end_processes`]).
 //!
@@ -54,7 +59,8 @@
 //! profile of the sandbox and an environment, for the tool's own program and for those that it has run.
 //!
 //! What it does not promise: a file that is replaced between the check of `if_match` and the removal
-//! of `fs.delete` is removed; a program of the workspace is found again by its path when it starts;
+//! of `fs.delete` is removed; a file that was opened may be written by whoever opened it also after it was moved
+//! to where that would be denied; a program of the workspace is found again by its path when it starts;
 //! scrubbing does not hold against a program that is given a value and changes it.
 
 mod approvals;

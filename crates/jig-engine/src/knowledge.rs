@@ -69,7 +69,7 @@ pub(crate) fn prepare(
     Ok(mount(topic))
 }
 
-/// The topic of that name or, whatever the case of its letters, of that title.
+/// The topic of that name or, whatever the case of its letters, of that title or name.
 ///
 /// # Errors
 ///
@@ -78,11 +78,13 @@ pub(crate) fn find<'c>(config: &'c Config, asked: &str) -> Result<&'c Topic, Kno
     let asked = asked.trim();
     let by_name = config.topics.get(asked).filter(|topic| topic.enable);
     let folded = asked.to_lowercase();
-    let by_title = || {
+    let called = |name: fn(&Topic) -> &str| {
         let mut topics = config.enabled_topics();
-        topics.find(|topic| topic.title().to_lowercase() == folded)
+        topics.find(|topic| name(topic).to_lowercase() == folded)
     };
-    by_name.or_else(by_title).ok_or_else(|| {
+    let by_name = by_name.or_else(|| called(Topic::title));
+    let by_name = by_name.or_else(|| called(|topic| &topic.id));
+    by_name.ok_or_else(|| {
         let topics: Vec<&Topic> = config.enabled_topics().collect();
         if topics.is_empty() {
             return KnowledgeError::NoTopics;
@@ -167,7 +169,7 @@ pub enum KnowledgeError {
     )]
     NoTopics,
     /// There are topics, and this is none of them.
-    #[error("there is no topic `{asked}`{}; the topics are {}", did_you_mean(.meant), .topics.join(", "))]
+    #[error("there is no topic `{asked}`; the topics are {}{}", .topics.join(", "), did_you_mean(.meant))]
     UnknownTopic {
         /// What was asked for.
         asked: String,
@@ -186,7 +188,7 @@ pub enum KnowledgeError {
 fn did_you_mean(meant: &Option<String>) -> String {
     let meant = meant
         .as_ref()
-        .map(|meant| format!(": did you mean `{meant}`?"));
+        .map(|meant| format!("\nhint: did you mean `{meant}`?"));
     meant.unwrap_or_default()
 }
 

@@ -105,7 +105,11 @@ impl Engine {
         {
             let most = self.most(tool);
             let mount = crate::knowledge::prepare(&self.config, &mut call.arguments, most);
-            let mount = mount.map_err(|error| CallError::Knowledge(error.to_string()))?;
+            let mut mount = mount.map_err(|error| CallError::Knowledge(error.to_string()))?;
+            // What a component reaches must lie below its mount after all links, so the mount must too.
+            if let Ok(place) = self.files.locate(&mount.path) {
+                mount.path = place.path().clone();
+            }
             component.mounts.push(mount);
         }
         Ok(component)

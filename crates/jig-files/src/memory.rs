@@ -10,6 +10,7 @@ mod tree;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
+use std::time::SystemTime;
 
 use bytes::Bytes;
 use camino::{Utf8Path, Utf8PathBuf};
@@ -39,6 +40,7 @@ use tree::{Body, Branch, Trunk};
 pub struct MemoryFiles {
     number: u64,
     root: Utf8PathBuf,
+    started: SystemTime,
     shared: Arc<Shared>,
 }
 
@@ -65,6 +67,7 @@ impl MemoryFiles {
         Self {
             number: NEXT.fetch_add(1, Ordering::Relaxed),
             root: root.into(),
+            started: SystemTime::now(),
             shared: Arc::default(),
         }
     }
@@ -118,12 +121,12 @@ impl MemoryFiles {
             return Place::new(self.number, resolved, kind, Held::Nothing);
         };
         let Body::File { cell, executable } = &node.body else {
-            return Place::new(
-                self.number,
-                resolved,
-                kind,
-                Held::Memory(node, Bytes::new()),
-            );
+            let since = match resolved.path().is_root() {
+                true => self.started,
+                false => node.since,
+            };
+            let held = Held::Memory(node, Bytes::new());
+            return Place::new(self.number, resolved, kind, held).with_modified(Some(since));
         };
         let ((content, modified), executable) = (cell.now(), *executable);
         let size = content.len() as u64;

@@ -93,7 +93,8 @@ impl Place {
         self.executable
     }
 
-    /// When what stood there was last changed, where that is known: in memory only a file knows it.
+    /// When what stood there was last changed, where that is known. In memory, a directory tells when it
+    /// was made.
     pub fn modified(&self) -> Option<SystemTime> {
         self.modified
     }

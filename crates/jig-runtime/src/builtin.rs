@@ -33,7 +33,7 @@ impl Runtime for BuiltinRuntime {
             return Err(StartError::UnknownBuiltin(name));
         }
         let tool = self.run;
-        in_process("jig-builtin", plan, move |door| run(tool, &name, door))
+        in_process(plan, move |door| run(tool, &name, door))
     }
 }
 

@@ -2,20 +2,20 @@
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, channel};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use jig_broker::{Broker, Judged, Unapproved, Work};
-use jig_proto::vfs::{ErrorReply, Init, Reply, Request};
+use jig_proto::vfs::{Init, Reply, Request};
 use jig_proto::{Content, Question, ToolError, ToolState};
 use jig_tool::vfs::{Notification, RequestError, Transport};
 use serde_json::Value;
 
 use crate::denials;
 use crate::session::{Applied, AskedBy, Board, Given, Order, Orders, Setup};
-use crate::{Plan, Session, StartError};
+use crate::{Plan, Session, StartError, workers};
 
 /// Runs a tool on a thread of its own, inside this process; what `tool` returns is how it ended.
 ///
@@ -23,16 +23,13 @@ use crate::{Plan, Session, StartError};
 ///
 /// If there is no thread to be had.
 pub fn in_process(
-    thread: &str,
     plan: Plan,
     tool: impl FnOnce(InProcess) -> Result<Content, ToolError> + Send + 'static,
 ) -> Result<Session, StartError> {
     let (door, orders) = InProcess::new(plan, Asked::Somebody);
     let board = Arc::clone(&door.board);
     let posts = Arc::clone(&board);
-    thread::Builder::new()
-        .name(thread.to_owned())
-        .spawn(move || posts.stopped(run(tool, door)))?;
+    workers::spawn(move || posts.stopped(run(tool, door)))?;
     Ok(Session::new(board, orders))
 }
 
@@ -57,10 +54,15 @@ fn run(
     door: InProcess,
 ) -> Result<Content, ToolError> {
     let broker = door.plan.broker.clone();
+    let unanswered = Arc::clone(&door.unanswered);
     // A mistake in our own code must end this call and nothing else.
     let result = catch_unwind(AssertUnwindSafe(|| tool(door)));
     let mut result =
         result.unwrap_or_else(|_| Err(ToolError::new("the tool failed by a bug in jig")));
+    // Whatever the tool makes of it: this is why it could not go on.
+    if let Some(error) = unanswered.get() {
+        result = Err(error.clone());
+    }
     if let Err(error) = &mut result {
         denials::add_refusals(error, &broker);
     }
@@ -85,6 +87,8 @@ pub struct InProcess {
     orders: Receiver<Order>,
     asked: Asked,
     cancelled: bool,
+    /// That a question of the tool is not answered, which ends it.
+    unanswered: Arc<OnceLock<ToolError>>,
     /// How long it has waited for answers and input.
     waited: Duration,
     /// How many questions the policy had: each has an id of its own.
@@ -116,6 +120,7 @@ impl InProcess {
             orders: received,
             asked,
             cancelled: false,
+            unanswered: Arc::default(),
             waited: Duration::ZERO,
             questions: 0,
             question: None,
@@ -188,17 +193,14 @@ impl InProcess {
                 self.answer(None)
             }
         };
-        let reason = match answer {
+        match answer {
             Ok(Some(Ok(answer))) => {
                 self.board.running(Content::EMPTY);
-                return Ok(answer);
+                Ok(answer)
             }
-            Ok(Some(Err(why))) => unanswered(why),
-            Ok(None) | Err(_) => return Err(ToolError::new("the call was cancelled")),
-        };
-        Err(ToolError::new(format!(
-            "the tool asks `{text}`, and {reason}"
-        )))
+            Ok(Some(Err(why))) => Err(not_answered(&text, why)),
+            Ok(None) | Err(_) => Err(ToolError::new("the call was cancelled")),
+        }
     }
 
     /// Says where the tool stands, for whoever watches the call.
@@ -316,14 +318,24 @@ impl InProcess {
         if self.cancelled {
             return Err(RequestError::Cancelled);
         }
-        if self.asked == Asked::Nobody {
-            self.question = None;
-            return Err(nobody_answers());
-        }
-        if self.question.is_none() {
-            return self.input(deadline);
-        }
-        let Some(answer) = self.answer(deadline)? else {
+        let Some(text) = self
+            .question
+            .as_ref()
+            .map(|(_, question)| question.text.clone())
+        else {
+            return match self.asked {
+                Asked::Somebody => self.input(deadline),
+                Asked::Nobody => {
+                    self.cancelled = true;
+                    Err(RequestError::Cancelled)
+                }
+            };
+        };
+        let answer = match self.asked {
+            Asked::Somebody => self.answer(deadline)?,
+            Asked::Nobody => Some(Err(Unapproved::Unavailable)),
+        };
+        let Some(answer) = answer else {
             return Ok(None);
         };
         self.question = None;
@@ -332,7 +344,12 @@ impl InProcess {
                 self.board.running(Content::EMPTY);
                 Ok(Some(input))
             }
-            Err(_) => Err(nobody_answers()),
+            Err(why) => {
+                // A tool that asks cannot go on without an answer, wherever it runs.
+                let _ = self.unanswered.set(not_answered(&text, why));
+                self.cancelled = true;
+                Err(RequestError::Cancelled)
+            }
         }
     }
 
@@ -374,7 +391,7 @@ impl InProcess {
     }
 
     /// Does what was permitted, for no longer than `limit`; it ends early, too, when the call is given up. Time
-    /// over is the answer [`ErrorReply::cancelled`].
+    /// over is the answer [`ErrorReply::cancelled`](jig_proto::vfs::ErrorReply::cancelled).
     ///
     /// # Errors
     ///
@@ -466,17 +483,12 @@ impl Transport for InProcess {
     }
 }
 
-fn nobody_answers() -> RequestError {
-    RequestError::Refused(ErrorReply::approval_unavailable(
-        "nobody answers the question",
-    ))
-}
-
-/// Why a question of a tool has no answer, to follow "and".
-pub(crate) fn unanswered(why: Unapproved) -> &'static str {
-    match why {
+/// That a question of the tool is not answered.
+pub(crate) fn not_answered(question: &str, why: Unapproved) -> ToolError {
+    let reason = match why {
         Unapproved::Denied => "the question was not answered",
         Unapproved::Unavailable => "nobody can answer",
         Unapproved::TimedOut => "nobody answered in time",
-    }
+    };
+    ToolError::new(format!("the tool asks `{question}`, and {reason}"))
 }

@@ -224,8 +224,8 @@ fn keep_secret(plan: &Plan, env: &Environment) {
             Some(start) => name.starts_with(start),
             None => *rule == name,
         });
-        if is_granted && !ORDINARY.contains(&name) {
-            plan.broker.secrets().remember(value);
+        if is_granted {
+            plan.broker.given(name, value);
         }
     }
 }
@@ -305,6 +305,3 @@ const INPUT_VARIABLE: &str = "JIG_INPUT";
 
 /// The name of that file in the home of a confined program.
 const INPUT_FILE: &str = ".jig-input.json";
-
-/// Variables that every program has, and that are no secret, also where a broad rule grants them.
-const ORDINARY: [&str; 5] = ["PATH", "HOME", "USER", "LANG", "TERM"];

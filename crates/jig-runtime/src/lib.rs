@@ -27,6 +27,7 @@ mod shell;
 mod stdio;
 mod template;
 mod vfs;
+mod workers;
 
 pub use builtin::{Builtin, BuiltinRuntime};
 pub use command::{CommandLine, Word};

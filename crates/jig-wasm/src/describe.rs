@@ -165,7 +165,7 @@ pub(crate) const INTERFACE: &str = "jig:tool/describe@0.1.0";
 const NAME: &str = "describe";
 
 /// How long a component may take to describe itself.
-const TIME: Duration = Duration::from_secs(10);
+const TIME: Duration = Duration::from_secs(5);
 
 /// How much memory it may take for that.
 const MEMORY: u64 = 256 << 20;

@@ -2,9 +2,10 @@
 
 use std::time::Instant;
 
-use jig_proto::vfs::{ErrorReply, Reply, Request};
+use jig_broker::{Broker, Judged};
+use jig_proto::vfs::{ErrorKind, ErrorReply, Reply, Request};
 use jig_runtime::{InProcess, Mount};
-use jig_tool::vfs::{RequestError, Transport as _};
+use jig_tool::vfs::RequestError;
 use wasmtime::component::ResourceTable;
 
 use crate::host::vfs::Talk;
@@ -45,7 +46,11 @@ impl Guest {
             table,
             mounts: mounts.unwrap_or_default(),
             files: OpenFiles::default(),
-            output: Captured::new(plan.limits.output, plan.tracer.clone()),
+            output: Captured::new(
+                plan.limits.output,
+                plan.tracer.clone(),
+                plan.broker.secrets().clone(),
+            ),
             http: Budget::default(),
             vfs: Talk::default(),
             meter,
@@ -63,9 +68,37 @@ impl Guest {
         &mut self,
         request: &Request<'_>,
     ) -> wasmtime::Result<Result<Reply<'static>, ErrorReply>> {
-        match self.door.request(request) {
+        self.ask_by(|broker| broker.judge(request))
+    }
+
+    /// The same for what is judged in another way.
+    ///
+    /// # Errors
+    ///
+    /// If the call is over.
+    pub(crate) fn ask_by(
+        &mut self,
+        judge: impl FnOnce(&Broker) -> Judged,
+    ) -> wasmtime::Result<Result<Reply<'static>, ErrorReply>> {
+        self.check()?;
+        let answer = match self.door.permitted(judge) {
+            // A server that never answers must not hold the guest for longer than it has.
+            Ok(work) => {
+                let left = self.deadline();
+                let left = left.map(|at| at.saturating_duration_since(Instant::now()));
+                self.door.perform(work, left)
+            }
+            Err(error) => Err(error),
+        };
+        self.door.plan().broker.flush_audit();
+        match answer {
             Ok(reply) => Ok(Ok(reply)),
-            Err(RequestError::Refused(error)) => Ok(Err(error)),
+            Err(RequestError::Refused(error)) => {
+                if error.kind() == ErrorKind::Cancelled {
+                    self.check()?;
+                }
+                Ok(Err(error))
+            }
             Err(RequestError::Cancelled) => Err(Ended::Cancelled.into()),
             Err(error) => Err(wasmtime::Error::new(error)),
         }

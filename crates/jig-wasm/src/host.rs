@@ -20,10 +20,14 @@ impl Guest {
         &mut self,
         request: &Request<'_>,
     ) -> wasmtime::Result<Result<Reply<'static>, ErrorReply>> {
-        match reach::check(&self.mounts, request) {
-            Ok(()) => self.ask(request),
-            Err(error) => Ok(Err(error)),
-        }
+        let directory = match reach::directory(&self.mounts, request) {
+            Ok(directory) => directory.cloned(),
+            Err(error) => return Ok(Err(error)),
+        };
+        self.ask_by(|broker| match directory {
+            Some(directory) if !directory.is_root() => broker.beneath(&directory).judge(request),
+            _ => broker.judge(request),
+        })
     }
 
     /// Does a request of `jp:host`, whose errors are texts; `read` takes the answer apart.

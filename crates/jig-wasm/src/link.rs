@@ -49,7 +49,10 @@ pub(crate) fn prepare(
     }
     let told = |error: wasmtime::Error| refuse(short(&format!("{error:#}")).to_owned());
     let pre = linker.instantiate_pre(component).map_err(told)?;
-    GuestPre::new(pre).map_err(told)
+    GuestPre::new(pre).map_err(|error| {
+        let contract = "its `run` is not that of the world `jp:tool/tool@0.1.0`";
+        refuse(short(&format!("{contract}: {error:#}")).to_owned())
+    })
 }
 
 fn unprovided(unknown: &[String]) -> String {

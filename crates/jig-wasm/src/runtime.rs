@@ -161,7 +161,7 @@ impl Runtime for WasmRuntime {
             return Err(StartError::NoCommand);
         }
         let components = Arc::clone(&self.components);
-        in_process("jig-wasm", plan, move |door| call(&components, door))
+        in_process(plan, move |door| call(&components, door))
     }
 }
 

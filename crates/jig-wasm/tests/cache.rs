@@ -2,6 +2,7 @@
 
 #![expect(
     clippy::disallowed_methods,
+    clippy::unwrap_used,
     reason = "a test does to the files of the cache what an attacker would"
 )]
 

@@ -2,14 +2,15 @@
 
 #![expect(
     clippy::disallowed_methods,
-    reason = "a test makes the files that its tool works with"
+    clippy::unwrap_used,
+    reason = "fixtures are files, and one that fails is a failed test"
 )]
 
 mod common;
 
 use std::path::Path;
 
-use common::{On, Tried, access, guest, guest_path, until};
+use common::{On, RUNTIME, Tried, access, guest, guest_path, until};
 use jig_proto::{Action, ProjectPath, Status, ToolState};
 use jig_runtime::{AskedBy, ComponentSource, Mount};
 use jig_wasm::{CacheDirs, Settings, WasmRuntime};
@@ -295,7 +296,10 @@ fn w061_what_cannot_run_says_why() {
            (core module $m (func (export \"run\")))
            (core instance $i (instantiate $m))
            (func (export \"run\") (canon lift (core func $i \"run\"))))",
-        &["Failed to instantiate Wasm component: "],
+        &[
+            "Failed to instantiate Wasm component: ",
+            "its `run` is not that of",
+        ],
     );
 }
 
@@ -321,7 +325,7 @@ fn a_runtime_without_a_cache_runs_and_a_call_needs_no_thread() {
     let content = runtime.run_here(plan).unwrap();
     assert_eq!(content.to_text(), "hello");
     let asks = Tried::memory("hostile").arguments(json!({"action": "ask", "id": "q", "text": "?"}));
-    let error = runtime
+    let error = RUNTIME
         .run_here(asks.plan(&Default::default()))
         .unwrap_err();
     assert!(error.message.contains("nobody can answer"), "{error:?}");
@@ -329,7 +333,7 @@ fn a_runtime_without_a_cache_runs_and_a_call_needs_no_thread() {
 
 #[test]
 fn a_component_can_be_inspected_without_running() {
-    let runtime = WasmRuntime::new(Settings::default()).unwrap();
+    let runtime = &*RUNTIME;
     let tried = Tried::memory("test");
     let seen = runtime.inspect(&tried.component()).unwrap();
     assert!(seen.is_tool && !seen.describes);
@@ -369,7 +373,7 @@ fn a_component_can_be_inspected_without_running() {
 
 #[test]
 fn w033_what_describes_nothing_is_told_apart() {
-    let runtime = WasmRuntime::new(Settings::default()).unwrap();
+    let runtime = &*RUNTIME;
     let plain = Tried::memory("test");
     assert_eq!(runtime.describe(&plain.component()).unwrap(), None);
     assert_eq!(runtime.describe(&plain.component()).unwrap(), None);
@@ -464,7 +468,7 @@ fn a_component_describes_its_own_tools() {
 
 #[test]
 fn a_component_that_describes_itself_wrongly_is_told() {
-    let runtime = WasmRuntime::new(Settings::default()).unwrap();
+    let runtime = &*RUNTIME;
     let check = |tried: Tried, expected: &str| {
         let error = runtime.describe(&tried.component()).unwrap_err();
         assert!(error.to_string().contains(expected), "{error}");
@@ -482,7 +486,7 @@ fn a_component_that_describes_itself_wrongly_is_told() {
 
 #[test]
 fn an_instance_has_a_price() {
-    let runtime = WasmRuntime::new(Settings::default()).unwrap();
+    let runtime = &*RUNTIME;
     let cost = runtime
         .instance(&Tried::memory("test").component())
         .unwrap();

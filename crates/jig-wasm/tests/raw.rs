@@ -30,7 +30,7 @@ impl Raw<'_> {
             .replace("(; fields ;)", self.fields)
             .replace("(; body ;)", self.body)
             .replace("(; result ;)", self.result);
-        let component = wat::parse_str(&text).unwrap();
+        let component = wat::parse_str(&text).expect("the text is a component");
         Tried::of(On::Memory, "raw", ComponentSource::Bytes(component.into()))
     }
 }

@@ -66,7 +66,9 @@ fn files(name: &str, call: &Value) -> Option<Came> {
     let done = |came: Result<(), String>| came.map(|()| "done".to_owned());
     Some(match name {
         "read" => filesystem::read(&path).map(shown),
-        "read-range" => filesystem::read_range(&path, number(&call[2]), number(&call[3])).map(shown),
+        "read-range" => {
+            filesystem::read_range(&path, number(&call[2]), number(&call[3])).map(shown)
+        }
         "exists" => filesystem::exists(&path).map(|there| there.to_string()),
         "metadata" => filesystem::metadata(&path)
             .map(|found| format!("{} of {} bytes", kind(found.kind), found.size)),
@@ -90,9 +92,7 @@ fn files(name: &str, call: &Value) -> Option<Came> {
 fn others(name: &str, call: &Value) -> Option<Came> {
     Some(match name {
         "get" => http::get(&text(&call[1]), &headers(&call[2])).map(response),
-        "post" => {
-            http::post(&text(&call[1]), &headers(&call[2]), &bytes(&call[3])).map(response)
-        }
+        "post" => http::post(&text(&call[1]), &headers(&call[2]), &bytes(&call[3])).map(response),
         "run" => {
             let cwd = call[3].as_str();
             process::run(&text(&call[1]), &texts(&call[2]), cwd, &texts(&call[4])).map(|output| {

@@ -5,13 +5,12 @@ use std::sync::Arc;
 
 use jig_files::{FilesError, OpenOptions};
 use jig_policy::Capability;
-use jig_proto::ProjectPath;
 use jig_proto::vfs::{ErrorReply, Method};
 
 use super::act::ATTEMPTS;
 use super::grant::Granted;
 use super::open_file::OpenFile;
-use super::{Judgement, Last, unlocated, wire_path};
+use super::{Judgement, unlocated, wire_path};
 use crate::approvals::ApprovalKey;
 use crate::broker::Inner;
 use crate::judge::Judge;
@@ -44,9 +43,6 @@ pub struct Open<'a> {
     pub follow: bool,
     /// The largest size that writing may give the file, in bytes. Default: what the files can hold.
     pub most: Option<u64>,
-    /// The directory that the file must be in, also after links: else it is
-    /// [`Escape`](jig_proto::vfs::ErrorKind::Escape), whatever the rules say. Default: the workspace.
-    pub beneath: Option<ProjectPath>,
 }
 
 impl<'a> Open<'a> {
@@ -61,7 +57,6 @@ impl<'a> Open<'a> {
             truncate: false,
             follow: true,
             most: None,
-            beneath: None,
         }
     }
 
@@ -86,16 +81,13 @@ impl<'a> Open<'a> {
     fn judge_place(&self, judge: &mut Judge<'_>) -> Judgement<Granted> {
         let path = wire_path(self.method(), &self.path)?;
         // What is to be new is new at this very name.
-        let last = match self.follow && !(self.create && self.exclusive) {
-            true => Last::Follow,
-            false => Last::Itself,
-        };
-        let place = match last {
-            Last::Follow => judge.inner.files.locate(&path),
-            Last::Itself => judge.inner.files.locate_entry(&path),
+        let new = self.create && self.exclusive;
+        let located = match self.follow && !new {
+            true => judge.inner.files.locate(&path),
+            false => judge.inner.files.locate_entry(&path),
         };
         let changes = self.write || self.truncate;
-        let place = match place {
+        let place = match located {
             Ok(place) => place,
             Err(error) => {
                 let wanted = match changes || self.create {
@@ -105,14 +97,10 @@ impl<'a> Open<'a> {
                 return Err(unlocated(judge, &path, &self.path, wanted, error));
             }
         };
-        let beneath = self.beneath.as_ref();
-        if beneath.is_some_and(|directory| !place.path().starts_with(directory)) {
-            return Err(ErrorReply::escape(&self.path));
-        }
         let mut wanted = Vec::with_capacity(2);
         if self.create && !place.exists() {
             wanted.push(Capability::Create);
-        } else if changes || (self.create && self.exclusive) {
+        } else if changes || new {
             wanted.push(Capability::Update);
         }
         if self.read || wanted.is_empty() {

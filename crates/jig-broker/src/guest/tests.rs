@@ -44,7 +44,7 @@ fn w022_a_guest_has_the_variables_that_rules_let_it_read() {
             ("APP_NUL", "a\0b"),
         ];
         let (broker, _) = broker(&access, &host);
-        let found = broker.allowed_variables();
+        let found = broker.give_variables();
         let found: Vec<(&str, &str)> = found
             .iter()
             .map(|(name, value)| (name.as_str(), value.as_str()))
@@ -66,6 +66,31 @@ fn w022_a_guest_has_the_variables_that_rules_let_it_read() {
         &[("APP_B", "2")],
     );
     check(&[rule("HOME", true)], &[("HOME", "/root")]);
+}
+
+#[test]
+fn x40_what_a_guest_was_given_is_not_for_transcripts() {
+    let rule = |name: &str| EnvRule {
+        name: name.to_owned(),
+        read: true,
+        header: false,
+        origin: Origin::line("jig.toml", 3),
+    };
+    let access = Access {
+        env: vec![rule("TOKEN"), rule("HOME")],
+        ..Access::default()
+    };
+    let host = [
+        ("TOKEN", "hunter22"),
+        ("HOME", "/home/u"),
+        ("OTHER", "unseen"),
+    ];
+    let (broker, _) = broker(&access, &host);
+    let text = "hunter22 in /home/u, unseen";
+    let scrub = || broker.secrets().scrub_text(text.to_owned());
+    assert_eq!(scrub(), text, "nothing was given yet");
+    broker.give_variables();
+    assert_eq!(scrub(), "[REDACTED] in /home/u, unseen");
 }
 
 #[test]

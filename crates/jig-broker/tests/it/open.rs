@@ -345,7 +345,9 @@ fn x19_a_door_to_a_directory_is_not_left_by_links() {
             .with_link("docs/out", "../other/b")
             .with_link("docs/away", "../other")
             .with_link("docs/in", "a")
-            .allow(".", "rcud");
+            .with_link("sealed/dangling", "nowhere")
+            .allow(".", "rcud")
+            .allow("sealed", "");
         let door = world.broker().beneath(&project("docs"));
         let check = |path: &str, flags: &str, expected: Result<&str, ErrorKind>| {
             let opened = open(&door, &wanted(path, flags));
@@ -364,6 +366,7 @@ fn x19_a_door_to_a_directory_is_not_left_by_links() {
         check("docs/away/b/below", "r", escape);
         check("other/b", "r", escape);
         check("other/none/x", "r", escape);
+        check("sealed/dangling", "r", escape);
         check("docsx", "wc", escape);
         check(".", "r", escape);
 

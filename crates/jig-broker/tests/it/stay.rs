@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 
 use jig_broker::{AuditDecision, Broker, Judged, Scope};
 use jig_proto::vfs::{
-    ErrorKind, ErrorReply, ProcessOutput, ProcessRead, ProcessStart, ProcessStop, ProcessWrite,
-    Reply, Request, TerminalSize,
+    ErrorKind, ErrorReply, ProcessOutput, ProcessRead, ProcessRun, ProcessStart, ProcessStop,
+    ProcessWrite, Reply, Request, TerminalSize,
 };
 use jig_proto::{Fetch, View};
 use serde_json::{Value, json};
 
-use crate::world::{World, ask, both};
+use crate::world::{World, ask, both, kind};
 
 /// How long something may take that is certain to happen. The machine may be busy.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
@@ -686,6 +686,23 @@ fn a_program_starts_in_a_directory_of_the_workspace() {
             });
             let listed = listed.map_err(|error| error.kind());
             assert_eq!(listed.as_deref().map_err(|kind| *kind), expected, "{cwd}");
+            // One that is run to its end starts there as well.
+            let request = Request::ProcessRun(ProcessRun {
+                program: "ls".into(),
+                args: Vec::new(),
+                envs: Vec::new(),
+                cwd: Some(cwd.to_owned().into()),
+            });
+            let listed = match kind(world.ask(&request)) {
+                Ok(Reply::Process(reply)) => Ok(reply.stdout.into_owned()),
+                Ok(other) => panic!("{other:?}"),
+                Err(kind) => Err(kind),
+            };
+            assert_eq!(
+                listed.as_deref().map_err(|kind| *kind),
+                expected,
+                "run in {cwd}"
+            );
         };
         check("sub", Ok("dir\n"));
         check("sub/dir", Ok("file\n"));

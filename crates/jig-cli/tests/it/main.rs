@@ -13,6 +13,8 @@ mod desk;
 mod doctor;
 mod examples;
 mod explain;
+#[cfg(feature = "wasm-tools")]
+mod knowledge;
 mod pty_run;
 mod run;
 mod run_layer;

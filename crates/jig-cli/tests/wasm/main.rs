@@ -37,7 +37,7 @@ impl Workspace {
         // Every test vouches for the code of every other.
         let key = state.join("wasm.key");
         std::fs::write(&key, [7; 32]).unwrap();
-        std::fs::set_permissions(&key, PermissionsExt::from_mode(0o600)).unwrap();
+        std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o600)).unwrap();
         Self {
             root,
             home,

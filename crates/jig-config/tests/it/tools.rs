@@ -436,7 +436,7 @@ fn predefined_tools_need_no_source() {
     check("fs_delete_file", "ask", write, &["path", "paths"]);
     check("fs_move_file", "ask", write, &["from", "to"]);
     // Three more are in `stateful.rs`.
-    assert_eq!(config.tools.len(), 10);
+    assert_eq!(config.tools.len(), 11);
 }
 
 #[test]

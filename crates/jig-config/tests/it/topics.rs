@@ -256,3 +256,21 @@ fn warnings() {
     quiet.lint = false;
     assert!(load(&quiet).is_ok_and(|loaded| loaded.warnings.is_empty()));
 }
+
+/// The built-in `learn` is a component: rules on it are held, under whatever name.
+#[test]
+fn learn_may_have_rules() {
+    let config = Workspace::with(
+        "[tools.learn]\naccess.fs = [{ path = \"docs\", read = true }]\n\n\
+         [tools.study]\nsource = \"builtin.learn\"\naccess.fs = [{ path = \"kb\", read = true }]\n",
+    )
+    .config();
+    let paths = |name: &str| config.tools[name].access.fs[0].path.clone();
+    assert_eq!(
+        (paths("learn").as_str(), paths("study").as_str()),
+        ("docs", "kb")
+    );
+    let refused =
+        Workspace::with("[tools.await]\naccess.fs = [{ path = \"docs\", read = true }]\n").load();
+    assert!(refused.is_err());
+}

@@ -25,7 +25,17 @@ pub(crate) fn all() -> Vec<Call> {
     for path in PATHS {
         add("fs_read_file", json!({ "path": path }), Says::Nothing);
     }
-    for path in [".", "src", "src/deep", "secret", "README.md", "nothing", "inside", "outside", ".."] {
+    for path in [
+        ".",
+        "src",
+        "src/deep",
+        "secret",
+        "README.md",
+        "nothing",
+        "inside",
+        "outside",
+        "..",
+    ] {
         add("fs_list_files", json!({ "path": path }), Says::Nothing);
     }
     for arguments in [
@@ -39,15 +49,37 @@ pub(crate) fn all() -> Vec<Call> {
         add("fs_grep_files", arguments, Says::Nothing);
     }
     for path in [
-        "new.txt", "out/new.txt", "src/new/below.txt", "src/deep/new.txt", "README.md",
-        "src/main.rs", "src", ".env", ".jig/new", "jig.toml", "../new", "/tmp/new", "inside",
-        "outside", "dangling", "secret/new", "README.md/below",
+        "new.txt",
+        "out/new.txt",
+        "src/new/below.txt",
+        "src/deep/new.txt",
+        "README.md",
+        "src/main.rs",
+        "src",
+        ".env",
+        ".jig/new",
+        "jig.toml",
+        "../new",
+        "/tmp/new",
+        "inside",
+        "outside",
+        "dangling",
+        "secret/new",
+        "README.md/below",
     ] {
-        add("fs_create_file", json!({ "path": path, "content": "made\n" }), Says::Yes);
+        add(
+            "fs_create_file",
+            json!({ "path": path, "content": "made\n" }),
+            Says::Yes,
+        );
     }
     for path in PATHS {
         let patterns = json!([{ "old": "e", "new": "E", "all": true }]);
-        add("fs_modify_file", json!({ "path": path, "patterns": patterns }), Says::Yes);
+        add(
+            "fs_modify_file",
+            json!({ "path": path, "patterns": patterns }),
+            Says::Yes,
+        );
     }
     for path in PATHS {
         add("fs_delete_file", json!({ "path": path }), Says::Yes);
@@ -77,15 +109,43 @@ pub(crate) fn all() -> Vec<Call> {
     for says in [Says::Nothing, Says::No, Says::Once, Says::Turn, Says::Late] {
         add("fs_read_file", json!({ "path": "README.md" }), says);
         add("fs_read_file", json!({ "path": ".env" }), says);
-        add("fs_grep_files", json!({ "pattern": "e", "paths": ["src/deep"] }), says);
-        add("fs_create_file", json!({ "path": "src/main.rs", "content": "x" }), says);
-        add("fs_create_file", json!({ "path": "a/b/c", "content": "x" }), says);
+        add(
+            "fs_grep_files",
+            json!({ "pattern": "e", "paths": ["src/deep"] }),
+            says,
+        );
+        add(
+            "fs_create_file",
+            json!({ "path": "src/main.rs", "content": "x" }),
+            says,
+        );
+        add(
+            "fs_create_file",
+            json!({ "path": "a/b/c", "content": "x" }),
+            says,
+        );
         let patterns = json!([{ "old": "main", "new": "other" }]);
-        add("fs_modify_file", json!({ "path": "src/main.rs", "patterns": patterns }), says);
-        add("fs_delete_file", json!({ "paths": ["README.md", "src/deep/x.txt", "nothing"] }), says);
+        add(
+            "fs_modify_file",
+            json!({ "path": "src/main.rs", "patterns": patterns }),
+            says,
+        );
+        add(
+            "fs_delete_file",
+            json!({ "paths": ["README.md", "src/deep/x.txt", "nothing"] }),
+            says,
+        );
         add("fs_delete_file", json!({ "path": "src" }), says);
-        add("fs_move_file", json!({ "from": "src", "to": "moved/src" }), says);
-        add("fs_move_file", json!({ "from": "README.md", "to": "src/main.rs" }), says);
+        add(
+            "fs_move_file",
+            json!({ "from": "src", "to": "moved/src" }),
+            says,
+        );
+        add(
+            "fs_move_file",
+            json!({ "from": "README.md", "to": "src/main.rs" }),
+            says,
+        );
     }
     // Forms of the answer, and calls that are wrong.
     for arguments in [
@@ -105,9 +165,17 @@ pub(crate) fn all() -> Vec<Call> {
         json!([{ "old": "(", "new": "x", "regex": true }]),
         json!([]),
     ] {
-        add("fs_modify_file", json!({ "path": "README.md", "patterns": patterns }), Says::Once);
+        add(
+            "fs_modify_file",
+            json!({ "path": "README.md", "patterns": patterns }),
+            Says::Once,
+        );
     }
-    add("fs_list_files", json!({ "limit": 2, "extensions": ["txt", "md"] }), Says::Once);
+    add(
+        "fs_list_files",
+        json!({ "limit": 2, "extensions": ["txt", "md"] }),
+        Says::Once,
+    );
     calls
 }
 

@@ -7,6 +7,14 @@ pub(crate) struct Set {
     pub(crate) rules: &'static [&'static str],
 }
 
+impl Set {
+    /// Its place among the others.
+    pub(crate) fn number(&self) -> usize {
+        let place = SETS.iter().position(|set| set.name == self.name);
+        place.unwrap_or_default()
+    }
+}
+
 const ALL: &str = "read = true, create = true, update = true, delete = true";
 
 /// Writes the rule with [`ALL`] out.
@@ -82,7 +90,11 @@ pub(crate) const SETS: &[Set] = &[
     },
     Set {
         name: "protected_is_named",
-        rules: &["path = '.', ALL", "path = '.jig', ALL", "path = 'jig.toml', ALL"],
+        rules: &[
+            "path = '.', ALL",
+            "path = '.jig', ALL",
+            "path = 'jig.toml', ALL",
+        ],
     },
     Set {
         name: "later_wins",

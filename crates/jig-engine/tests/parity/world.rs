@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::path::Path;
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -38,9 +39,15 @@ const FILES: &[(&str, &[u8])] = &[
     (".git/config", b"[core]\n\tbare = false\n"),
     ("odd.bin", &[0, 159, 146, 150]),
     // What a tool reads is not what it says.
-    ("state.json", b"{\"type\":\"error\",\"message\":\"not an error\"}"),
+    (
+        "state.json",
+        b"{\"type\":\"error\",\"message\":\"not an error\"}",
+    ),
     ("wörter.txt", "grüße\n".as_bytes()),
 ];
+
+/// The component, which has to be in the workspace (W-041): in all of them, so that they are alike.
+pub(crate) const COMPONENT: &str = "tools.wasm";
 
 /// Links, whatever they lead to.
 const LINKS: &[(&str, &str)] = &[
@@ -51,62 +58,101 @@ const LINKS: &[(&str, &str)] = &[
     ("src/link", "../secret"),
 ];
 
-/// Where the workspaces of one test are, one after the other in the same place.
+/// The workspace of one test. Each call finds it as it was in the beginning.
 pub(crate) struct Place {
     _folder: tempfile::TempDir,
     /// The configuration is here, as it is in the workspace on disk.
     pub(crate) root: Utf8PathBuf,
-    on: On,
     config: String,
+    files: Backend,
+}
+
+enum Backend {
+    Disk(Arc<DiskFiles>),
+    Memory(Arc<MemoryFiles>),
 }
 
 impl Place {
     pub(crate) fn new(on: On, config: String) -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        // Thousands of small files come and go: where there is memory to put them, no disk has to keep up.
+        let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
+        let folder = folder.unwrap();
         let root = Utf8Path::from_path(folder.path()).unwrap();
         let root = root.canonicalize_utf8().unwrap().join("workspace");
         fs::create_dir(&root).unwrap();
         fs::write(root.join("jig.toml"), &config).unwrap();
-        Self {
-            _folder: folder,
-            root,
-            on,
-            config,
-        }
-    }
-
-    /// A workspace as it is before every call.
-    pub(crate) fn workspace(&self) -> Arc<dyn ProjectFiles> {
-        match self.on {
+        let component = repository().join("target/guests/tools.wasm");
+        let component = match fs::read(&component) {
+            Ok(component) => component,
+            Err(error) => panic!("{}: {error}: run `cargo xtask guests`", component.display()),
+        };
+        let files = match on {
             On::Disk => {
-                fs::remove_dir_all(&self.root).unwrap();
-                fs::create_dir(&self.root).unwrap();
-                fs::write(self.root.join("jig.toml"), &self.config).unwrap();
-                for (path, content) in FILES {
-                    let path = self.root.join(path);
-                    fs::create_dir_all(path.parent().unwrap()).unwrap();
-                    fs::write(path, content).unwrap();
-                }
-                for (path, target) in LINKS {
-                    symlink(target, self.root.join(path)).unwrap();
-                }
-                Arc::new(DiskFiles::open(&self.root).unwrap())
+                fs::write(root.join(COMPONENT), &component).unwrap();
+                Backend::Disk(Arc::new(DiskFiles::open(&root).unwrap()))
             }
             On::Memory => {
                 let files = MemoryFiles::new();
-                let config = ("jig.toml", self.config.as_bytes());
-                for (path, content) in FILES.iter().chain([&config]) {
-                    let path = ProjectPath::normalize(path).unwrap();
-                    files.put_file(&path, content.to_vec(), false).unwrap();
+                files.put_file(&path(COMPONENT), component, false).unwrap();
+                Backend::Memory(Arc::new(files))
+            }
+        };
+        Self {
+            _folder: folder,
+            root,
+            config,
+            files,
+        }
+    }
+
+    pub(crate) fn files(&self) -> Arc<dyn ProjectFiles> {
+        match &self.files {
+            Backend::Disk(files) => Arc::clone(files) as Arc<dyn ProjectFiles>,
+            Backend::Memory(files) => Arc::clone(files) as Arc<dyn ProjectFiles>,
+        }
+    }
+
+    /// Makes the workspace what it was in the beginning. The component stays: no call changes it.
+    pub(crate) fn restore(&self) {
+        let files = self.files();
+        let root = files.locate(&ProjectPath::root()).unwrap();
+        for entry in files.list_dir(&root).unwrap().entries {
+            if entry.name != COMPONENT {
+                let place = files.locate_entry(&path(&entry.name)).unwrap();
+                files.delete_tree(&place, &|_, _| true).unwrap();
+            }
+        }
+        let config = ("jig.toml", self.config.as_bytes());
+        for (name, content) in FILES.iter().chain([&config]) {
+            match &self.files {
+                Backend::Disk(_) => {
+                    let file = self.root.join(name);
+                    fs::create_dir_all(file.parent().unwrap()).unwrap();
+                    fs::write(file, content).unwrap();
                 }
-                for (path, target) in LINKS {
-                    let path = ProjectPath::normalize(path).unwrap();
-                    files.put_link(&path, target).unwrap();
+                Backend::Memory(files) => {
+                    files
+                        .put_file(&path(name), content.to_vec(), false)
+                        .unwrap();
                 }
-                Arc::new(files)
+            }
+        }
+        for (name, target) in LINKS {
+            match &self.files {
+                Backend::Disk(_) => symlink(target, self.root.join(name)).unwrap(),
+                Backend::Memory(files) => files.put_link(&path(name), target).unwrap(),
             }
         }
     }
+}
+
+fn path(text: &str) -> ProjectPath {
+    ProjectPath::normalize(text).unwrap()
+}
+
+pub(crate) fn repository() -> &'static Path {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.ancestors().nth(2).unwrap()
 }
 
 /// All that is in a workspace: what each path holds.
@@ -116,20 +162,21 @@ pub(crate) fn content(files: &dyn ProjectFiles) -> BTreeMap<String, String> {
     while let Some(directory) = open.pop() {
         let place = files.locate(&directory).unwrap();
         for entry in files.list_dir(&place).unwrap().entries {
-            let path = directory.join(&ProjectPath::normalize(&entry.name).unwrap());
-            let place = files.locate_entry(&path).unwrap();
+            let below = directory.join(&path(&entry.name));
+            let place = files.locate_entry(&below).unwrap();
             let held = match place.kind() {
                 Kind::Directory => {
-                    open.push(path.clone());
+                    open.push(below.clone());
                     "directory".to_owned()
                 }
+                Kind::File if entry.name == COMPONENT => place.size().to_string(),
                 Kind::File => {
                     let bytes = files.read(&place, 1 << 20).unwrap();
                     String::from_utf8_lossy(&bytes).into_owned()
                 }
                 other => format!("{other:?}"),
             };
-            found.insert(path.to_string(), held);
+            found.insert(below.to_string(), held);
         }
     }
     found

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, RwLockReadGuard, RwLockWriteGuard};
+use std::time::SystemTime;
 
 use bytes::Bytes;
 use jig_policy::{Entry, Lookup};
@@ -19,6 +20,8 @@ use crate::{FilesError, Place};
 #[derive(Debug, Clone)]
 pub(crate) struct Node {
     pub(super) id: u64,
+    /// When it was made.
+    pub(super) since: SystemTime,
     pub(super) body: Body,
 }
 
@@ -101,6 +104,8 @@ impl Branch {
     pub(super) fn find(&self, path: &ProjectPath) -> Option<Node> {
         let mut here = Node {
             id: 0,
+            // The tree knows no time of its own.
+            since: SystemTime::UNIX_EPOCH,
             body: Body::Directory(self.clone()),
         };
         for name in path.components() {
@@ -150,6 +155,7 @@ impl Trunk {
         self.next += 1;
         Node {
             id: self.next,
+            since: SystemTime::now(),
             body,
         }
     }
@@ -172,6 +178,7 @@ impl Trunk {
                 self.next += 1;
                 let made = Node {
                     id: self.next,
+                    since: SystemTime::now(),
                     body: Body::Directory(Branch::default()),
                 };
                 here.insert(name.to_owned(), made);

@@ -230,6 +230,14 @@ scripts! {
         rmdir l => NotADirectory
         rmdir d
         entry l => link
+        mkdir d
+        hold-entry old d
+        rename d x
+        mkdir d
+        rmdir @old => Changed
+        rmdir x
+        rmdir @old => Changed
+        rmdir d
         mkdir d/e => NotFound
         mkdirs d/e
         rmdir d => NotEmpty
@@ -300,6 +308,11 @@ fn the_time_of_the_last_change_is_known() {
     for mut bench in Bench::all() {
         let start = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
         check(&mut bench, "put f hello");
+        check(&mut bench, "mkdir d");
+        for directory in ["d", "."] {
+            let place = bench.files.locate(&path(directory)).unwrap();
+            assert!(place.modified().unwrap() > start, "{}", bench.name);
+        }
         let place = bench.files.locate(&path("f")).unwrap();
         let located = place.modified().unwrap();
         assert!(located > start, "{}", bench.name);

@@ -117,6 +117,12 @@ impl Bench {
                 }
                 Err(error) => return name_of(&error),
             },
+            ["hold-entry", name, at] => match self.files.locate_entry(&path(at)) {
+                Ok(place) => {
+                    self.held.insert(name.to_owned(), place);
+                }
+                Err(error) => return name_of(&error),
+            },
             ["open", name, flags, at] => {
                 let opened = match at.strip_prefix('@') {
                     Some(held) => self.files.open_file(&self.held[held], &flagged(flags)),

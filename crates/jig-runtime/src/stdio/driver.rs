@@ -15,7 +15,7 @@ use super::clean::Cleaner;
 use super::live::Live;
 use super::watch::Watch;
 use crate::denials;
-use crate::inside::unanswered;
+use crate::inside::not_answered;
 use crate::launch::{self, Launched};
 use crate::session::{Applied, AskedBy, Board, Given, Order};
 use crate::{ApplyError, Delivery, Plan, StartError};
@@ -160,9 +160,7 @@ impl Driver {
                     _ => applied.reply(Err(ApplyError::Changed)),
                 },
                 Ok(Order::Decline(number, why)) if self.board.asks(number) => {
-                    let reason = unanswered(why);
-                    let text = format!("the tool asks `{}`, and {reason}", question.text);
-                    return Err(ToolError::new(text));
+                    return Err(not_answered(&question.text, why));
                 }
                 Ok(Order::Decline(..)) => {}
                 Ok(Order::Cancel) => return Err(ToolError::new(CANCELLED)),

@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rustix::fs::{self, AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, Stat};
+use rustix::fs::{self, AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use super::{CacheDirs, Key};
@@ -27,7 +27,7 @@ impl Folder {
     /// Opens the directory and the key, and makes what is missing.
     pub(super) fn open(dirs: &CacheDirs) -> Result<Self, String> {
         let told = |path: &Path, error: io::Error| format!("{}: {error}", path.display());
-        let code = own_directory(&dirs.code, PRIVATE).map_err(|error| told(&dirs.code, error))?;
+        let code = own_directory(&dirs.code, ANYTHING).map_err(|error| told(&dirs.code, error))?;
         let key = own_key(&dirs.key).map_err(|error| told(&dirs.key, error))?;
         Ok(Self { code, key })
     }
@@ -114,9 +114,9 @@ pub(super) fn is_there(dirs: &CacheDirs) -> bool {
     fs::stat(&dirs.code).is_ok() && fs::stat(&dirs.key).is_ok()
 }
 
-/// A directory that belongs to the user, and that others have no more of than `others` leaves them. Those
+/// A directory that belongs to the user, and of which others have nothing of `others`. Those
 /// above it are made if they are missing; whatever they are, a link among them is the user's affair.
-fn own_directory(path: &Path, others: Forbidden) -> io::Result<OwnedFd> {
+fn own_directory(path: &Path, others: Mode) -> io::Result<OwnedFd> {
     let mut missing = Vec::new();
     for ancestor in path.ancestors() {
         match fs::mkdir(ancestor, Mode::RWXU) {
@@ -134,7 +134,8 @@ fn own_directory(path: &Path, others: Forbidden) -> io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let directory = fs::open(path, flags, Mode::empty())?;
     let stat = fs::fstat(&directory)?;
-    match is_ours(&stat) && stat.st_mode & others.0 == 0 {
+    let mode = Mode::from_raw_mode(stat.st_mode);
+    match is_ours(&stat) && !mode.intersects(others) {
         true => Ok(directory),
         false => Err(io::Error::other("the directory is not the user's own")),
     }
@@ -145,7 +146,7 @@ fn own_key(path: &Path) -> io::Result<Key> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::Error::other("the key has no name"));
     };
-    let folder = own_directory(parent, WRITABLE)?;
+    let folder = own_directory(parent, WRITING)?;
     let name = Path::new(name);
     if let Some(key) = read_key(&folder, name)? {
         return Ok(key);
@@ -153,18 +154,30 @@ fn own_key(path: &Path) -> io::Result<Key> {
     let mut fresh = [0; 32];
     fill_random(&mut fresh)?;
     let temporary = fresh_name()?;
-    write_new(&folder, &temporary, &[&fresh])?;
+    let file = write_new(&folder, &temporary, &[&fresh])?;
+    // A key that a crash has left empty would not be replaced.
+    fs::fsync(&file)?;
     // Whoever comes second takes the key of the first, or they would not read each other's entries.
-    let placed = fs::renameat_with(&folder, &temporary, &folder, name, RenameFlags::NOREPLACE);
-    let placed = match placed {
-        // A file system that cannot do that. The worst that can come of it is to compile once more.
-        Err(Errno::INVAL | Errno::NOSYS) => fs::renameat(&folder, &temporary, &folder, name),
-        placed => placed,
-    };
-    if placed.is_err() {
+    if put_first(&folder, &temporary, name).is_err() {
         let _ = fs::unlinkat(&folder, &temporary, AtFlags::empty());
     }
     read_key(&folder, name)?.ok_or_else(|| io::Error::other("the key cannot be made"))
+}
+
+/// Gives a file its name, unless another has it.
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+fn put_first(folder: &OwnedFd, temporary: &str, name: &Path) -> rustix::io::Result<()> {
+    match fs::renameat_with(folder, temporary, folder, name, fs::RenameFlags::NOREPLACE) {
+        // A file system that cannot do that.
+        Err(Errno::INVAL | Errno::NOSYS) => fs::renameat(folder, temporary, folder, name),
+        placed => placed,
+    }
+}
+
+/// Gives a file its name. The worst that can come of it that another had it is to compile once more.
+#[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
+fn put_first(folder: &OwnedFd, temporary: &str, name: &Path) -> rustix::io::Result<()> {
+    fs::renameat(folder, temporary, folder, name)
 }
 
 fn read_key(folder: &OwnedFd, name: &Path) -> io::Result<Option<Key>> {
@@ -184,14 +197,14 @@ fn read_key(folder: &OwnedFd, name: &Path) -> io::Result<Option<Key>> {
     Ok(Some(Key(key)))
 }
 
-fn write_new(folder: &OwnedFd, name: &str, parts: &[&[u8]]) -> io::Result<()> {
+fn write_new(folder: &OwnedFd, name: &str, parts: &[&[u8]]) -> io::Result<OwnedFd> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let file = fs::openat(folder, name, flags, Mode::RUSR | Mode::WUSR)?;
     let written = parts.iter().try_for_each(|part| write_all(&file, part));
     if written.is_err() {
         let _ = fs::unlinkat(folder, name, AtFlags::empty());
     }
-    written
+    written.map(|()| file)
 }
 
 fn write_all(file: &OwnedFd, mut bytes: &[u8]) -> io::Result<()> {
@@ -245,8 +258,8 @@ fn fill_random(mut bytes: &mut [u8]) -> io::Result<()> {
 fn is_own_file(stat: &Stat) -> bool {
     FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile
         && is_ours(stat)
-        && stat.st_mode & PRIVATE.0 == 0
-        && stat.st_nlink == 1
+        && !Mode::from_raw_mode(stat.st_mode).intersects(ANYTHING)
+        && i128::from(stat.st_nlink) == 1
 }
 
 fn is_ours(stat: &Stat) -> bool {
@@ -257,15 +270,12 @@ fn size(stat: &Stat) -> u64 {
     u64::try_from(stat.st_size).unwrap_or(0)
 }
 
-/// What others may not have of something.
-#[derive(Debug, Clone, Copy)]
-struct Forbidden(u32);
+/// What others may have of a private file or directory: nothing of this.
+const ANYTHING: Mode = Mode::RWXG.union(Mode::RWXO);
 
-/// Anything at all.
-const PRIVATE: Forbidden = Forbidden(0o077);
-
-/// Writing. The directory of the key may be one that holds other things, which others see.
-const WRITABLE: Forbidden = Forbidden(0o022);
+/// What others may have of the directory of the key, which may hold other things that they see: nothing of
+/// this.
+const WRITING: Mode = Mode::WGRP.union(Mode::WOTH);
 
 /// With what the names of files begin that are being written.
 const TEMPORARY: &str = ".new-";

@@ -195,7 +195,7 @@ fn the_files_of_another_user_are_not_used() {
         let place = Place::new();
         place.cache().store(&place.identity, b"code").unwrap();
         assert!(place.loaded().is_some());
-        rustix::fs::chown(&what(&place), nobody, None).unwrap();
+        rustix::fs::chown(what(&place), nobody, None).unwrap();
         assert_eq!(place.loaded(), None, "{}", what(&place).display());
     }
 }
@@ -244,11 +244,8 @@ fn code_of_another_engine_has_another_name() {
     };
     let plain = name(|_| {});
     assert_eq!(plain, name(|_| {}));
-    assert_ne!(plain, name(|config| drop(config.epoch_interruption(true))));
-    assert_ne!(
-        plain,
-        name(|config| drop(config.memory_reservation(1 << 20)))
-    );
+    assert_ne!(plain, name(|config| _ = config.epoch_interruption(true)));
+    assert_ne!(plain, name(|config| _ = config.memory_reservation(1 << 20)));
     assert_ne!(plain, Identity::description(&component).name());
     let engine = wasmtime::Engine::default();
     assert_ne!(

@@ -15,10 +15,10 @@ pub(super) enum Stamp {
     Memory(Held),
     /// A file, by what changes with it.
     File {
-        place: (u64, u64),
+        place: (i128, i128),
         size: u64,
-        modified: (i64, i64),
-        changed: (i64, i64),
+        modified: (i128, i128),
+        changed: (i128, i128),
     },
 }
 
@@ -64,10 +64,11 @@ impl Stamp {
             return Err(io::Error::other("it is not a file"));
         }
         Ok(Self::File {
-            place: (stat.st_dev, stat.st_ino),
+            // Their types differ between platforms.
+            place: (stat.st_dev.into(), stat.st_ino.into()),
             size: u64::try_from(stat.st_size).unwrap_or(0),
-            modified: (stat.st_mtime, stat.st_mtime_nsec as i64),
-            changed: (stat.st_ctime, stat.st_ctime_nsec as i64),
+            modified: (stat.st_mtime.into(), stat.st_mtime_nsec.into()),
+            changed: (stat.st_ctime.into(), stat.st_ctime_nsec.into()),
         })
     }
 

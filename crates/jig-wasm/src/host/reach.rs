@@ -1,72 +1,129 @@
 //! What the mounts of a guest leave of the workspace.
 //!
 //! Requests name paths of the workspace, and a mount is a part of it. A guest that does not see all of it must
-//! not get round its mounts by asking for something else, so it has the files of its mounts by WASI, where
-//! every place is held against its mount, and not by requests.
+//! not get round its mounts by asking for something else: each request on files is held against one of them,
+//! and the broker refuses what leads out of that, also by a link (W-025).
 
+use jig_proto::ProjectPath;
 use jig_proto::vfs::{ErrorKind, ErrorReply, Method, Request};
 use jig_runtime::Mount;
 
-/// Whether a request is one that the mounts leave open. What its rules say about it is asked later.
-pub(super) fn check(mounts: &[Mount], request: &Request<'_>) -> Result<(), ErrorReply> {
+/// The directory that a request must stay in; `None` if it is not about files. What its rules say about it is
+/// asked later.
+///
+/// # Errors
+///
+/// If the mounts leave nothing of it: it changes what is read-only, or needs what no mount shows.
+pub(super) fn directory<'m>(
+    mounts: &'m [Mount],
+    request: &Request<'_>,
+) -> Result<Option<&'m ProjectPath>, ErrorReply> {
     let method = request.method();
-    if is_of_servers(method) {
-        return Ok(());
-    }
-    let Some(whole) = mounts.iter().find(|mount| mount.path.is_root()) else {
-        return Err(narrow(mounts, method));
+    let mount = match needs(method) {
+        Needs::Nothing => return Ok(None),
+        Needs::Files => mount(mounts, &paths(request)),
+        // It sees the workspace as its sandbox shows it, whatever the guest sees.
+        Needs::Workspace => mounts.iter().find(|mount| mount.path.is_root()),
     };
-    if changes_files(method) && !whole.writable {
-        let why = format!("`{method}`: this component sees the workspace read-only");
+    let Some(mount) = mount else {
+        return Err(unseen(mounts, method));
+    };
+    if changes_files(method) && !mount.writable {
+        let shown = &mount.guest;
+        let why = format!("`{method}`: this component sees `{shown}` read-only");
         return Err(ErrorReply::denied(ErrorKind::Protected, why));
     }
-    Ok(())
+    Ok(Some(&mount.path))
 }
 
-fn narrow(mounts: &[Mount], method: Method) -> ErrorReply {
+/// The mount that holds all these paths, the narrowest if there are several. If there is none, whichever: the
+/// broker then says of a path that it leads out, and writes it down.
+fn mount<'m>(mounts: &'m [Mount], paths: &[&str]) -> Option<&'m Mount> {
+    let normal: Result<Vec<_>, _> = paths.iter().map(|path| ProjectPath::normalize(path)).collect();
+    let normal = normal.unwrap_or_default();
+    let holds = |mount: &&Mount| normal.iter().all(|path| path.starts_with(&mount.path));
+    let narrowest = mounts.iter().filter(holds);
+    let narrowest = narrowest.max_by_key(|mount| mount.path.depth());
+    narrowest.or(mounts.first())
+}
+
+fn unseen(mounts: &[Mount], method: Method) -> ErrorReply {
     let seen: Vec<String> = mounts
         .iter()
         .map(|mount| format!("`{}`", mount.guest))
         .collect();
-    let why = match seen.as_slice() {
-        [] => format!("`{method}`: this component sees nothing of the workspace"),
-        seen => format!(
-            "`{method}`: this component sees only {} of the workspace",
-            seen.join(", ")
-        ),
+    let what = match seen.as_slice() {
+        [] => "nothing".to_owned(),
+        seen => format!("only {}", seen.join(", ")),
     };
-    let error = ErrorReply::denied(ErrorKind::Protected, why);
-    match mounts {
-        [] => error,
-        _ => error.with_hint("read what is there as files, by `wasi:filesystem`"),
-    }
+    let why = format!("`{method}`: this component sees {what} of the workspace");
+    ErrorReply::denied(ErrorKind::Protected, why)
 }
 
-fn is_of_servers(method: Method) -> bool {
-    matches!(method, Method::HttpGet | Method::HttpPost)
+/// What a method is about.
+enum Needs {
+    Nothing,
+    Files,
+    Workspace,
 }
 
-/// Programs may change files as well: what they see is the workspace as it is.
-fn changes_files(method: Method) -> bool {
+fn needs(method: Method) -> Needs {
     match method {
-        Method::FsRead
-        | Method::FsExists
-        | Method::FsListDir
-        | Method::FsMetadata
-        | Method::FsGrep
-        | Method::HttpGet
-        | Method::HttpPost => false,
-        Method::FsWrite
-        | Method::FsAppend
-        | Method::FsPatch
-        | Method::FsMkdir
-        | Method::FsDelete
-        | Method::FsRename
-        | Method::ProcessRun
+        Method::HttpGet | Method::HttpPost => Needs::Nothing,
+        Method::ProcessRun
         | Method::ProcessStart
         | Method::ProcessRead
         | Method::ProcessWrite
-        | Method::ProcessStop => true,
+        | Method::ProcessStop => Needs::Workspace,
+        Method::FsRead
+        | Method::FsWrite
+        | Method::FsAppend
+        | Method::FsPatch
+        | Method::FsExists
+        | Method::FsListDir
+        | Method::FsMetadata
+        | Method::FsMkdir
+        | Method::FsDelete
+        | Method::FsRename
+        | Method::FsGrep => Needs::Files,
+    }
+}
+
+/// Programs may change files, too.
+fn changes_files(method: Method) -> bool {
+    !matches!(
+        method,
+        Method::FsRead
+            | Method::FsExists
+            | Method::FsListDir
+            | Method::FsMetadata
+            | Method::FsGrep
+            | Method::HttpGet
+            | Method::HttpPost
+    )
+}
+
+/// The paths that a request on files names.
+fn paths<'r>(request: &'r Request<'_>) -> Vec<&'r str> {
+    match request {
+        Request::FsRead(read) => vec![&read.path],
+        Request::FsWrite(write) => vec![&write.path],
+        Request::FsAppend(append) => vec![&append.path],
+        Request::FsPatch(patch) => vec![&patch.path],
+        Request::FsExists(one) | Request::FsMetadata(one) | Request::FsMkdir(one) => {
+            vec![&one.path]
+        }
+        Request::FsListDir(list) => vec![&list.path],
+        Request::FsDelete(delete) => vec![&delete.path],
+        Request::FsRename(rename) => vec![&rename.from, &rename.to],
+        Request::FsGrep(grep) => grep.paths.iter().flatten().map(AsRef::as_ref).collect(),
+        Request::HttpGet(_)
+        | Request::HttpPost(_)
+        | Request::ProcessRun(_)
+        | Request::ProcessStart(_)
+        | Request::ProcessRead(_)
+        | Request::ProcessWrite(_)
+        | Request::ProcessStop(_) => Vec::new(),
     }
 }
 

@@ -40,9 +40,9 @@ pub enum TerminalInput {}
 pub enum TerminalOutput {}
 
 impl environment::Host for Guest {
-    /// Asked for once by those who ask at all, so it is not made before.
+    /// Most guests never ask, so it is not made before.
     fn get_environment(&mut self) -> wasmtime::Result<Vec<(String, String)>> {
-        Ok(self.door.plan().broker.allowed_variables())
+        Ok(self.door.plan().broker.give_variables())
     }
 
     /// The name of the tool, as a program has its own.

@@ -44,6 +44,12 @@ impl preopens::Host for Guest {
             let directory = Directory::of_mount(&self.mounts, mount);
             directories.push((self.hold(Descriptor::Directory(directory))?, guest));
         }
+        // A guest has no working directory of its own: this is where its relative paths begin.
+        if !self.mounts.is_empty() {
+            let directory = Directory::of_mount(&self.mounts, 0);
+            let here = self.hold(Descriptor::Directory(directory))?;
+            directories.push((here, ".".to_owned()));
+        }
         Ok(directories)
     }
 }

@@ -9,6 +9,11 @@
     dead_code,
     reason = "each test program uses a part of it, and none of them all"
 )]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    reason = "fixtures are files, and one that fails is a failed test"
+)]
 
 use std::fs;
 use std::num::NonZeroU32;
@@ -450,18 +455,21 @@ pub(crate) fn until(session: &Session, status: Status) -> jig_runtime::Update {
     }
 }
 
-/// The runtime that the tests of one process share. What it compiles is kept for the others.
+/// The runtime that the tests of one process share. What it compiles is kept for all others.
 pub(crate) static RUNTIME: LazyLock<WasmRuntime> = LazyLock::new(|| {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("wasm");
+    let guests = guest_path("any").with_file_name("");
     let mut settings = Settings::default();
     settings.cache = Some(CacheDirs {
-        code: folder.join("code"),
-        key: folder.join("key/wasm.key"),
+        code: guests.join("cache"),
+        key: guests.join("cache.key"),
     });
     WasmRuntime::new(settings).unwrap()
 });
 
-/// What the engine offers every tool.
+/// Far longer than anything takes: the machine may be busy.
+pub(crate) const LIMIT: Duration = Duration::from_secs(120);
+
+/// What the engine offers to every tool.
 const OFFER: Capabilities = Capabilities {
     concurrency: NonZeroU32::new(32),
     pending: true,
@@ -471,6 +479,3 @@ const OFFER: Capabilities = Capabilities {
     blobs: true,
     fd_pass: true,
 };
-
-/// Far longer than anything takes: the machine may be busy.
-pub(crate) const LIMIT: Duration = Duration::from_secs(120);

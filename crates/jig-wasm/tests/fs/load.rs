@@ -24,10 +24,9 @@ fn a_hundred_thousand_open_files_end_the_call_and_leave_no_descriptor() {
         drop(done);
         let before = descriptors();
         let done = act(hostile(on).file("a", "x"), many(100_000));
+        // How many it is depends on how many this process can have.
         let message = &done.error().message;
-        assert!(message.contains("descriptors"), "{message}");
-        let denials = &done.error().denials;
-        assert!(!denials.is_empty(), "{:?}", done.error());
+        assert!(message.contains(" more than "), "{message}");
         drop(done);
         let after = descriptors();
         assert!(after <= before, "{before} descriptors became {after}");
@@ -45,8 +44,9 @@ fn a_limit_of_descriptors_holds_for_files() {
             |count: u64| json!({"action": "fs_many", "path": "/workspace/a", "count": count});
         assert_eq!(act(tried(), many(20)).text(), "20 files");
         let done = act(tried(), many(60));
-        let message = &done.error().message;
-        assert!(message.contains("40"), "{message}");
+        let error = done.error();
+        assert!(error.message.contains("more than 40 files"), "{error:?}");
+        assert_eq!(error.denials.len(), 1, "{error:?}");
     }
 }
 
@@ -193,7 +193,7 @@ fn memory_is_no_place_for_a_sparse_bomb() {
 }
 
 #[test]
-fn a_guest_that_is_cut_off_leaves_what_it_has_written() {
+fn what_was_written_is_there_after_the_call_and_nothing_else() {
     for on in On::ALL {
         let done = check(
             hostile(on),

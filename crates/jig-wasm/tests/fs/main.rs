@@ -5,7 +5,9 @@
 
 #![expect(
     clippy::disallowed_methods,
-    reason = "tests make and look at files past the broker"
+    clippy::disallowed_types,
+    clippy::unwrap_used,
+    reason = "a test may panic, and makes and looks at files past the broker"
 )]
 
 #[path = "../common/mod.rs"]

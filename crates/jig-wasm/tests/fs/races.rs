@@ -36,6 +36,7 @@ impl Swapping {
                     fs::remove_file(&directory).unwrap();
                 }
                 fs::rename(&aside, &directory).unwrap();
+                thread::yield_now();
             }
         });
         Self {

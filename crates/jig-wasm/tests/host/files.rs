@@ -149,48 +149,73 @@ fn somebody_is_asked_about_what_no_rule_covers() {
     assert_eq!(done.asked.len(), 1);
 }
 
-/// W-025: requests speak of the workspace, and must not lead round the mounts.
+/// W-025: requests speak of the workspace, and must not lead round the mounts, whatever the rules allow.
 #[test]
 fn w025_a_guest_with_a_part_of_the_workspace_has_no_way_round() {
-    let mounts = |path: &str, writable: bool| {
-        vec![Mount {
-            guest: "/subjects".to_owned(),
-            path: project_path(path),
-            writable,
-        }]
-    };
     for on in On::ALL {
+        let part = || {
+            workspace(on)
+                .link("src/deep/up", "../main.rs")
+                .link("src/deep/away", "../../src")
+                .link("src/deep/same", "x")
+                .mounts(mounts("src/deep", true))
+        };
+        let read = |path: &str| json!({"jsonrpc": "2.0", "id": 1, "method": "fs.read", "params": {"path": path}});
         let calls = json!([
             ["read", "a.txt"],
             ["read", "src/main.rs"],
-            ["read", "src/deep/x"],
+            ["read", "src/deep/up"],
+            ["read", "src/deep/away/main.rs"],
+            ["read", "src/deep/../main.rs"],
             ["list-dir", "."],
+            ["list-dir", "src"],
+            ["list-dir", "src/deep/away"],
             ["exists", "a.txt"],
-            ["metadata", "a.txt"],
+            ["metadata", "src/deep/up"],
             ["write", "src/x", "x"],
+            ["write", "src/deep/up", "x"],
+            ["append", "src/deep/away/main.rs", "x"],
+            ["create-dir", "src/deep/away/new"],
             ["delete", "a.txt"],
+            ["delete", "src/deep/away/main.rs"],
             ["rename", "a.txt", "src/deep/a"],
-            ["run", "cat", ["a.txt"]],
-            [
-                "message",
-                r#"{"jsonrpc":"2.0","id":1,"method":"fs.read","params":{"path":"a.txt"}}"#
-            ],
-            [
-                "message",
-                r#"{"jsonrpc":"2.0","id":1,"method":"fs.grep","params":{"pattern":"h"}}"#
-            ],
+            ["rename", "src/deep/x", "x"],
+            ["message", read("a.txt")],
+            ["message", read("src/deep/up")],
         ]);
-        let count = calls.as_array().unwrap().len();
-        let tried = workspace(on).mounts(mounts("src/deep", true));
-        let done = tried.arguments(json!({ "calls": calls })).run();
-        let said = done
-            .text()
-            .matches("this component sees only `/subjects`")
-            .count();
-        assert_eq!(said, count, "{}", done.text());
+        let (lines, done) = answers(part(), &calls);
+        for (line, call) in lines.iter().zip(calls.as_array().unwrap()) {
+            assert!(line.contains("leads out of the workspace"), "{on:?} {call}: {line}");
+        }
         assert_eq!(done.read("a.txt").unwrap(), b"hello");
+        assert_eq!(done.read("src/main.rs").unwrap(), b"fn main() {}");
+        let decisions = done.decisions();
+        assert_eq!(decisions.len(), lines.len(), "{decisions:?}");
+        assert!(decisions.iter().all(|line| line.ends_with("deny")), "{decisions:?}");
 
-        // The whole of it, but read-only.
+        let (line, _) = answer(part(), &json!(["run", "cat", ["a.txt"]]));
+        assert!(line.contains("sees only `/subjects`"), "{line}");
+        let (lines, _) = answers(
+            part(),
+            &json!([
+                ["read", "src/deep/x"],
+                ["read", "src/deep/same"],
+                ["write", "src/deep/new", "x"],
+                ["exists", "src/deep/new"],
+            ]),
+        );
+        assert_eq!(lines, ["x", "x", "done", "true"], "{on:?}");
+        let grep = json!({"jsonrpc": "2.0", "id": 1, "method": "fs.grep", "params": {"pattern": "."}});
+        let (line, _) = answer(part(), &json!(["message", grep]));
+        assert!(line.contains("src/deep/x") && !line.contains("hello"), "{line}");
+        assert!(!line.contains("main"), "{line}");
+    }
+}
+
+/// The whole of it, but read-only.
+#[test]
+fn w020_a_read_only_mount_is_not_changed_by_requests() {
+    for on in On::ALL {
         let calls = json!([
             ["read", "a.txt"],
             ["write", "a.txt", "x"],
@@ -203,10 +228,18 @@ fn w025_a_guest_with_a_part_of_the_workspace_has_no_way_round() {
         let (lines, done) = answers(workspace(on).mounts(mounts(".", false)), &calls);
         assert_eq!(lines[0], "hello");
         for line in &lines[1..] {
-            assert!(line.contains("sees the workspace read-only"), "{line}");
+            assert!(line.contains("sees `/subjects` read-only"), "{line}");
         }
         assert_eq!(done.read("a.txt").unwrap(), b"hello");
     }
+}
+
+fn mounts(path: &str, writable: bool) -> Vec<Mount> {
+    vec![Mount {
+        guest: "/subjects".to_owned(),
+        path: project_path(path),
+        writable,
+    }]
 }
 
 /// Nobody makes us hold more than a message.

@@ -149,9 +149,9 @@ pub(crate) fn deep(levels: u64) -> String {
     };
     let options = "dr";
     for level in 0..levels {
-        let next = here
-            .create_directory_at("d")
-            .and_then(|()| here.open_at(PathFlags::empty(), "d", open_flags(options), flags(options)));
+        let next = here.create_directory_at("d").and_then(|()| {
+            here.open_at(PathFlags::empty(), "d", open_flags(options), flags(options))
+        });
         here = match next {
             Ok(next) => next,
             Err(code) => return format!("{level} levels, then {}", code.name()),

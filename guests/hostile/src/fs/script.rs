@@ -15,9 +15,17 @@ pub(crate) fn run(root: &str, steps: &Value) -> Vec<String> {
     let steps = steps.as_array().map(Vec::as_slice).unwrap_or_default();
     let answers = steps.iter().map(|step| match do_step(root, step) {
         Ok(answer) => answer,
-        Err(error) => format!("error: {:?}", error.kind()),
+        Err(error) => format!("error: {}", kind(&error)),
     });
     answers.collect()
+}
+
+/// The kind of an error. Not every library knows one for each of its numbers.
+fn kind(error: &io::Error) -> String {
+    match error.to_string() {
+        text if text.contains("not empty") => "DirectoryNotEmpty".to_owned(),
+        _ => format!("{:?}", error.kind()),
+    }
 }
 
 fn do_step(root: &str, step: &Value) -> io::Result<String> {

@@ -60,7 +60,7 @@ struct Bench<'a> {
 impl Bench<'_> {
     fn measured(&self, args: &WasmBenchArgs, root: &Utf8Path) -> anyhow::Result<Figures> {
         let cold = self.cold()?;
-        let (runtime, disk) = self.from_disk()?;
+        let (runtime, disk) = self.loaded()?;
         let told = runtime.describe(&self.component);
         let told = told.map_err(|error| file::explained(&error))?;
         let input = input(args, told.as_deref())?;
@@ -120,7 +120,7 @@ impl Bench<'_> {
     }
 
     /// From compiled code on the disk, as another process of jig would find it. Also a runtime that has it.
-    fn from_disk(&self) -> anyhow::Result<(WasmRuntime, Vec<Duration>)> {
+    fn loaded(&self) -> anyhow::Result<(WasmRuntime, Vec<Duration>)> {
         self.progress.say("loading");
         let mut times = Vec::new();
         loop {

@@ -162,6 +162,8 @@ impl Seen<'_> {
             let (name, count) = (printable(&import.interface), import.functions.len());
             let noun = if count == 1 { "function" } else { "functions" };
             match import.provided {
+                // Types alone, which are nobody's to refuse.
+                true if count == 0 => text.push_str(&format!("  {name}\n")),
                 true => text.push_str(&format!("  {name} {DIM}{count} {noun}{DIM:#}\n")),
                 false => {
                     let names = printable(&import.functions.join(", "));

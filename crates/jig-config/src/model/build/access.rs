@@ -14,7 +14,7 @@ impl Builder<'_> {
             .entry("access")
             .filter(|entry| entry.node.table().is_some_and(|table| !table.is_empty()));
         let sugar = sugar::declared(self.node);
-        if !source.is_local() {
+        if !source.is_local() && !self.is_confined_builtin(source) {
             self.refuse_rules(source);
             return Default::default();
         }
@@ -48,6 +48,14 @@ impl Builder<'_> {
             (Some(access), None) => rules::read(&access.node, &self.prefix, &mut self.errors),
             (None, Some(_)) => self.sugar(),
             (None, None) => Default::default(),
+        }
+    }
+
+    /// Whether it is a built-in tool that runs as a component: it meets its rules behind WASI, as others do.
+    fn is_confined_builtin(&self, source: &Source) -> bool {
+        match source {
+            Source::Builtin { tool } => tool.as_deref().unwrap_or(self.name.as_str()) == "learn",
+            _ => false,
         }
     }
 

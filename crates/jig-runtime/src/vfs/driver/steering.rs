@@ -1,6 +1,7 @@
 //! Where the tool stands, and what its caller orders.
 
 use super::*;
+use crate::inside::not_answered;
 
 impl Driver {
     pub(super) fn state(&mut self, state: ToolState) {
@@ -185,12 +186,7 @@ impl Driver {
             return self.resolve(number, |inquiry| Judged::Refused(inquiry.deny(why)));
         }
         if let Some((_, question)) = self.question.take() {
-            let reason = match why {
-                Unapproved::Denied => "the question was not answered",
-                Unapproved::Unavailable => "nobody can answer",
-                Unapproved::TimedOut => "nobody answered in time",
-            };
-            self.cancel(&format!("the tool asks `{}`, and {reason}", question.text));
+            self.cancel(&not_answered(&question.text, why).message);
         }
     }
 

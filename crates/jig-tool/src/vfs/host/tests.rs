@@ -269,6 +269,31 @@ fn x11_paths_are_normal_when_they_are_sent() {
     check("", "");
 }
 
+/// X-42: a component has a root of its own, and whoever calls it another.
+#[test]
+fn x42_a_path_below_either_root_is_one_of_the_workspace() {
+    let init = Init {
+        context: Some(Context::new("/workspace", Action::Run)),
+        ..init()
+    };
+    let (mut host, sent) = host(init, [], []);
+    host.also_strip("/home/me/project/".into());
+    for (path, expected) in [
+        ("/workspace/a/b", "a/b"),
+        ("/home/me/project/a/../b", "b"),
+        ("/home/me/project", "."),
+        ("/home/me/projects/a", "/home/me/projects/a"),
+        ("/home/me/project/../x", "/home/me/project/../x"),
+        ("/etc/passwd", "/etc/passwd"),
+    ] {
+        host.mkdir(path).unwrap();
+        let expected = format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"fs.mkdir","params":{{"path":"{expected}"}}}}"#
+        );
+        assert_eq!(sent.take(), [expected], "{path}");
+    }
+}
+
 #[test]
 fn x11_every_call_with_a_path_folds_it() {
     let folded = |ask: &dyn Fn(&mut Host)| {

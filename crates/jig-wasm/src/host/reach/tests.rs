@@ -7,7 +7,7 @@ use jig_proto::vfs::{
 };
 use jig_runtime::Mount;
 
-use super::check;
+use super::directory;
 
 fn mount(guest: &str, path: &str, writable: bool) -> Mount {
     Mount {
@@ -26,26 +26,6 @@ fn run() -> Request<'static> {
     })
 }
 
-fn looks() -> Vec<Request<'static>> {
-    vec![
-        Request::FsRead(FsRead::new("docs/a")),
-        Request::FsExists(FsPath::new("docs/a")),
-        Request::FsMetadata(FsPath::new("docs/a")),
-        Request::FsListDir(FsListDir::new("docs")),
-        Request::FsGrep(FsGrep::new("x")),
-    ]
-}
-
-fn changes() -> Vec<Request<'static>> {
-    vec![
-        Request::FsWrite(FsWrite::new("docs/a", "x")),
-        Request::FsMkdir(FsPath::new("docs/b")),
-        Request::FsDelete(FsDelete::new("docs/a")),
-        Request::FsRename(FsRename::new("docs/a", "docs/b")),
-        run(),
-    ]
-}
-
 fn get() -> Request<'static> {
     Request::HttpGet(HttpGet {
         url: Cow::Borrowed("http://127.0.0.1/"),
@@ -53,37 +33,82 @@ fn get() -> Request<'static> {
     })
 }
 
-#[test]
-fn w025_a_guest_asks_for_no_more_than_it_sees() {
-    let check_all = |mounts: &[Mount], requests: Vec<Request<'static>>, expected: Option<&str>| {
-        for request in requests {
-            let refused = check(mounts, &request).err();
-            if let Some(error) = &refused {
-                assert_eq!(error.kind(), ErrorKind::Protected);
-            }
-            let message = refused.map(|error| error.message);
-            let found = message.as_deref().and_then(|text| text.split("`: ").nth(1));
-            assert_eq!(found, expected, "{request:?}");
+/// The directory, `-` for none, or the words after the method.
+#[track_caller]
+fn check(mounts: &[Mount], request: Request<'_>, expected: &str) {
+    let found = match directory(mounts, &request) {
+        Ok(Some(directory)) => directory.to_string(),
+        Ok(None) => "-".to_owned(),
+        Err(error) => {
+            assert_eq!(error.kind(), ErrorKind::Protected);
+            let words = error.message.split("`: ").nth(1);
+            words.expect("it names the method").to_owned()
         }
     };
+    assert_eq!(found, expected, "{request:?}");
+}
+
+#[test]
+fn a_guest_that_sees_all_may_ask_for_all() {
     let whole = [mount("/workspace", ".", true)];
-    check_all(&whole, looks(), None);
-    check_all(&whole, changes(), None);
-    check_all(&whole, vec![get()], None);
+    for path in ["a", "docs/a", "../x", "/etc", "", "a\0"] {
+        check(&whole, Request::FsRead(FsRead::new(path)), ".");
+        check(&whole, Request::FsWrite(FsWrite::new(path, "x")), ".");
+    }
+    check(&whole, Request::FsGrep(FsGrep::new("x")), ".");
+    check(&whole, run(), ".");
+    check(&whole, get(), "-");
+}
 
+#[test]
+fn what_is_read_only_is_not_changed() {
     let shown = [mount("/workspace", ".", false)];
-    let read_only = Some("this component sees the workspace read-only");
-    check_all(&shown, looks(), None);
-    check_all(&shown, changes(), read_only);
-    check_all(&shown, vec![get()], None);
+    check(&shown, Request::FsRead(FsRead::new("a")), ".");
+    check(&shown, Request::FsListDir(FsListDir::new(".")), ".");
+    check(&shown, Request::FsMetadata(FsPath::new("a")), ".");
+    check(&shown, get(), "-");
+    let read_only = "this component sees `/workspace` read-only";
+    for change in [
+        Request::FsWrite(FsWrite::new("docs/a", "x")),
+        Request::FsMkdir(FsPath::new("docs/b")),
+        Request::FsDelete(FsDelete::new("docs/a")),
+        Request::FsRename(FsRename::new("docs/a", "docs/b")),
+        run(),
+    ] {
+        check(&shown, change, read_only);
+    }
+}
 
-    let part = [mount("/subjects", "docs", true)];
-    let only = Some("this component sees only `/subjects` of the workspace");
-    check_all(&part, looks(), only);
-    check_all(&part, changes(), only);
-    check_all(&part, vec![get()], None);
-
-    let nothing = Some("this component sees nothing of the workspace");
-    check_all(&[], looks(), nothing);
-    check_all(&[], changes(), nothing);
+/// The mount decides what the broker is told to stay in; that it does is tested with real links.
+#[test]
+fn w025_each_request_is_held_against_one_mount() {
+    let parts = [
+        mount("/docs", "docs", false),
+        mount("/drafts", "docs/drafts", true),
+        mount("/out", "out", true),
+    ];
+    let read = |path: &'static str| Request::FsRead(FsRead::new(path));
+    check(&parts, read("docs/a"), "docs");
+    check(&parts, read("docs/drafts/a"), "docs/drafts");
+    check(&parts, read("out"), "out");
+    // Elsewhere: whichever, since none holds it.
+    for path in ["a", "documents", ".", "..", "docs/../a", "/docs", ""] {
+        check(&parts, read(path), "docs");
+    }
+    check(&parts, Request::FsWrite(FsWrite::new("out/a", "x")), "out");
+    let docs = "this component sees `/docs` read-only";
+    check(&parts, Request::FsWrite(FsWrite::new("docs/a", "x")), docs);
+    check(&parts, Request::FsWrite(FsWrite::new("a", "x")), docs);
+    // Both ends in one mount, or in none.
+    let rename = |from: &'static str, to: &'static str| Request::FsRename(FsRename::new(from, to));
+    check(&parts, rename("out/a", "out/b"), "out");
+    check(&parts, rename("out/a", "docs/drafts/a"), docs);
+    check(&parts, Request::FsGrep(FsGrep::new("x")), "docs/drafts");
+    let seen = "this component sees only `/docs`, `/drafts`, `/out` of the workspace";
+    check(&parts, run(), seen);
+    check(&parts, get(), "-");
+    let nothing = "this component sees nothing of the workspace";
+    check(&[], read("a"), nothing);
+    check(&[], run(), nothing);
+    check(&[], get(), "-");
 }

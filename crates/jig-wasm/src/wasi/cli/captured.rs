@@ -3,7 +3,8 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use jig_runtime::Tracer;
+use jig_broker::Secrets;
+use jig_runtime::{Tracer, plain_bytes};
 
 use crate::wasi::io::{IoError, Sink};
 
@@ -20,8 +21,13 @@ mod tests;
 pub(crate) struct Captured(Arc<Mutex<Printed>>);
 
 impl Captured {
-    /// Nothing yet. `limit` is how many bytes on both streams together are taken notice of.
-    pub(crate) fn new(limit: Option<u64>, tracer: Option<Arc<dyn Tracer>>) -> Self {
+    /// Nothing yet. `limit` is how many bytes on both streams together are taken notice of; `secrets` are not
+    /// told of.
+    pub(crate) fn new(
+        limit: Option<u64>,
+        tracer: Option<Arc<dyn Tracer>>,
+        secrets: Secrets,
+    ) -> Self {
         Self(Arc::new(Mutex::new(Printed {
             output: Vec::new(),
             errors: Vec::new(),
@@ -30,6 +36,7 @@ impl Captured {
             limit: limit.unwrap_or(u64::MAX),
             left_out: 0,
             tracer,
+            secrets,
             output_line: Vec::new(),
             errors_line: Vec::new(),
         })))
@@ -60,7 +67,7 @@ impl Captured {
     /// The beginning of the output as text, with a marker of what was cut.
     pub(crate) fn printed(&self, most: usize) -> String {
         let printed = self.lock();
-        let mut text = plain(&printed.output);
+        let mut text = printed.text(&printed.output);
         let cut = text.len() - text.floor_char_boundary(most);
         text.truncate(text.len() - cut);
         let cut = printed.output_total - printed.output.len() as u64 + cut as u64;
@@ -73,7 +80,7 @@ impl Captured {
     /// The end of the errors as text, with a marker of what was cut, and a word about what was left out.
     pub(crate) fn errors(&self, most: usize) -> String {
         let printed = self.lock();
-        let all = plain(&printed.errors);
+        let all = printed.text(&printed.errors);
         let start = all.ceil_char_boundary(all.len().saturating_sub(most));
         let cut = printed.errors_total - printed.errors.len() as u64 + start as u64;
         let mut text = match cut {
@@ -117,12 +124,18 @@ struct Printed {
     /// How many bytes came after the limit was reached.
     left_out: u64,
     tracer: Option<Arc<dyn Tracer>>,
+    secrets: Secrets,
     /// Lines that have not ended.
     output_line: Vec<u8>,
     errors_line: Vec<u8>,
 }
 
 impl Printed {
+    /// Some of it as text. A secret is taken out before anything is cut, since half of one is not found.
+    fn text(&self, bytes: &[u8]) -> String {
+        self.secrets.scrub_text(plain_bytes(bytes))
+    }
+
     fn take(&mut self, is_errors: bool, bytes: &[u8]) {
         let room = self.limit - self.output_total - self.errors_total;
         let taken = usize::try_from(room).unwrap_or(usize::MAX).min(bytes.len());
@@ -229,17 +242,6 @@ fn keep_end(kept: &mut Vec<u8>, bytes: &[u8]) {
     // Only now and then: what is printed byte by byte must not have all of it moved each time.
     if excess > KEPT {
         kept.drain(..excess);
-    }
-}
-
-/// The bytes as text that is fit for people and models: a guest can move a cursor, too.
-fn plain(bytes: &[u8]) -> String {
-    let text = String::from_utf8_lossy(bytes);
-    let is_odd = |c: char| c.is_control() && c != '\n' && c != '\t';
-    if text.contains(is_odd) {
-        text.replace(is_odd, "")
-    } else {
-        text.into_owned()
     }
 }
 

@@ -89,6 +89,9 @@ impl Guest {
         wanted: Wanted,
     ) -> Result<Descriptor, Failure> {
         self.expect_room()?;
+        if wanted.changes() {
+            self.files.change();
+        }
         let write = wanted.flags.contains(DescriptorFlags::WRITE);
         let read = wanted.flags.contains(DescriptorFlags::READ);
         let open = Open {
@@ -229,6 +232,7 @@ impl Guest {
         judge: impl FnOnce(&Broker) -> Judged,
     ) -> Result<Reply<'static>, Failure> {
         let work = self.permitted(base, judge)?;
+        self.files.change();
         let done = work.perform();
         self.door.plan().broker.flush_audit();
         Ok(done?)

@@ -9,7 +9,6 @@ use wasmtime::component::Resource;
 
 use super::Directory;
 use super::code::Failure;
-use super::held::Told;
 use crate::bindings::wasi::filesystem::types::{DescriptorType, DirectoryEntry, ErrorCode};
 use crate::guest::Guest;
 
@@ -53,8 +52,7 @@ impl Guest {
                 let type_ = kind(&entry);
                 let name = entry.name;
                 // Libraries ask for the hash of each entry, too.
-                let directory = entries.directory.path.clone();
-                self.files.told = Some(Told::listed(directory, name.clone()));
+                self.files.listed(&entries.directory.path, &name);
                 return Ok(Some(DirectoryEntry { type_, name }));
             }
             let Some(after) = entries.after.take() else {

@@ -1,9 +1,11 @@
 //! What a guest holds: directories and files.
 
-use std::ops::Deref;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
-use jig_broker::OpenFile;
+use jig_broker::{Look, OpenFile};
+use jig_files::Kind;
 use jig_proto::ProjectPath;
 use jig_runtime::Mount;
 use rustix::process::{Resource, getrlimit};
@@ -104,13 +106,18 @@ impl File {
 #[derive(Debug)]
 pub(super) struct Opened {
     file: OpenFile,
-    _counted: Arc<()>,
+    changes: Arc<AtomicU64>,
 }
 
-impl Deref for Opened {
-    type Target = OpenFile;
+impl Opened {
+    /// The file, to be read.
+    pub(super) fn file(&self) -> &OpenFile {
+        &self.file
+    }
 
-    fn deref(&self) -> &OpenFile {
+    /// The file, to be changed.
+    pub(super) fn changing(&self) -> &OpenFile {
+        self.changes.fetch_add(1, Ordering::Relaxed);
         &self.file
     }
 }
@@ -118,57 +125,110 @@ impl Deref for Opened {
 /// What is known of the files and directories that a guest holds, all together.
 #[derive(Debug, Default)]
 pub(crate) struct OpenFiles {
-    /// Each open file has a copy.
-    counter: Arc<()>,
+    /// How often the guest has changed something. Each open file has a copy, so it also counts those.
+    changes: Arc<AtomicU64>,
     /// Each listing has a copy.
     pub(super) listings: Arc<()>,
     /// What the guest was told last.
-    pub(super) told: Option<Told>,
+    told: Option<Told>,
 }
 
 /// What a guest was told about a path.
 ///
-/// Libraries ask for the hash of whatever they look at, as a second question. The hash is that of the canonical
-/// path, which was judged at the first: there is nothing left to be asked.
+/// Libraries ask two questions about whatever they look at, in either order: for its state, and for its hash,
+/// which is that of its canonical path. The answer to the first serves for the second, so that each look is
+/// one look, and one line in the audit log.
 #[derive(Debug)]
-pub(super) struct Told {
+struct Told {
     base: ProjectPath,
     text: String,
     follow: bool,
-    canonical: ProjectPath,
+    what: What,
+}
+
+#[derive(Debug)]
+enum What {
+    /// All about it, when it was found out, and after how many changes.
+    Look(Look, Instant, u64),
+    /// That it is an entry of a directory, at this path.
+    Entry(ProjectPath),
 }
 
 impl Told {
-    /// A look at a path.
-    pub(super) fn looked(
-        base: ProjectPath,
-        text: String,
-        follow: bool,
-        canonical: ProjectPath,
-    ) -> Self {
-        Self {
+    /// Whether it makes no difference that a link at the end of the path was not followed.
+    fn is_what_it_leads_to(&self) -> bool {
+        let What::Look(look, ..) = &self.what else {
+            return false;
+        };
+        !self.follow && !matches!(look.kind, Kind::Link(_))
+    }
+}
+
+impl OpenFiles {
+    /// The guest changes something.
+    pub(super) fn change(&self) {
+        self.changes.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The guest was told about a path.
+    pub(super) fn looked(&mut self, base: ProjectPath, text: String, follow: bool, look: Look) {
+        let changes = self.changes.load(Ordering::Relaxed);
+        self.told = Some(Told {
             base,
             text,
             follow,
-            canonical,
+            what: What::Look(look, Instant::now(), changes),
+        });
+    }
+
+    /// The guest was told about an entry of a directory.
+    pub(super) fn listed(&mut self, directory: &ProjectPath, name: &str) {
+        let Ok(own) = ProjectPath::normalize(name) else {
+            return;
+        };
+        self.told = Some(Told {
+            base: directory.clone(),
+            text: name.to_owned(),
+            follow: false,
+            what: What::Entry(directory.join(&own)),
+        });
+    }
+
+    /// The canonical path of what the guest was told about just now, if that was this.
+    pub(super) fn told_path(
+        &mut self,
+        base: &ProjectPath,
+        text: &str,
+        follow: bool,
+    ) -> Option<ProjectPath> {
+        match self.told(base, text, follow)? {
+            What::Look(look, ..) => Some(look.path),
+            What::Entry(path) => Some(path),
         }
     }
 
-    /// An entry of a directory.
-    pub(super) fn listed(directory: ProjectPath, name: String) -> Self {
-        let own = ProjectPath::normalize(&name).unwrap_or_default();
-        let canonical = directory.join(&own);
-        Self::looked(directory, name, false, canonical)
+    /// The state of what the guest was told about just now, if that was this and is as good as new.
+    pub(super) fn told_look(
+        &mut self,
+        base: &ProjectPath,
+        text: &str,
+        follow: bool,
+    ) -> Option<Look> {
+        match self.told(base, text, follow)? {
+            What::Look(look, at, changes) => {
+                let unchanged = changes == self.changes.load(Ordering::Relaxed);
+                (unchanged && at.elapsed() < JUST_NOW).then_some(look)
+            }
+            What::Entry(_) => None,
+        }
     }
 
-    /// Whether it was about this.
-    pub(super) fn is_about(&self, base: &ProjectPath, text: &str, follow: bool) -> bool {
-        self.follow == follow && self.text == text && self.base == *base
-    }
-
-    /// The canonical path.
-    pub(super) fn canonical(&self) -> &ProjectPath {
-        &self.canonical
+    /// What the guest was told last, if that was this. It serves once.
+    fn told(&mut self, base: &ProjectPath, text: &str, follow: bool) -> Option<What> {
+        let told = self.told.take()?;
+        let same = told.text == text && told.base == *base;
+        let same = same && (told.follow == follow || told.is_what_it_leads_to());
+        same.then_some(told.what)
     }
 }
 
@@ -177,7 +237,7 @@ impl Guest {
     /// process can have are for all calls together.
     pub(super) fn expect_room(&self) -> Result<(), Failure> {
         let most = self.meter.descriptors.min(share_of_descriptors());
-        let held = Arc::strong_count(&self.files.counter) as u64 - 1;
+        let held = Arc::strong_count(&self.files.changes) as u64 - 1;
         match held < most {
             true => Ok(()),
             false => Err(Failure::Ended(Ended::Descriptors(most).into())),
@@ -188,16 +248,36 @@ impl Guest {
     pub(super) fn counted(&self, file: OpenFile) -> Arc<Opened> {
         Arc::new(Opened {
             file,
-            _counted: Arc::clone(&self.files.counter),
+            changes: Arc::clone(&self.files.changes),
         })
     }
 }
 
-/// How many of the descriptors that this process can have one guest may take: a quarter.
+/// How many of the descriptors that this process can have one guest may take.
 fn share_of_descriptors() -> u64 {
     static SHARE: OnceLock<u64> = OnceLock::new();
-    *SHARE.get_or_init(|| {
-        let most = getrlimit(Resource::Nofile).current;
-        most.map_or(u64::MAX, |most| (most / 4).max(1))
-    })
+    *SHARE.get_or_init(|| share_of(getrlimit(Resource::Nofile).current))
+}
+
+/// A quarter, so that several calls beside each other, and what else this process does, have enough.
+fn share_of(descriptors: Option<u64>) -> u64 {
+    descriptors.map_or(u64::MAX, |most| (most / 4).max(1))
+}
+
+/// How long the answer to one question serves for the other that belongs to it.
+const JUST_NOW: Duration = Duration::from_millis(1);
+
+#[cfg(test)]
+mod tests {
+    use super::share_of;
+
+    #[test]
+    fn one_guest_gets_a_quarter_of_the_descriptors() {
+        let check = |most: Option<u64>, expected: u64| assert_eq!(share_of(most), expected);
+        check(None, u64::MAX);
+        check(Some(20_000), 5000);
+        check(Some(1024), 256);
+        check(Some(3), 1);
+        check(Some(0), 1);
+    }
 }

@@ -4,7 +4,6 @@ use wasmtime::component::Resource;
 
 use super::act::Wanted;
 use super::code::{Answer, Failure, answer};
-use super::held::Told;
 use super::path::Spot;
 use super::stat::{hash, stat};
 use super::streams::{At, MAX_READ, Reader, Writer};
@@ -57,16 +56,16 @@ impl Guest {
         offset: u64,
     ) -> Result<Filesize, Failure> {
         let file = self.file(descriptor)?;
-        file.writable()?.write_at(offset, bytes)?;
+        file.writable()?.changing().write_at(offset, bytes)?;
         if file.sync {
-            file.open.sync()?;
+            file.open.file().sync()?;
         }
         Ok(bytes.len() as u64)
     }
 
     fn stat_of(&mut self, descriptor: &Resource<Descriptor>) -> Result<DescriptorStat, Failure> {
         match self.table.get(descriptor)? {
-            Descriptor::File(file) => Ok(stat(&file.open.look()?)),
+            Descriptor::File(file) => Ok(stat(&file.open.file().look()?)),
             Descriptor::Directory(directory) => {
                 let directory = directory.clone();
                 let spot = Spot::new(&directory.path, ".")?;
@@ -75,20 +74,36 @@ impl Guest {
         }
     }
 
+    fn stat_of_path(
+        &mut self,
+        base: &Resource<Descriptor>,
+        follow: bool,
+        path: String,
+    ) -> Result<DescriptorStat, Failure> {
+        let base = self.directory(base)?;
+        if let Some(told) = self.files.told_look(&base.path, &path, follow) {
+            return Ok(stat(&told));
+        }
+        let look = self.look(&base, &Spot::new(&base.path, &path)?, follow)?;
+        let stat = stat(&look);
+        self.files.looked(base.path, path, follow, look);
+        Ok(stat)
+    }
+
     fn hash_at(
         &mut self,
         base: &Resource<Descriptor>,
         follow: bool,
-        path: &str,
+        path: String,
     ) -> Result<MetadataHashValue, Failure> {
         let base = self.directory(base)?;
-        let told = self.files.told.take();
-        if let Some(told) = told.filter(|told| told.is_about(&base.path, path, follow)) {
-            return Ok(hash(told.canonical().as_str()));
+        if let Some(told) = self.files.told_path(&base.path, &path, follow) {
+            return Ok(hash(told.as_str()));
         }
-        let spot = Spot::new(&base.path, path)?;
-        let look = self.look(&base, &spot, follow)?;
-        Ok(hash(look.path.as_str()))
+        let look = self.look(&base, &Spot::new(&base.path, &path)?, follow)?;
+        let hash = hash(look.path.as_str());
+        self.files.looked(base.path, path, follow, look);
+        Ok(hash)
     }
 }
 
@@ -158,7 +173,7 @@ impl HostDescriptor for Guest {
 
     fn set_size(&mut self, descriptor: Resource<Descriptor>, size: Filesize) -> Answer<()> {
         let file = self.file(&descriptor);
-        answer(file.and_then(|file| Ok(file.writable()?.set_size(size)?)))
+        answer(file.and_then(|file| Ok(file.writable()?.changing().set_size(size)?)))
     }
 
     fn set_times(
@@ -180,7 +195,7 @@ impl HostDescriptor for Guest {
         let most = usize::try_from(length).map_or(MAX_READ, |length| length.min(MAX_READ));
         let file = self.file(&descriptor);
         answer(file.and_then(|file| {
-            let bytes = file.readable()?.read_at(offset, most)?;
+            let bytes = file.readable()?.file().read_at(offset, most)?;
             let at_end = bytes.is_empty() && most > 0;
             Ok((bytes.into(), at_end))
         }))
@@ -203,7 +218,9 @@ impl HostDescriptor for Guest {
 
     fn sync(&mut self, descriptor: Resource<Descriptor>) -> Answer<()> {
         match self.table.get(&descriptor)? {
-            Descriptor::File(file) if file.write => answer(file.open.sync().map_err(Failure::from)),
+            Descriptor::File(file) if file.write => {
+                answer(file.open.file().sync().map_err(Failure::from))
+            }
             // There is nothing that could be on its way.
             _ => Ok(Ok(())),
         }
@@ -225,14 +242,7 @@ impl HostDescriptor for Guest {
         path: String,
     ) -> Answer<DescriptorStat> {
         let follow = flags.contains(PathFlags::SYMLINK_FOLLOW);
-        let base = self.directory(&base);
-        answer(base.and_then(|base| {
-            let spot = Spot::new(&base.path, &path)?;
-            let look = self.look(&base, &spot, follow)?;
-            let stat = stat(&look);
-            self.files.told = Some(Told::looked(base.path, path, follow, look.path));
-            Ok(stat)
-        }))
+        answer(self.stat_of_path(&base, follow, path))
     }
 
     fn set_times_at(
@@ -335,7 +345,9 @@ impl HostDescriptor for Guest {
         other: Resource<Descriptor>,
     ) -> wasmtime::Result<bool> {
         Ok(match (self.table.get(&one)?, self.table.get(&other)?) {
-            (Descriptor::File(one), Descriptor::File(other)) => one.open.is_same(&other.open),
+            (Descriptor::File(one), Descriptor::File(other)) => {
+                one.open.file().is_same(other.open.file())
+            }
             (Descriptor::Directory(one), Descriptor::Directory(other)) => one.path == other.path,
             _ => false,
         })
@@ -343,7 +355,7 @@ impl HostDescriptor for Guest {
 
     fn metadata_hash(&mut self, descriptor: Resource<Descriptor>) -> Answer<MetadataHashValue> {
         Ok(Ok(match self.table.get(&descriptor)? {
-            Descriptor::File(file) => hash(file.open.path().as_str()),
+            Descriptor::File(file) => hash(file.open.file().path().as_str()),
             Descriptor::Directory(directory) => hash(directory.path.as_str()),
         }))
     }
@@ -355,7 +367,7 @@ impl HostDescriptor for Guest {
         path: String,
     ) -> Answer<MetadataHashValue> {
         let follow = flags.contains(PathFlags::SYMLINK_FOLLOW);
-        answer(self.hash_at(&base, follow, &path))
+        answer(self.hash_at(&base, follow, path))
     }
 
     fn drop(&mut self, descriptor: Resource<Descriptor>) -> wasmtime::Result<()> {

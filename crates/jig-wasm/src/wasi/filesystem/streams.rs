@@ -20,7 +20,7 @@ impl Source for Reader {
         if most == 0 {
             return Ok(Some(Bytes::new()));
         }
-        let bytes = self.file.read_at(self.position, most.min(MAX_READ));
+        let bytes = self.file.file().read_at(self.position, most.min(MAX_READ));
         let bytes = bytes.map_err(|error| told(&error))?;
         // Past the largest position there is nothing to be read.
         self.position = self.position.saturating_add(bytes.len() as u64);
@@ -48,16 +48,16 @@ pub(super) enum At {
 impl Sink for Writer {
     fn write(&mut self, bytes: &[u8]) -> Result<(), IoError> {
         let written = match &mut self.at {
-            At::End => self.file.append(bytes),
+            At::End => self.file.changing().append(bytes),
             At::Position(position) => {
-                let written = self.file.write_at(*position, bytes);
+                let written = self.file.changing().write_at(*position, bytes);
                 *position = position.saturating_add(bytes.len() as u64);
                 written
             }
         };
         written.map_err(|error| told(&error))?;
         match self.sync {
-            true => self.file.sync().map_err(|error| told(&error)),
+            true => self.file.file().sync().map_err(|error| told(&error)),
             false => Ok(()),
         }
     }

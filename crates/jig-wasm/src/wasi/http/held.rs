@@ -66,7 +66,7 @@ mod tests {
         let budget = Budget::default();
         let half = usize::try_from(MOST / 2).unwrap();
         let first = budget.take(half).unwrap();
-        let mut second = budget.clone().take(half).unwrap();
+        let mut second = budget.take(half).unwrap();
         assert!(budget.take(0).is_some());
         assert!(budget.take(1).is_none());
         assert!(!second.grow(1));
