@@ -16,7 +16,7 @@ use crate::approvals::{ApprovalKey, Approvals};
 use crate::audit::{AuditDecision, AuditEntry, AuditSink, NullSink, OnAuditFailure};
 use crate::denial;
 use crate::explain::MAX_DENIALS;
-use crate::fs::{MoveWanted, NameAct, NameWanted, Open};
+use crate::fs::{Copies, MoveWanted, NameAct, NameWanted, Open};
 use crate::host_env::HostEnv;
 use crate::http::HttpSettings;
 use crate::inquiry::Inquiry;
@@ -128,6 +128,7 @@ impl Broker {
             audit_failure: Mutex::new(None),
             approvals: parts.approvals,
             secrets: parts.secrets,
+            copies: Copies::default(),
             refused: Mutex::new(Vec::new()),
         });
         Self {
@@ -330,6 +331,8 @@ pub(crate) struct Inner {
     audit_failure: Mutex<Option<io::Error>>,
     pub(crate) approvals: Arc<Approvals>,
     pub(crate) secrets: Secrets,
+    /// How much of open files is kept without secrets.
+    pub(crate) copies: Copies,
     /// What was refused so far.
     refused: Mutex<Vec<Denial>>,
 }

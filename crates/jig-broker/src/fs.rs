@@ -6,6 +6,8 @@
 //! stands inside a directory that the tool may not read.
 
 mod act;
+mod copies;
+mod dangling;
 mod entry;
 mod error;
 mod grant;
@@ -26,6 +28,7 @@ use jig_proto::vfs::{
 
 pub(crate) use act::FsJob;
 use act::{Change, Deletion, Range, Rename, Replacement};
+pub(crate) use copies::Copies;
 pub use entry::Look;
 pub(crate) use entry::{MoveWanted, NameAct, NameWanted};
 pub(crate) use error::reply as error_reply;
@@ -288,7 +291,8 @@ fn granted(
 /// The answer about a path that leads nowhere that could be judged.
 ///
 /// Where the path as written is not allowed, that is the answer: that a link dangles or a part is no
-/// directory is already knowledge about what is there. It cannot be approved either, since there is
+/// directory is already knowledge about what is there. The same holds for the place that a dangling link
+/// names: a link to something that is there would be judged by it. It cannot be approved either, since there is
 /// nothing that could be done.
 pub(crate) fn unlocated(
     judge: &mut Judge<'_>,
@@ -300,18 +304,23 @@ pub(crate) fn unlocated(
     if let Err(outside) = judge.expect_beneath(path, text) {
         return outside;
     }
-    let target = FileTarget {
-        capability: wanted,
-        path: Resolved::from_handle(path.clone()),
-    };
-    match judge.permit(target, Some(text)) {
-        Err(denied) => denied,
-        Ok(Some(_)) => error::reply(&error, text),
-        Ok(None) => match judge.take_asks().into_iter().next() {
-            Some(ask) => ask.reply,
-            None => error::reply(&error, text),
-        },
+    let end = dangling::end(&*judge.inner.files, path, &error);
+    for path in std::iter::once(path.clone()).chain(end) {
+        let target = FileTarget {
+            capability: wanted,
+            path: Resolved::from_handle(path),
+        };
+        match judge.permit(target, Some(text)) {
+            Err(denied) => return denied,
+            Ok(Some(_)) => {}
+            Ok(None) => {
+                if let Some(ask) = judge.take_asks().into_iter().next() {
+                    return ask.reply;
+                }
+            }
+        }
     }
+    error::reply(&error, text)
 }
 
 fn refuse_root(at: &Granted, method: Method) -> Result<(), ErrorReply> {

@@ -3,11 +3,12 @@
 use camino::Utf8Path;
 use jiff::Timestamp;
 use jig_policy::{EnvUse, Resource};
-use jig_proto::vfs::{ErrorKind, ErrorReply};
+use jig_proto::vfs::{ErrorKind, ErrorReply, Method};
 
 use crate::audit::{AuditDecision, AuditEntry};
 use crate::broker::Broker;
 use crate::denial::{self, MAX_TARGET};
+use crate::judge::Judge;
 use crate::visible::visible;
 
 #[cfg(test)]
@@ -44,6 +45,20 @@ impl Broker {
         if !ORDINARY.contains(&name) {
             self.inner.secrets.remember(value);
         }
+    }
+
+    /// Refuses something that no rule is asked about, because the guest does not see that part of the workspace
+    /// or sees it read-only: in the audit log and for the error of the call it is a denial like any other.
+    pub fn refuse(&self, method: Method, path: &str, error: ErrorReply) -> ErrorReply {
+        let inner = &self.inner;
+        let path = visible(path, MAX_TARGET);
+        let mut judge = Judge::new(inner, method, &[]);
+        judge.note(path.clone(), &error.message);
+        judge.record(AuditDecision::Deny, Timestamp::now()).write();
+        let error = denial::completed(error, &inner.policy, method, &path);
+        let error = inner.scrub_error(error);
+        inner.note_refusal(&error);
+        error
     }
 
     /// Notes that a guest was refused a socket or the look-up of a name, for the audit log and for the error

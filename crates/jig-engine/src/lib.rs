@@ -66,7 +66,7 @@ pub use confine::Confinement;
 pub use engine::{Engine, Started};
 #[cfg(feature = "wasm-tools")]
 pub use knowledge::{Knowledge, LoadedSubject, TopicKnowledge};
-pub use knowledge::{KnowledgeError, not_offered, topics_summary};
+pub use knowledge::{not_offered, topics_summary};
 pub use layer::may_apply;
 pub use predefined::run_predefined;
 pub use reply::Reply;

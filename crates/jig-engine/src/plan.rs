@@ -30,10 +30,7 @@ impl Engine {
         let root = self.files.display_root().to_owned();
         let policy = self.policy(tool)?;
         let warnings = self.unenforced(tool, &policy, Commands::HeldByName)?;
-        #[cfg(feature = "wasm-tools")]
         let component = self.planned_component(tool, &mut call)?;
-        #[cfg(not(feature = "wasm-tools"))]
-        let component: Option<jig_runtime::Component> = None;
         let mut answers = call.answers;
         for (id, question) in &tool.questions {
             if let Some(answer) = &question.answer {
@@ -90,6 +87,16 @@ impl Engine {
             tracer: call.tracer,
             ..Plan::new(input, context, broker)
         })
+    }
+
+    /// No components are run here.
+    #[cfg(not(feature = "wasm-tools"))]
+    fn planned_component(
+        &self,
+        _: &Tool,
+        _: &mut Call,
+    ) -> Result<Option<jig_runtime::Component>, CallError> {
+        Ok(None)
     }
 
     /// The component of a call, if the tool is one, with what it is to see of the workspace.

@@ -370,3 +370,74 @@ fn the_attack_succeeds_against_check_then_open() {
 
 const INSIDE: &str = "INSIDE";
 const OUTSIDE: &str = "OUTSIDE";
+
+/// A file with a second name gets a content of its own before it is changed. That content is not made in
+/// memory, and not made at all if it is out of all proportion: whoever made the file chose its size.
+#[test]
+fn a_huge_file_with_two_names_is_not_copied() {
+    for portable in [false, true] {
+        let field = Field::new();
+        let files = field.open(portable);
+        let huge = std::fs::File::create(field.outside.join("huge")).unwrap();
+        huge.set_len(1 << 40).unwrap();
+        std::fs::hard_link(field.outside.join("huge"), field.root.join("huge")).unwrap();
+        let path = ProjectPath::normalize("huge").unwrap();
+        let place = files.locate(&path).unwrap();
+        let append = files.append(&place, b"x", &WriteOptions::default());
+        assert!(matches!(append, Err(FilesError::TooLarge { .. })), "{append:?}");
+        let options = OpenOptions {
+            write: true,
+            ..OpenOptions::default()
+        };
+        let opened = files.open_file(&place, &options);
+        assert!(matches!(opened, Err(FilesError::TooLarge { .. })), "{opened:?}");
+        // Emptied, it is not large any more.
+        let emptied = OpenOptions {
+            truncate: true,
+            ..options
+        };
+        let opened = files.open_file(&place, &emptied).unwrap();
+        opened.write_at(0, b"mine").unwrap();
+        assert_eq!(huge.metadata().unwrap().len(), 1 << 40);
+        assert_eq!(std::fs::read(field.root.join("huge")).unwrap(), b"mine");
+    }
+}
+
+/// Root keeps the bits when it writes, so that somebody else's program would run as its owner with our content.
+#[test]
+fn a_program_that_runs_as_its_owner_does_not_once_it_is_changed() {
+    use std::os::unix::fs::PermissionsExt as _;
+    for portable in [false, true] {
+        let field = Field::new();
+        let files = field.open(portable);
+        let path = ProjectPath::normalize("inside/f").unwrap();
+        let file = field.root.join("inside/f");
+        let mode = || std::fs::metadata(&file).unwrap().permissions().mode() & 0o7777;
+        let ways: [&dyn Fn(); 3] = [
+            &|| {
+                let place = files.locate(&path).unwrap();
+                let options = OpenOptions {
+                    write: true,
+                    ..OpenOptions::default()
+                };
+                let opened = files.open_file(&place, &options).unwrap();
+                opened.write_at(0, b"x").unwrap();
+            },
+            &|| {
+                let place = files.locate(&path).unwrap();
+                files.append(&place, b"x", &WriteOptions::default()).map(drop).unwrap();
+            },
+            &|| {
+                let place = files.locate(&path).unwrap();
+                files.write(&place, b"x", &WriteOptions::default()).map(drop).unwrap();
+            },
+        ];
+        for (number, change) in ways.iter().enumerate() {
+            let special = std::fs::Permissions::from_mode(0o6755);
+            std::fs::set_permissions(&file, special).unwrap();
+            assert_eq!(mode(), 0o6755);
+            change();
+            assert_eq!(mode(), 0o755, "{number}");
+        }
+    }
+}

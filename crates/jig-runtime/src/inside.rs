@@ -293,7 +293,10 @@ impl InProcess {
     fn input(&mut self, deadline: Option<Instant>) -> Result<Option<Value>, RequestError> {
         let asked = Instant::now();
         let input = self.next_input(deadline);
-        self.waited += asked.elapsed();
+        // Nobody gives input to a call that runs to its end: waiting for it is the tool's own time.
+        if self.plan.stateful {
+            self.waited += asked.elapsed();
+        }
         input
     }
 

@@ -74,6 +74,8 @@ pub(crate) struct Components {
     memo: Mutex<Memo>,
     /// A component is ready, or never will be.
     changed: Condvar,
+    /// How long anybody waits for a component.
+    longest: Duration,
 }
 
 impl Components {
@@ -83,6 +85,7 @@ impl Components {
             cache,
             memo: Mutex::default(),
             changed: Condvar::new(),
+            longest: LONGEST,
         }
     }
 
@@ -271,6 +274,10 @@ impl Components {
         self.memo.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+/// How long anybody waits for a component, at most. The largest ones, on a small machine, take a minute; the
+/// compiler cannot be interrupted, and who has it describe itself cannot give up.
+const LONGEST: Duration = Duration::from_secs(300);
 
 /// How long a call waits before it asks whether it was given up.
 const PATIENCE: Duration = Duration::from_millis(20);

@@ -22,7 +22,11 @@ impl Guest {
     ) -> wasmtime::Result<Result<Reply<'static>, ErrorReply>> {
         let directory = match reach::directory(&self.mounts, request) {
             Ok(directory) => directory.cloned(),
-            Err(error) => return Ok(Err(error)),
+            Err(error) => {
+                let path = reach::paths(request).join(" ");
+                let broker = &self.door.plan().broker;
+                return Ok(Err(broker.refuse(request.method(), &path, error)));
+            }
         };
         self.ask_by(|broker| match directory {
             Some(directory) if !directory.is_root() => broker.beneath(&directory).judge(request),

@@ -223,3 +223,48 @@ fn an_answer_cannot_be_larger_than_what_the_host_takes() {
     let error = done.error();
     assert!(error.message.contains("handed over more"), "{error:?}");
 }
+
+/// A table of 64 bits, told to grow by more than there are numbers: that fails, and must not give back what
+/// another one has taken.
+#[test]
+fn growth_that_fails_does_not_make_room_for_more() {
+    let grow =
+        |table: &str| format!("(drop (table.grow {table} (ref.null func) (i64.const 50000)))");
+    let fail = "(drop (table.grow $t (ref.null func) (i64.const -1)))";
+    let body = [&grow("$t"), fail, &grow("$u"), fail, &grow("$v"), fail].concat();
+    let raw = Raw {
+        fields: "(table $t i64 1 funcref) (table $u i64 1 funcref) (table $v i64 1 funcref)",
+        body: &body,
+        ..Raw::default()
+    };
+    check(&raw, "table");
+}
+
+/// Each run takes a part of the time, and each question begins another run.
+#[test]
+fn questions_do_not_give_a_guest_more_time() {
+    let raw = Raw {
+        fields: "(data (i32.const 600) \"q?text\")",
+        body: "(local.set 0 (i32.const 20000000))
+               (loop $again
+                 (br_if $again (local.tee 0 (i32.sub (local.get 0) (i32.const 1)))))",
+        result: "(i32.store8 (i32.const 0) (i32.const 2))
+                 (i32.store (i32.const 4) (i32.const 600))
+                 (i32.store (i32.const 8) (i32.const 1))
+                 (i32.store (i32.const 12) (i32.const 601))
+                 (i32.store (i32.const 16) (i32.const 1))
+                 (i32.store (i32.const 20) (i32.const 602))
+                 (i32.store (i32.const 24) (i32.const 4))
+                 (i32.store8 (i32.const 28) (i32.const 0))",
+        ..Raw::default()
+    };
+    let time = |time| move |limits: &mut jig_runtime::RunLimits| limits.time = Some(time);
+    let asking = |tried: Tried| (0..150).fold(tried, |tried, _| tried.answer("x"));
+    let tried = raw.tried().limits(time(Duration::from_millis(300)));
+    let done = asking(tried).run();
+    assert_eq!(done.error().denials.len(), 1, "{:?}", done.error());
+    // The twin has the time for all of them.
+    let tried = raw.tried().limits(time(Duration::from_secs(100)));
+    let done = asking(tried).run();
+    assert!(done.error().message.contains("asked 100 questions"), "{:?}", done.error());
+}

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jig_files::{Kind, Place};
-use jig_policy::{Capability, FileTarget, MoveTarget, Permit};
+use jig_policy::{Capability, FileTarget, MoveTarget, Permit, Resolved, Verdict};
 use jig_proto::ProjectPath;
 use jig_proto::vfs::{ErrorReply, Method};
 
@@ -115,7 +115,17 @@ impl GrantedMove {
             to: to.resolved().clone(),
             directory: *from.kind() == Kind::Directory,
         };
+        let uncovering = uncovered_by_move(judge.inner, &target);
         let permit = judge.permit(target, Some(from_text))?;
+        if let Some(path) = uncovering {
+            let target = FileTarget {
+                capability: Capability::Read,
+                path: Resolved::from_handle(path),
+            };
+            // A rule denies it, so this is the answer.
+            judge.permit(target, Some(from_text))?;
+            return Ok(None);
+        }
         Ok(permit.map(|permit| Self {
             from,
             to,
@@ -140,4 +150,31 @@ impl GrantedMove {
     pub(super) fn destination_text(&self) -> &str {
         &self.to_text
     }
+}
+
+/// What a rule says may not be read, and could be read once it is moved: the thing itself, or something
+/// in it.
+fn uncovered_by_move(inner: &Inner, target: &MoveTarget) -> Option<ProjectPath> {
+    let (from, to) = (target.from.path(), target.to.path());
+    let is_denied = |path: &ProjectPath| {
+        let path = Resolved::from_handle(path.clone());
+        inner.policy.decide_fs(Capability::Read, &path).verdict == Verdict::Deny
+    };
+    if is_denied(from) && inner.may_read(to) {
+        return Some(from.clone());
+    }
+    if !target.directory {
+        return None;
+    }
+    let rules = inner.policy.fs_rules().iter();
+    let mut below = rules.filter(|rule| {
+        rule.path().starts_with(from) && !rule.capabilities().has(Capability::Read)
+    });
+    let found = below.find(|rule| {
+        let rest = rule.path().as_str().get(from.as_str().len()..);
+        let rest = rest.unwrap_or_default().trim_start_matches('/');
+        let moved = ProjectPath::normalize(rest).map_or_else(|_| to.clone(), |rest| to.join(&rest));
+        is_denied(rule.path()) && inner.may_read(&moved)
+    });
+    found.map(|rule| rule.path().clone())
 }

@@ -12,6 +12,7 @@ use jig_files::{FileHandle, FilesError, Kind};
 use jig_proto::ProjectPath;
 use jig_proto::vfs::{ErrorKind, ErrorReply};
 
+use super::copies::Room;
 use super::entry::Look;
 use super::error;
 use super::grant::{Granted, Permits};
@@ -51,6 +52,7 @@ struct Clean {
     /// The state of the file that it was made from.
     of: State,
     by: Scrubber,
+    _room: Room,
 }
 
 type State = (u64, Option<SystemTime>);
@@ -193,10 +195,13 @@ impl OpenFile {
             return Ok(None);
         }
         let content = Bytes::from(scrubber.bytes(content).into_owned());
-        *kept = Some(Clean {
+        // The old one goes first: its room is free then.
+        *kept = None;
+        *kept = self.inner.copies.room(content.len() as u64).map(|room| Clean {
             content: content.clone(),
             of,
             by: scrubber.clone(),
+            _room: room,
         });
         Ok(Some(content))
     }
@@ -238,3 +243,6 @@ impl OpenFile {
 /// How far a secret is looked for around what is read. No variable of an environment is as long, but
 /// where there is too much to look for, everything is a secret of any length.
 const MAX_MARGIN: usize = 4 * 1024 * 1024;
+
+#[cfg(test)]
+mod tests;

@@ -24,6 +24,7 @@ mod open;
 mod open_attacks;
 mod process;
 mod server;
+mod sidesteps;
 mod stay;
 #[cfg(target_os = "linux")]
 mod stay_attacks;

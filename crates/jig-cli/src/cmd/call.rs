@@ -153,8 +153,15 @@ pub(crate) fn arguments(tool: &Tool, given: &Given<'_>) -> anyhow::Result<Map<St
         let declared = tool.parameters.get(&name);
         let is = |kind| declared.is_some_and(|parameter| parameter.types == [kind]);
         let is_list = is(ParameterType::Array);
+        let types = declared.map_or(&[][..], |parameter| &parameter.types);
+        let may_be_list = types.contains(&ParameterType::Array);
         match arguments.get_mut(&name) {
-            Some(Json::Array(items)) if is_list => items.push(Json::String(text)),
+            Some(Json::Array(items)) if may_be_list => items.push(Json::String(text)),
+            // What may be one or several is several when it is there again.
+            Some(Json::String(first)) if may_be_list && !is_list => {
+                let both = json!([std::mem::take(first), text]);
+                arguments.insert(name, both);
+            }
             // One word for a list is a list of one, unless it is JSON.
             _ if is_list && !text.trim_start().starts_with('[') => {
                 arguments.insert(name, json!([text]));

@@ -98,11 +98,11 @@ mod shown {
                 None => "off".to_owned(),
             };
             rows.push(vec![
-                topic.id.clone(),
-                topic.title().to_owned(),
+                cell(&topic.id),
+                cell(topic.title()),
                 count(TopicKnowledge::available),
                 count(|known| known.learned.len()),
-                topic.subjects.to_string(),
+                cell(&topic.subjects.to_string()),
             ]);
             objects.push(json!({
                 "id": topic.id,
@@ -119,7 +119,7 @@ mod shown {
             out.json(&Json::Array(objects))?;
         } else {
             let header = ["TOPIC", "TITLE", "TO LOAD", "LEARNED", "DIRECTORY"];
-            out.text(&printable(&table(&header, &rows)))?;
+            out.text(&table(&header, &rows))?;
         }
         Ok(Done::Ok)
     }
@@ -137,10 +137,10 @@ mod shown {
         let others = topic.subjects.iter().map(|name| (name, "to load"));
         let mut rows: Vec<Vec<String>> = learned
             .chain(others)
-            .map(|(name, state)| vec![name.replace('\n', "\u{fffd}"), state.to_owned()])
+            .map(|(name, state)| vec![cell(name), state.to_owned()])
             .collect();
         rows.sort();
-        out.text(&printable(&table(&["SUBJECT", "STATE"], &rows)))?;
+        out.text(&table(&["SUBJECT", "STATE"], &rows))?;
         if topic.more > 0 {
             out.note(&format!("{} more subjects are not listed", topic.more));
         }
@@ -148,6 +148,11 @@ mod shown {
             out.note(&format!("note: {note}"));
         }
         Ok(Done::Ok)
+    }
+
+    /// A name in a table: nothing in it steers a terminal or ends the line.
+    fn cell(name: &str) -> String {
+        printable(&name.replace(['\n', '\t'], "\u{fffd}"))
     }
 
     /// Nothing is declared: how it is done.

@@ -46,15 +46,15 @@ fn all(project: &Project, out: &mut Output) -> anyhow::Result<()> {
             "source": tool.source.to_string(),
             "runtime": tool.runtime.name(),
             "enabled": tool.enable.on,
+            "not_offered": not_offered(project.config(), tool),
             "run": tool.run.spawn.name(),
             "summary": tool.summary,
             "may": may,
             "origin": tool.declared_at().to_string(),
         }));
-        let run = if tool.enable.on {
-            tool.run.spawn.name()
-        } else {
-            "off"
+        let run = match tool.enable.on && not_offered(project.config(), tool).is_none() {
+            true => tool.run.spawn.name(),
+            false => "off",
         };
         rows.push(vec![
             tool.name.to_string(),
@@ -86,6 +86,7 @@ fn one(project: &Project, name: &str, out: &mut Output) -> anyhow::Result<()> {
             "source": tool.source.to_string(),
             "runtime": tool.runtime.name(),
             "enabled": tool.enable.on,
+            "not_offered": not_offered(project.config(), tool),
             "run": tool.run.spawn.name(),
             "result": tool.result.name(),
             "format": tool.format.name(),

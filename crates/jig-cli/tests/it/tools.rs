@@ -41,6 +41,7 @@ fn the_list_says_what_each_tool_may_do() {
     fs_delete_file  builtin  ask         read + write .
     fs_move_file    builtin  ask         read + write .
     await           builtin  unattended  read .
+    learn           builtin  off         read .
     git             builtin  ask         read + write .; run git
     shell           stdio    ask         read + write + execute .; run any program
     fetch           stdio    ask         read + write cache; reach xn--mnchen-3ya.de; $TOKEN; run curl

@@ -6,7 +6,8 @@ use jig_config::{RunMode, Tool, Topic};
 use jig_proto::{Action, ToolAction};
 use serde_json::{Map, Value, json};
 
-use super::{KnowledgeError, find, is_learn, named, one_line};
+use super::topic::{KnowledgeError, find};
+use super::{is_learn, named, one_line};
 use crate::asker::Nobody;
 use crate::call::{Call, CallError};
 use crate::engine::Engine;

@@ -3,7 +3,8 @@
 use jig_config::{Config, Sources, load};
 use serde_json::{Map, Value, json};
 
-use super::{KnowledgeError, find, not_offered, topics_summary};
+use super::topic::{KnowledgeError, find, prepare};
+use super::{not_offered, topics_summary};
 
 /// A configuration with these assignments.
 fn config(sets: &[&str]) -> Config {
@@ -110,7 +111,6 @@ fn the_description_names_the_topics() {
 }
 
 /// W-051, W-020: what the component is told, and that a caller can't say it in our place.
-#[cfg(feature = "wasm-tools")]
 #[test]
 fn the_component_is_told_what_the_configuration_says() {
     let config = topics();
@@ -118,7 +118,7 @@ fn the_component_is_told_what_the_configuration_says() {
     let Value::Object(mut arguments) = given else {
         panic!("an object");
     };
-    let mount = super::prepare(&config, &mut arguments, 1000);
+    let mount = prepare(&config, &mut arguments, 1000);
     let mount = mount.expect("a topic of that title");
     assert_eq!(
         (mount.guest.as_str(), mount.path.as_str(), mount.writable),
@@ -133,6 +133,6 @@ fn the_component_is_told_what_the_configuration_says() {
         "most": 1000,
     });
     assert_eq!(arguments["_topic"], expected);
-    let nothing = super::prepare(&config, &mut Map::new(), 1);
+    let nothing = prepare(&config, &mut Map::new(), 1);
     assert!(matches!(nothing, Err(KnowledgeError::UnknownTopic { .. })));
 }

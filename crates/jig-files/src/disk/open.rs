@@ -13,7 +13,7 @@ use rustix::fs::{OFlags, Stat};
 use rustix::io::Errno;
 
 use super::root::Identity;
-use super::write::{NEW_FILE, regular_at};
+use super::write::{NEW_FILE, drop_special_bits, regular_at};
 use super::{DiskFiles, handle_of};
 use crate::{FilesError, Kind, OpenOptions, Place};
 
@@ -88,6 +88,7 @@ impl DiskFiles {
                 self.own_copy(&parent, path, &stat, source.as_ref(), access(options))?;
             return Ok(DiskFile::new(fd, &stat));
         }
+        drop_special_bits(&fd, &stat);
         if options.truncate {
             rustix::fs::ftruncate(&fd, 0).map_err(fail)?;
         }

@@ -174,7 +174,7 @@ impl DiskFiles {
         }
         place.expect_file()?;
         let path = place.path();
-        let alone = self.alone_with(path);
+        let _alone = self.alone_with(path);
         let fail = |error| FilesError::from_io(path, error);
         let (parent, name) = self.root.open_parent(path)?;
         let (file, stat) =
@@ -191,12 +191,15 @@ impl DiskFiles {
             return Err(FilesError::Stale { path: path.clone() });
         }
         // Its other names may lie where nobody judged: give this one a file of its own.
-        if stat.st_nlink > 1 {
-            drop(alone);
-            let mut whole = self.read_file(place, u64::MAX)?;
-            whole.extend_from_slice(content);
-            return self.write_file(place, &whole, options);
-        }
+        let (file, stat) = match stat.st_nlink > 1 {
+            true => {
+                let flags = OFlags::WRONLY | OFlags::APPEND;
+                let (source, _) = self.root.reopen(path, handle_of(place)?, OFlags::RDONLY)?;
+                self.own_copy(&parent, path, &stat, Some(&source), flags)?
+            }
+            false => (file, stat),
+        };
+        drop_special_bits(&file, &stat);
         let added = write_all(file.as_fd(), content);
         let synced = added.and_then(|()| match options.durable {
             true => rustix::fs::fsync(&file),
@@ -221,6 +224,14 @@ impl DiskFiles {
     ) -> Result<(OwnedFd, Stat), FilesError> {
         let fail = |error| FilesError::from_io(path, error);
         let changed = || FilesError::Changed { path: path.clone() };
+        let size = u64::try_from(old.st_size).unwrap_or(0);
+        if source.is_some() && size > MAX_COPY {
+            return Err(FilesError::TooLarge {
+                path: path.clone(),
+                limit: MAX_COPY,
+                size,
+            });
+        }
         let name = path.file_name().unwrap_or_default();
         let directory = parent_of(path);
         let staged = self.stage(parent, &directory, &[], Some(old), false);
@@ -335,10 +346,16 @@ fn hash_at(parent: &OwnedFd, name: &str) -> Result<(ContentHash, Stat), Errno> {
 /// Writes all of one file to another.
 fn copy_all(from: &OwnedFd, to: &OwnedFd) -> Result<(), Errno> {
     let mut buffer = vec![0; PIECE];
+    let mut copied = 0;
     loop {
         match rustix::io::read(from, &mut buffer) {
             Ok(0) => return Ok(()),
-            Ok(read) => write_all(to.as_fd(), &buffer[..read])?,
+            // It grows while it is copied.
+            Ok(read) if copied + read as u64 > MAX_COPY => return Err(Errno::FBIG),
+            Ok(read) => {
+                copied += read as u64;
+                write_all(to.as_fd(), &buffer[..read])?;
+            }
             Err(Errno::INTR) => {}
             Err(error) => return Err(error),
         }
@@ -370,6 +387,16 @@ fn keep_attributes(fd: &OwnedFd, old: &Stat) -> Result<(), Errno> {
         mode.remove(Mode::RWXG);
     }
     rustix::fs::fchmod(fd, mode)
+}
+
+/// Takes the set-user-id and set-group-id bits from a file that is about to be written in place. The kernel does
+/// that for everybody but root, for whom the program would go on running as its owner, with other content.
+pub(super) fn drop_special_bits(fd: &OwnedFd, stat: &Stat) {
+    let mode = Mode::from_raw_mode(stat.st_mode);
+    if mode.intersects(Mode::SUID | Mode::SGID) {
+        // Whoever may not do that is not root.
+        let _ = rustix::fs::fchmod(fd, mode & (Mode::RWXU | Mode::RWXG | Mode::RWXO));
+    }
 }
 
 /// Removes the part of a failed addition that was written, unless somebody else wrote behind it.
@@ -408,6 +435,10 @@ pub(super) const NEW_FILE: Mode = Mode::RUSR
 
 /// How much of a file is held at once while it is copied.
 const PIECE: usize = 256 * 1024;
+
+/// The largest file with several names of which one name gets a copy. Whoever made the file chose its size, and
+/// nothing interrupts the copying.
+const MAX_COPY: u64 = 1024 * 1024 * 1024;
 
 const PRIVATE: Mode = Mode::RUSR.union(Mode::WUSR);
 

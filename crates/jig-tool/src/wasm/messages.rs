@@ -78,7 +78,9 @@ impl Messages {
     ) -> Result<Option<Value>, RequestError> {
         let limit = limit.map(|limit| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX));
         match vfs::wait(question, limit) {
-            Ok(Some(input)) => serde_json::from_str(&input).map(Some).map_err(misunderstood),
+            Ok(Some(input)) => serde_json::from_str(&input)
+                .map(Some)
+                .map_err(misunderstood),
             Ok(None) => Ok(None),
             Err(error) => Err(match tool::read_line(error.as_bytes(), &self.reading) {
                 Ok(HostLine::Error { error, .. }) => RequestError::Refused(error),
@@ -117,7 +119,8 @@ impl Transport for Messages {
     }
 
     fn wait_answer(&mut self, question: &str) -> Result<Value, RequestError> {
-        self.wait(Some(question), None)?.ok_or(RequestError::Cancelled)
+        self.wait(Some(question), None)?
+            .ok_or(RequestError::Cancelled)
     }
 
     fn wait_apply_for(&mut self, limit: Duration) -> Result<Option<Value>, RequestError> {

@@ -36,7 +36,9 @@ fn attempt(
     tool: fn(&mut Host) -> Result<Content, ToolError>,
 ) -> Result<Content, ToolError> {
     let messages = Messages::new();
-    let mut init = messages.init().map_err(|error| ToolError::new(error.to_string()))?;
+    let mut init = messages
+        .init()
+        .map_err(|error| ToolError::new(error.to_string()))?;
     // The contract says what is called; `init` adds what the contract has no place for.
     init.tool.name = name;
     init.tool.arguments = object("arguments", arguments)?;
@@ -49,8 +51,7 @@ fn attempt(
             types::Action::FormatArguments => Action::FormatArguments,
         };
     }
-    let mut host =
-        Host::over(init, messages).map_err(|error| ToolError::new(error.to_string()))?;
+    let mut host = Host::over(init, messages).map_err(|error| ToolError::new(error.to_string()))?;
     if let Some(root) = outer_root {
         host.also_strip(root);
     }

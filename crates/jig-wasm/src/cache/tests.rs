@@ -307,8 +307,13 @@ fn the_oldest_entries_go_first_and_so_does_what_dead_writers_left() {
     old(&left, 1000);
     let fresh = place.dirs().code.join(".new-alive");
     fs::write(&fresh, b"x").unwrap();
+    // What somebody else keeps there is not ours to remove.
+    let foreign = place.dirs().code.join("thesis.tex");
+    fs::write(&foreign, [0; 5000]).unwrap();
+    old(&foreign, 1);
     let folder = cache.folder().unwrap();
     folder.prune(2200);
+    assert!(foreign.exists());
     let there: Vec<bool> = names.iter().map(|name| cache.has(name)).collect();
     assert_eq!(there, [false, false, true, true]);
     assert!(!left.exists());

@@ -72,6 +72,14 @@ impl Stamp {
         })
     }
 
+    /// How many bytes are kept in memory by it.
+    pub(super) fn held(&self) -> usize {
+        match self {
+            Self::Memory(Held(bytes)) => bytes.len(),
+            Self::File { .. } => 0,
+        }
+    }
+
     /// Whether a change from now on would change the stamp. Clocks of file systems are coarse: one that was
     /// changed a moment ago may be changed again within the same moment.
     fn is_settled(&self) -> bool {

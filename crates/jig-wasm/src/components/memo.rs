@@ -90,6 +90,11 @@ impl Memo {
         }
     }
 
+    /// How many bytes are held by the stamps that are remembered.
+    pub(super) fn held(&self) -> usize {
+        self.hashes.keys().map(Stamp::held).sum()
+    }
+
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.entries.len()

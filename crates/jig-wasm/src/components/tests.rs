@@ -274,3 +274,59 @@ fn what_is_remembered_is_bounded() {
     let first = component(ComponentSource::Bytes(binary(0)));
     assert_eq!(load(&components, &first).1, Loaded::Compiled);
 }
+
+/// A file is known by its stamp, and its component was forgotten: what it has by then is read again. Whatever
+/// that is, it is kept under its own name, or whoever replaces a file at the right moment has the code of one
+/// component run as another, in every process that shares the cache.
+#[test]
+fn x45_code_is_never_kept_under_the_name_of_another_component() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tool.wasm");
+    fs::write(&path, binary(2)).unwrap();
+    let first = components(Some(folder.path()));
+    let swapped = of_file(&path);
+    let stamp = super::bytes::Stamp::of(&swapped).unwrap().unwrap();
+    first.lock().remember(stamp, blake3::hash(&binary(1)));
+    assert_eq!(load(&first, &swapped).0, blake3::hash(&binary(2)));
+    // Another process knows nothing of the component whose name the file had.
+    let second = components(Some(folder.path()));
+    let one = component(ComponentSource::Bytes(binary(1)));
+    assert_eq!(load(&second, &one).1, Loaded::Compiled);
+    let other = component(ComponentSource::Bytes(binary(2)));
+    assert_eq!(load(&second, &other).1, Loaded::Disk);
+}
+
+/// Files that have no descriptors are read anew with each call, and what is known by its place is held there.
+#[test]
+fn bytes_that_are_remembered_do_not_fill_the_memory() {
+    let components = components(None);
+    for _ in 0..30 {
+        let large = Bytes::from(vec![0; 8 << 20]);
+        let large = component(ComponentSource::Bytes(large));
+        components.identify(&large).unwrap();
+    }
+    assert!(components.lock().held() <= 64 << 20);
+    // One that is too large for that is hashed again each time.
+    let huge = component(ComponentSource::Bytes(Bytes::from(vec![0; 70 << 20])));
+    for _ in 0..2 {
+        assert!(components.identify(&huge).unwrap().1.is_some());
+    }
+    assert!(components.lock().held() <= 64 << 20);
+}
+
+/// A bomb for the compiler: nobody waits for it without end, also where nobody can give up.
+#[test]
+fn nobody_waits_for_ever_for_the_compiler() {
+    let folder = tempfile::tempdir().unwrap();
+    let components = Components {
+        longest: Duration::from_millis(50),
+        ..Arc::into_inner(components(Some(folder.path()))).unwrap()
+    };
+    let components = Arc::new(components);
+    let slow = component(ComponentSource::Bytes(binary(1)));
+    components
+        .lock()
+        .begin(blake3::hash(&binary(1)), "slow.wasm", 7);
+    let error = components.get(&slow, || false).err().unwrap();
+    assert!(error.to_string().contains("has not been compiled"), "{error}");
+}

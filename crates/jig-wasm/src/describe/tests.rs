@@ -46,4 +46,18 @@ fn what_is_no_description_is_refused() {
     check(vec![one("a", &long, "{}")], "more than");
     let many = (0..=MAX_TOOLS).map(|number| one(&number.to_string(), "", "{}"));
     check(many.collect(), "are the most");
+    // Each is small enough, and a model would read a book.
+    let schema = format!("{{\"x\": \"{}\"}}", "y".repeat(200_000));
+    let large = (0..MAX_TOOLS).map(|number| one(&number.to_string(), "", &schema));
+    check(large.collect(), "all in all");
+    for name in ["a\nb", "a\u{1b}[2J", "a\u{202e}b", "a\u{9b}b"] {
+        check(vec![one(name, "", "{}")], "cannot be shown");
+    }
+}
+
+/// What it says is shown in terminals.
+#[test]
+fn a_description_is_plain_text() {
+    let said = vec![one("a", "Does\n\ta.\u{1b}[2J\u{1b}]0;title\u{7}\u{202e}", "{}")];
+    assert_eq!(read(said).unwrap()[0].description, "Does\n\ta.");
 }

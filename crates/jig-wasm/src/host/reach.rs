@@ -36,14 +36,14 @@ pub(super) fn directory<'m>(
     Ok(Some(&mount.path))
 }
 
-/// The mount that holds all these paths, the narrowest if there are several. If there is none, whichever: the
-/// broker then says of a path that it leads out, and writes it down.
+/// The mount that holds all these paths, the narrowest if there are several. If there is none, or no path is
+/// named, the first: the broker then says of a path that it leads out of that, and writes it down.
 fn mount<'m>(mounts: &'m [Mount], paths: &[&str]) -> Option<&'m Mount> {
-    let normal: Result<Vec<_>, _> = paths.iter().map(|path| ProjectPath::normalize(path)).collect();
-    let normal = normal.unwrap_or_default();
+    let normal = paths.iter().map(|path| ProjectPath::normalize(path));
+    let normal: Vec<ProjectPath> = normal.collect::<Result<_, _>>().unwrap_or_default();
     let holds = |mount: &&Mount| normal.iter().all(|path| path.starts_with(&mount.path));
-    let narrowest = mounts.iter().filter(holds);
-    let narrowest = narrowest.max_by_key(|mount| mount.path.depth());
+    let holding = mounts.iter().filter(|_| !normal.is_empty()).filter(holds);
+    let narrowest = holding.max_by_key(|mount| mount.path.depth());
     narrowest.or(mounts.first())
 }
 
@@ -104,7 +104,7 @@ fn changes_files(method: Method) -> bool {
 }
 
 /// The paths that a request on files names.
-fn paths<'r>(request: &'r Request<'_>) -> Vec<&'r str> {
+pub(super) fn paths<'r>(request: &'r Request<'_>) -> Vec<&'r str> {
     match request {
         Request::FsRead(read) => vec![&read.path],
         Request::FsWrite(write) => vec![&write.path],

@@ -4,7 +4,7 @@
 //! errors. One request is done at a time: whoever calls waits for the answer. There is no `cancel`: a call that
 //! is given up ends the guest, wherever it is.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use jig_proto::json::Limits;
 use jig_proto::vfs::host::{self, Fault, ToolLine};
@@ -12,6 +12,7 @@ use jig_proto::vfs::{Capabilities, ErrorReply, Id, Init, Reading, Request, Sessi
 use jig_proto::{Content, ToolError, ToolState};
 use jig_runtime::Plan;
 use jig_tool::vfs::{Notification, RequestError, Transport as _};
+use serde_json::Value;
 use wasmtime::component::{HasSelf, Linker};
 
 use crate::bindings::jig::tool::vfs::{self, Host, Message};
@@ -139,8 +140,7 @@ impl Host for Guest {
                 return Ok(Err(self.error_text(&ErrorReply::invalid_request(why))));
             }
             (Some(question), None) => self.door.wait_answer(&question).map(Some),
-            (None, None) => self.door.wait_apply().map(Some),
-            (None, Some(limit)) => self.door.wait_apply_for(Duration::from_millis(limit)),
+            (None, limit) => self.wait_apply(limit.map(Duration::from_millis))?,
         };
         match given {
             Ok(given) => Ok(Ok(given.map(|given| given.to_string()))),
@@ -152,6 +152,36 @@ impl Host for Guest {
 }
 
 impl Guest {
+    /// Waits for input, or for the answer to the question that is open; never longer than the guest has.
+    fn wait_apply(
+        &mut self,
+        limit: Option<Duration>,
+    ) -> Result<Result<Option<Value>, RequestError>, Ended> {
+        // A limit that no clock can show is none.
+        let until = limit.and_then(|limit| Instant::now().checked_add(limit));
+        loop {
+            let next = match (until, self.deadline()) {
+                (Some(until), Some(deadline)) => Some(until.min(deadline)),
+                (until, deadline) => until.or(deadline),
+            };
+            let given = match next {
+                None => self.door.wait_apply().map(Some),
+                Some(next) => {
+                    let left = next.saturating_duration_since(Instant::now());
+                    self.door.wait_apply_for(left)
+                }
+            };
+            let is_over = until.is_some_and(|until| until <= Instant::now());
+            match given {
+                Ok(None) => self.check()?,
+                given => return Ok(given),
+            }
+            if is_over {
+                return Ok(Ok(None));
+            }
+        }
+    }
+
     fn reading(&self) -> Reading {
         let limits = Limits::for_bytes(self.door.plan().message_limit);
         let reading = Reading::PLAIN.with_limits(limits);

@@ -33,18 +33,32 @@ fn x44_memories_are_counted_together() {
     assert_eq!(meter.memory(), 1000);
 }
 
+/// The engine reports growth as failed that it has never asked about (a table of 64 bits by `u64::MAX`
+/// elements). Whoever gives back the growth before that has it for nothing.
 #[test]
-fn what_could_not_grow_is_given_back() {
+fn growth_that_failed_gives_nothing_back() {
     let mut meter = meter(1000);
     assert!(meter.memory_growing(0, 900, None).unwrap());
     meter
         .memory_grow_failed(wasmtime::Error::msg("no"))
         .unwrap();
-    assert_eq!(meter.memory(), 0);
-    assert!(meter.memory_growing(0, 1000, None).unwrap());
+    assert!(meter.memory_growing(900, 1001, None).is_err());
 
-    assert!(meter.table_growing(0, 10, None).unwrap());
+    assert!(meter.table_growing(0, TABLE_ELEMENTS, None).unwrap());
     meter.table_grow_failed(wasmtime::Error::msg("no")).unwrap();
+    assert!(meter.table_growing(0, TABLE_ELEMENTS, None).unwrap());
+    meter.table_grow_failed(wasmtime::Error::msg("no")).unwrap();
+    assert!(meter.table_growing(0, TABLE_ELEMENTS, None).is_err());
+}
+
+#[test]
+fn growth_beyond_what_is_declared_is_refused_and_not_counted() {
+    let mut meter = meter(1000);
+    assert!(!meter.memory_growing(0, 600, Some(500)).unwrap());
+    assert!(!meter.memory_growing(0, 6000, Some(500)).unwrap());
+    assert_eq!(meter.memory(), 0);
+    assert!(meter.memory_growing(0, 500, Some(500)).unwrap());
+    assert!(!meter.table_growing(0, 11, Some(10)).unwrap());
     assert_eq!(meter.elements, 0);
 }
 

@@ -185,13 +185,19 @@ fn w025_a_guest_with_a_part_of_the_workspace_has_no_way_round() {
         ]);
         let (lines, done) = answers(part(), &calls);
         for (line, call) in lines.iter().zip(calls.as_array().unwrap()) {
-            assert!(line.contains("leads out of the workspace"), "{on:?} {call}: {line}");
+            assert!(
+                line.contains("leads out of the workspace"),
+                "{on:?} {call}: {line}"
+            );
         }
         assert_eq!(done.read("a.txt").unwrap(), b"hello");
         assert_eq!(done.read("src/main.rs").unwrap(), b"fn main() {}");
         let decisions = done.decisions();
         assert_eq!(decisions.len(), lines.len(), "{decisions:?}");
-        assert!(decisions.iter().all(|line| line.ends_with("deny")), "{decisions:?}");
+        assert!(
+            decisions.iter().all(|line| line.ends_with("deny")),
+            "{decisions:?}"
+        );
 
         let (line, _) = answer(part(), &json!(["run", "cat", ["a.txt"]]));
         assert!(line.contains("sees only `/subjects`"), "{line}");
@@ -205,9 +211,13 @@ fn w025_a_guest_with_a_part_of_the_workspace_has_no_way_round() {
             ]),
         );
         assert_eq!(lines, ["x", "x", "done", "true"], "{on:?}");
-        let grep = json!({"jsonrpc": "2.0", "id": 1, "method": "fs.grep", "params": {"pattern": "."}});
+        let grep =
+            json!({"jsonrpc": "2.0", "id": 1, "method": "fs.grep", "params": {"pattern": "."}});
         let (line, _) = answer(part(), &json!(["message", grep]));
-        assert!(line.contains("src/deep/x") && !line.contains("hello"), "{line}");
+        assert!(
+            line.contains("src/deep/x") && !line.contains("hello"),
+            "{line}"
+        );
         assert!(!line.contains("main"), "{line}");
     }
 }

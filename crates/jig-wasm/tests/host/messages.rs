@@ -1,5 +1,7 @@
 //! `jig:tool/vfs`: messages as lines are, also wrong ones.
 
+use std::time::Duration;
+
 use jig_broker::Unapproved;
 use jig_proto::{Status, ToolState};
 use serde_json::{Value, json};
@@ -226,8 +228,10 @@ fn a_question_waits_and_is_answered() {
     assert!(lines[3].contains("without a limit"), "{}", lines[3]);
     assert_eq!(done.asked.len(), 1);
     assert_eq!(done.asked[0].1, "Sure?");
-    let (lines, _) = answers(workspace(), &calls);
-    assert!(lines[1].contains("approval_unavailable"), "{}", lines[1]);
+    // Without an answer it cannot go on.
+    let done = workspace().arguments(json!({ "calls": calls })).run();
+    let expected = "the tool asks `Sure?`, and nobody can answer";
+    assert_eq!(done.error().message, expected);
 }
 
 #[test]
@@ -273,6 +277,26 @@ fn a_waiting_guest_can_be_cancelled() {
         let error = result.unwrap_err();
         assert!(error.message.contains("cancelled"), "{error:?}");
     }
+}
+
+/// Where nobody gives input, waiting for it is the guest's own time: it must not outlive its limit that way.
+#[test]
+fn waiting_for_input_that_nobody_gives_takes_the_time_of_the_guest() {
+    let slices: Vec<Value> = (0..100).map(|_| json!(["wait", null, 50])).collect();
+    for calls in [
+        json!([["wait", null, 3_000]]),
+        json!(slices),
+        json!([["wait"]]),
+    ] {
+        let tried = workspace().limits(|limits| limits.time = Some(Duration::from_millis(200)));
+        let done = tried.arguments(json!({ "calls": calls })).run();
+        let error = done.error();
+        assert!(error.message.contains("200"), "{calls}: {error:?}");
+    }
+    // Within its time it may.
+    let tried = workspace().limits(|limits| limits.time = Some(LIMIT));
+    let (line, _) = answer(tried, &json!(["wait", null, 1]));
+    assert_eq!(line, "nothing");
 }
 
 /// A guest that asks about access can be told no by one who is not there.

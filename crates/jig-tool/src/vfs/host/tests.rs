@@ -242,6 +242,11 @@ fn v166_every_method_has_its_call() {
         },
         r#""process.run","params":{"program":"cargo","args":["check","-p","x"],"envs":["TERM"]}"#,
     );
+    check(
+        Reply::Process(ProcessReply::default()),
+        |host| host.run("make").in_dir("a/../docs").output(),
+        r#""process.run","params":{"program":"make","args":[],"envs":[],"cwd":"docs"}"#,
+    );
 }
 
 #[test]

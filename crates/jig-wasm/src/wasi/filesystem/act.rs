@@ -1,8 +1,10 @@
 //! What is done with a path: each is one thing that the broker is asked for.
 
+use std::borrow::Cow;
+
 use jig_broker::{Broker, Judged, Look, Open, Work};
 use jig_files::Kind;
-use jig_proto::vfs::{FsDelete, Reply, Request};
+use jig_proto::vfs::{ErrorKind, ErrorReply, FsDelete, Method, Reply, Request};
 
 use super::code::Failure;
 use super::path::{Spot, stays_inside};
@@ -39,13 +41,17 @@ impl Guest {
         path: &str,
         wanted: Wanted,
     ) -> Result<Descriptor, Failure> {
-        let spot = Spot::new(&base.path, path)?;
+        let method = match wanted.changes() {
+            true => Method::FsWrite,
+            false => Method::FsRead,
+        };
+        let spot = self.spot(base, path, method)?;
         let making = OpenFlags::CREATE | OpenFlags::EXCLUSIVE | OpenFlags::TRUNCATE;
         if wanted.directory() && wanted.open.intersects(making) {
             return Err(ErrorCode::Invalid.into());
         }
-        if wanted.changes() && !base.mutable {
-            return Err(ErrorCode::ReadOnly.into());
+        if wanted.changes() {
+            self.expect_mutable(base, path, method)?;
         }
         if wanted.directory() || spot.directory {
             return match wanted.changes() {
@@ -145,7 +151,7 @@ impl Guest {
 
     /// The target of a link, if it is one that the guest could have any use of.
     pub(super) fn read_link(&mut self, base: &Directory, path: &str) -> Result<String, Failure> {
-        let spot = Spot::new(&base.path, path)?;
+        let spot = self.spot(base, path, Method::FsMetadata)?;
         let look = self.look(base, &spot, false)?;
         let Kind::Link(target) = look.kind else {
             return Err(ErrorCode::Invalid.into());
@@ -158,14 +164,14 @@ impl Guest {
 
     /// Makes a directory.
     pub(super) fn make_directory(&mut self, base: &Directory, path: &str) -> Result<(), Failure> {
-        let spot = base.to_change(path)?;
+        let spot = self.to_change(base, path, Method::FsMkdir)?;
         let done = self.perform(base, |broker| broker.judge_make_dir(&spot.path));
         done.map(|_| ())
     }
 
     /// Removes an empty directory.
     pub(super) fn remove_directory(&mut self, base: &Directory, path: &str) -> Result<(), Failure> {
-        let spot = base.to_change(path)?;
+        let spot = self.to_change(base, path, Method::FsDelete)?;
         base.refuse_itself(&spot)?;
         match self.perform(base, |broker| broker.judge_remove_dir(&spot.path)) {
             Err(Failure::Code(ErrorCode::Exist)) => Err(ErrorCode::NotEmpty.into()),
@@ -175,7 +181,7 @@ impl Guest {
 
     /// Removes a file or a link.
     pub(super) fn unlink(&mut self, base: &Directory, path: &str) -> Result<(), Failure> {
-        let spot = base.to_change(path)?;
+        let spot = self.to_change(base, path, Method::FsDelete)?;
         if spot.directory {
             // Whatever it is, it is no file: which of both is wrong is told by what stands there.
             self.look(base, &spot, true)?;
@@ -198,8 +204,8 @@ impl Guest {
         target: &Directory,
         to: &str,
     ) -> Result<(), Failure> {
-        let from = base.to_change(from)?;
-        let to = target.to_change(to)?;
+        let from = self.to_change(base, from, Method::FsRename)?;
+        let to = self.to_change(target, to, Method::FsRename)?;
         base.refuse_itself(&from)?;
         target.refuse_itself(&to)?;
         if base.mount != target.mount {
@@ -254,16 +260,69 @@ impl Guest {
     }
 }
 
-impl Directory {
-    /// Where a path leads at which something is to be changed.
-    pub(super) fn to_change<'p>(&self, path: &'p str) -> Result<Spot<'p>, ErrorCode> {
-        let spot = Spot::new(&self.path, path)?;
-        match self.mutable {
-            true => Ok(spot),
-            false => Err(ErrorCode::ReadOnly),
-        }
+/// What is refused before the broker is asked. The audit log knows of it all the same.
+impl Guest {
+    /// Where a path of the guest leads, for a request of this kind.
+    pub(super) fn spot<'p>(
+        &self,
+        base: &Directory,
+        path: &'p str,
+        method: Method,
+    ) -> Result<Spot<'p>, ErrorCode> {
+        Spot::new(&base.path, path).inspect_err(|code| {
+            if *code == ErrorCode::NotPermitted {
+                self.refuse(base, path, method, ErrorReply::escape);
+            }
+        })
     }
 
+    /// The same where something is to be changed.
+    pub(super) fn to_change<'p>(
+        &self,
+        base: &Directory,
+        path: &'p str,
+        method: Method,
+    ) -> Result<Spot<'p>, ErrorCode> {
+        let spot = self.spot(base, path, method)?;
+        self.expect_mutable(base, path, method)?;
+        Ok(spot)
+    }
+
+    fn expect_mutable(
+        &self,
+        base: &Directory,
+        path: &str,
+        method: Method,
+    ) -> Result<(), ErrorCode> {
+        if base.mutable {
+            return Ok(());
+        }
+        self.refuse(base, path, method, |path| {
+            let shown = &self.mounts[base.mount].guest;
+            let why = format!("`{method}`: this component sees `{shown}` read-only");
+            ErrorReply::denied(ErrorKind::Protected, why).with_path(path)
+        });
+        Err(ErrorCode::ReadOnly)
+    }
+
+    fn refuse(
+        &self,
+        base: &Directory,
+        path: &str,
+        method: Method,
+        error: impl FnOnce(&str) -> ErrorReply,
+    ) {
+        // As the guest wrote it, so that one can see what was tried.
+        let tried = match path.starts_with('/') || base.path.is_root() {
+            true => Cow::Borrowed(path),
+            false => Cow::Owned(format!("{}/{path}", base.path)),
+        };
+        let broker = &self.door.plan().broker;
+        broker.refuse(method, &tried, error(&tried));
+    }
+}
+
+impl Directory {
     /// A directory is not moved or removed by way of itself.
     fn refuse_itself(&self, spot: &Spot<'_>) -> Result<(), ErrorCode> {
         match *spot.path == *self.wire() {

@@ -82,13 +82,14 @@ impl Guest {
         if let Some(after) = after {
             entries.retain(|entry| entry.name.as_str() > after);
         }
-        if entries.len() <= PAGE {
+        let most = page(Arc::strong_count(&self.files.listings));
+        if entries.len() <= most {
             return Ok((entries.into_iter(), None));
         }
         // By the names that the guest gets, which are not in order where a secret was taken out: each page
         // begins after the one before, so that there is an end.
         entries.sort_unstable_by(|one, other| one.name.cmp(&other.name));
-        entries.truncate(PAGE);
+        entries.truncate(most);
         entries.shrink_to_fit();
         let last = entries.last().map(|entry| entry.name.clone());
         Ok((entries.into_iter(), last))
@@ -104,8 +105,32 @@ fn kind(entry: &Listed) -> DescriptorType {
     }
 }
 
-/// How many entries of a directory we keep, for each listing.
-const PAGE: usize = 8192;
+/// How many entries a page may have when this many directories are being read: the more, the fewer, because
+/// names may be long and all pages are ours to keep.
+fn page(listings: usize) -> usize {
+    (ALL_PAGES / listings.max(1)).clamp(MIN_PAGE, MAX_PAGE)
+}
+
+/// How many entries of a directory we keep at most, for each listing, and what we keep at least.
+const MAX_PAGE: usize = 8192;
+const MIN_PAGE: usize = 256;
+
+/// About how many entries we keep for all listings together.
+const ALL_PAGES: usize = 4 * MAX_PAGE;
 
 /// How many directories a guest can be reading at the same time. For each, we may keep a page.
 const MAX_LISTINGS: usize = 128;
+
+#[cfg(test)]
+mod tests {
+    use super::{MAX_LISTINGS, MAX_PAGE, page};
+
+    #[test]
+    fn all_pages_together_are_bounded() {
+        assert_eq!(page(0), MAX_PAGE);
+        assert_eq!(page(1), MAX_PAGE);
+        let all: usize = (1..=MAX_LISTINGS).map(page).sum();
+        // With the longest names that is some 50 MB.
+        assert!(all < 200_000, "{all}");
+    }
+}

@@ -1,5 +1,6 @@
 //! The functions that a guest calls. What they do is in [`act`](super::act).
 
+use jig_proto::vfs::Method;
 use wasmtime::component::Resource;
 
 use super::act::Wanted;
@@ -84,7 +85,8 @@ impl Guest {
         if let Some(told) = self.files.told_look(&base.path, &path, follow) {
             return Ok(stat(&told));
         }
-        let look = self.look(&base, &Spot::new(&base.path, &path)?, follow)?;
+        let spot = self.spot(&base, &path, Method::FsMetadata)?;
+        let look = self.look(&base, &spot, follow)?;
         let stat = stat(&look);
         self.files.looked(base.path, path, follow, look);
         Ok(stat)
@@ -100,7 +102,8 @@ impl Guest {
         if let Some(told) = self.files.told_path(&base.path, &path, follow) {
             return Ok(hash(told.as_str()));
         }
-        let look = self.look(&base, &Spot::new(&base.path, &path)?, follow)?;
+        let spot = self.spot(&base, &path, Method::FsMetadata)?;
+        let look = self.look(&base, &spot, follow)?;
         let hash = hash(look.path.as_str());
         self.files.looked(base.path, path, follow, look);
         Ok(hash)
@@ -254,7 +257,7 @@ impl HostDescriptor for Guest {
         modified: NewTimestamp,
     ) -> Answer<()> {
         let base = self.directory(&base);
-        let spot = base.and_then(|base| Ok(Spot::new(&base.path, &path).map(|_| ())?));
+        let spot = base.and_then(|base| Ok(self.spot(&base, &path, Method::FsWrite).map(|_| ())?));
         match answer(spot)? {
             Ok(()) => Ok(set_times(accessed, modified)),
             Err(code) => Ok(Err(code)),
@@ -271,9 +274,10 @@ impl HostDescriptor for Guest {
         new_path: String,
     ) -> Answer<()> {
         let base = self.directory(&base);
-        let spot = base.and_then(|base| Ok(Spot::new(&base.path, &path).map(|_| ())?));
+        let spot = base.and_then(|base| Ok(self.spot(&base, &path, Method::FsWrite).map(|_| ())?));
         answer(spot.and_then(|()| {
-            self.directory(&target)?.to_change(&new_path)?;
+            let target = self.directory(&target)?;
+            self.to_change(&target, &new_path, Method::FsWrite)?;
             Err(ErrorCode::NotPermitted.into())
         }))
     }
@@ -329,7 +333,7 @@ impl HostDescriptor for Guest {
     ) -> Answer<()> {
         let base = self.directory(&base);
         answer(base.and_then(|base| {
-            base.to_change(&path)?;
+            self.to_change(&base, &path, Method::FsWrite)?;
             Err(ErrorCode::NotPermitted.into())
         }))
     }
