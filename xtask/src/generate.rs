@@ -110,7 +110,7 @@ fn value(property: &Json) -> String {
 const BEGIN: &str = "<!-- keys:begin -->";
 const END: &str = "<!-- keys:end -->";
 
-const TABLES: [(&str, &str); 19] = [
+const TABLES: [(&str, &str); 20] = [
     ("tool", "`[tools.NAME]`"),
     ("parameter", "`[tools.NAME.parameters.NAME]`"),
     ("command", "`[tools.NAME.command]`, as a table"),
@@ -141,5 +141,6 @@ const TABLES: [(&str, &str); 19] = [
     ("limits_of_a_tool", "`[tools.NAME.sandbox.limits]`"),
     ("state_of_a_tool", "`[tools.NAME.enable]`, as a table"),
     ("network_of_all_tools", "`[network]`"),
+    ("knowledge_base", "`[kb]`"),
     ("topic", "`[kb.topic.NAME]`"),
 ];

@@ -1,6 +1,7 @@
 //! Tools that are components: where their bytes are, and what they say about themselves.
 
 use std::borrow::Cow;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use camino::Utf8Path;
@@ -26,8 +27,35 @@ impl Engine {
         if let Some(runtime) = self.components.get() {
             return Ok(runtime);
         }
-        let runtime = WasmRuntime::new(self.wasm.clone()).map_err(CallError::Wasm)?;
+        let mut settings = self.wasm.clone();
+        // Without it, components are compiled by every process.
+        settings.cache = settings.cache.filter(|dirs| !self.is_exposed(&dirs.key));
+        let runtime = WasmRuntime::new(settings).map_err(CallError::Wasm)?;
         Ok(self.components.get_or_init(|| runtime))
+    }
+
+    /// Whether tools may reach the key that vouches for compiled code: it lies in the workspace, and not where
+    /// the state of jig is, which no rule gives away. Whoever has the key has native code of their own run.
+    fn is_exposed(&self, key: &Path) -> bool {
+        let state = self.config.state.as_ref();
+        if state.is_some_and(|state| key.starts_with(state)) {
+            return false;
+        }
+        let root = real(self.files.display_root().as_std_path());
+        let folder = key.parent().and_then(real);
+        let (Some(root), Some(folder)) = (root, folder) else {
+            return false;
+        };
+        let inside = folder.strip_prefix(root).ok().and_then(Path::to_str);
+        let inside = inside.and_then(|path| match path {
+            "" => Some(ProjectPath::root()),
+            path => ProjectPath::normalize(path).ok(),
+        });
+        // Files that are not on the disk may have a root that is a path of the disk.
+        inside.is_some_and(|path| {
+            let place = self.files.locate(&path);
+            place.is_ok_and(|place| *place.kind() == Kind::Directory)
+        })
     }
 
     /// The component of a tool, opened; `None` if the tool is none.
@@ -157,6 +185,16 @@ fn of_tool<'d>(told: &'d [Description], name: &str) -> Option<&'d Description> {
         [only] => Some(only),
         _ => None,
     })
+}
+
+/// Where a directory really is, or the nearest one above it that exists.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the place is the user's own, outside of what rules are about"
+)]
+fn real(folder: &Path) -> Option<PathBuf> {
+    let mut places = folder.ancestors();
+    places.find_map(|place| place.canonicalize().ok())
 }
 
 /// The component of a built-in tool that is one.

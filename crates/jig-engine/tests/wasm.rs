@@ -396,3 +396,76 @@ fn x43_a_call_is_cancelled_in_the_middle_of_a_loop() {
         assert!(result.contains("cancel"), "{action}: {result}");
     }
 }
+
+/// Somebody works in their home: the key that vouches for native code lies in the workspace, which a tool may
+/// change. Whoever has it, or puts one of their own in its place, has their code run outside of everything.
+#[test]
+fn the_key_of_compiled_code_is_out_of_reach_also_in_the_workspace() {
+    let world = World::new(STEPS);
+    let root = world.root();
+    std::fs::write(root.join("jig.toml"), &world.config).unwrap();
+    let state = root.join(".local/state/jig");
+    let sources = Sources {
+        state: Some(state.clone()),
+        ..Sources::new(root.clone())
+    };
+    let config = Arc::new(jig_config::load(&sources).unwrap().config);
+    let mut engine = Engine::new(config, Arc::clone(&world.disk));
+    engine.wasm.cache = Some(CacheDirs {
+        code: root.join(".cache/jig/wasm").into(),
+        key: state.join("wasm.key").into(),
+    });
+    let steps = json!([
+        ["read", ".local/state/jig/wasm.key"],
+        ["write", ".local/state/jig/wasm.key", "x"],
+        ["remove", ".local/state/jig/wasm.key"],
+        ["rename", ".local/state/jig/wasm.key", "key"],
+        ["rename", ".local/state/jig", "jig"],
+        ["rename", ".local/state", "state"],
+        ["rename", ".local", "local"],
+        ["mkdirs", "forged/state/jig"],
+        ["write", "forged/state/jig/wasm.key", "x"],
+        ["rename", "forged", ".local"],
+        ["rename", "forged/state", ".local/state"],
+        ["rename", "forged/state/jig", ".local/state/jig"],
+        ["write", "notes.md", "x"],
+    ]);
+    let done = outcome(&engine, json!({ "action": "fs", "steps": steps }));
+    let key =
+        std::fs::read(state.join("wasm.key")).unwrap_or_else(|error| panic!("{error}: {done}"));
+    assert_eq!(key.len(), 32, "{done}");
+    let done: Vec<String> = serde_json::from_str(&done).unwrap();
+    let worked: Vec<usize> = (0..done.len()).filter(|step| done[*step] == "ok").collect();
+    // What is nobody's, and no more.
+    assert_eq!(worked, [7, 8, 12], "{done:?}");
+}
+
+/// The same where nobody says that it is the state of jig: nothing is kept then.
+#[test]
+fn a_key_in_the_workspace_that_nothing_protects_is_not_used() {
+    let world = World::new(STEPS);
+    let mut engine = world.engine(&world.disk);
+    let root = world.root();
+    engine.wasm.cache = Some(CacheDirs {
+        code: root.join("cache/wasm").into(),
+        key: root.join("state/wasm.key").into(),
+    });
+    outcome(&engine, json!({ "action": "echo" }));
+    assert!(!root.join("state").exists());
+    assert!(!root.join("cache").exists());
+    // By a link from elsewhere.
+    let elsewhere = tempfile::tempdir().unwrap();
+    let link = elsewhere.path().join("link");
+    std::os::unix::fs::symlink(&root, &link).unwrap();
+    let mut engine = world.engine(&world.disk);
+    engine.wasm.cache = Some(CacheDirs {
+        code: elsewhere.path().join("cache"),
+        key: link.join("state/wasm.key"),
+    });
+    outcome(&engine, json!({ "action": "echo" }));
+    assert!(!root.join("state").exists());
+}
+
+const STEPS: &str = "[tools.tool]\nsource = 'local'\nrun = 'unattended'\nwasm = 'tools/hostile.wasm'\n\
+                     parameters.action.type = 'string'\nparameters.action.required = true\n\
+                     parameters.steps.type = 'array'\nparameters.steps.items.type = 'array'\n";

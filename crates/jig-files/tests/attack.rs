@@ -384,13 +384,19 @@ fn a_huge_file_with_two_names_is_not_copied() {
         let path = ProjectPath::normalize("huge").unwrap();
         let place = files.locate(&path).unwrap();
         let append = files.append(&place, b"x", &WriteOptions::default());
-        assert!(matches!(append, Err(FilesError::TooLarge { .. })), "{append:?}");
+        assert!(
+            matches!(append, Err(FilesError::TooLarge { .. })),
+            "{append:?}"
+        );
         let options = OpenOptions {
             write: true,
             ..OpenOptions::default()
         };
         let opened = files.open_file(&place, &options);
-        assert!(matches!(opened, Err(FilesError::TooLarge { .. })), "{opened:?}");
+        assert!(
+            matches!(opened, Err(FilesError::TooLarge { .. })),
+            "{opened:?}"
+        );
         // Emptied, it is not large any more.
         let emptied = OpenOptions {
             truncate: true,
@@ -425,11 +431,17 @@ fn a_program_that_runs_as_its_owner_does_not_once_it_is_changed() {
             },
             &|| {
                 let place = files.locate(&path).unwrap();
-                files.append(&place, b"x", &WriteOptions::default()).map(drop).unwrap();
+                files
+                    .append(&place, b"x", &WriteOptions::default())
+                    .map(drop)
+                    .unwrap();
             },
             &|| {
                 let place = files.locate(&path).unwrap();
-                files.write(&place, b"x", &WriteOptions::default()).map(drop).unwrap();
+                files
+                    .write(&place, b"x", &WriteOptions::default())
+                    .map(drop)
+                    .unwrap();
             },
         ];
         for (number, change) in ways.iter().enumerate() {

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use jig_broker::{Broker, Judged, Unapproved, Work};
-use jig_proto::vfs::{Init, Reply, Request};
+use jig_proto::vfs::{ErrorReply, Init, Reply, Request};
 use jig_proto::{Content, Question, ToolError, ToolState};
 use jig_tool::vfs::{Notification, RequestError, Transport};
 use serde_json::Value;
@@ -394,7 +394,7 @@ impl InProcess {
     }
 
     /// Does what was permitted, for no longer than `limit`; it ends early, too, when the call is given up. Time
-    /// over is the answer [`ErrorReply::cancelled`](jig_proto::vfs::ErrorReply::cancelled).
+    /// over is the answer [`ErrorReply::cancelled`].
     ///
     /// # Errors
     ///
@@ -410,11 +410,15 @@ impl InProcess {
             // What is quick is done before a clock could be set.
             Some(limit) if !work.is_quick() => thread::scope(|scope| {
                 let (done, over) = channel::<()>();
-                scope.spawn(move || {
+                let clock = thread::Builder::new().spawn_scoped(scope, move || {
                     if over.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
                         token.cancel();
                     }
                 });
+                // Without a clock nothing would end it in time.
+                if clock.is_err() {
+                    return Err(ErrorReply::internal("there is no thread to be had"));
+                }
                 let result = work.perform();
                 drop(done);
                 result

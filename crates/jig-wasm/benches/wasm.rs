@@ -55,12 +55,16 @@ fn main() {
 // Calls.
 
 fn against_the_floor(ours: &Ours, program: &Path, workspace: &Path) {
-    let wanted = "1.5, better 1.2, against bare wasmtime";
     let cases = [
-        ("nothing", "hostile", json!({"action": "remember"})),
-        ("a read of 1 KiB", "test", json!({"path": "small"})),
+        ("nothing", "noop", json!({}), "- (against bare wasmtime)"),
+        (
+            "a read of 1 KiB",
+            "test",
+            json!({"path": "small"}),
+            "1.5, better 1.2, against bare wasmtime",
+        ),
     ];
-    for (name, guest, arguments) in cases {
+    for (name, guest, arguments, wanted) in cases {
         let mut floor = Floor::start(program, guest, workspace);
         let component = component(guest);
         compare(
@@ -432,7 +436,7 @@ parameters.path = { type = "string", required = true, description = "The file." 
 
 [tools.cats]
 source = "local"
-command = "cat {{ tool.arguments.path }}"
+command = "cat {{tool.arguments.path}}"
 run = "unattended"
 description = "Reads a file."
 parameters.path = { type = "string", required = true, description = "The file." }

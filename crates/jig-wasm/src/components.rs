@@ -103,7 +103,8 @@ impl Components {
         component: &Component,
         mut give_up: impl FnMut() -> bool,
     ) -> Result<(Arc<Ready>, Loaded), ComponentError> {
-        let (hash, bytes) = self.identify(component)?;
+        let (mut hash, mut bytes) = self.identify(component)?;
+        let began = Instant::now();
         let mut memo = self.lock();
         let mut was_there = true;
         loop {
@@ -123,21 +124,38 @@ impl Components {
                     if give_up() {
                         return Err(ComponentError::Cancelled);
                     }
+                    if began.elapsed() > self.longest {
+                        return Err(self.too_slow());
+                    }
                 }
-                None => {
-                    let bytes = match &bytes {
-                        Some(bytes) => bytes.clone(),
-                        // Its hash was known, but it was forgotten meanwhile.
-                        None => bytes::read(component)?.0,
-                    };
-                    was_there = false;
-                    memo.begin(hash, &component.shown, bytes.len() as u64);
-                    drop(memo);
-                    self.load(hash, bytes);
-                    memo = self.lock();
-                }
+                None => match &bytes {
+                    Some(bytes) => {
+                        was_there = false;
+                        memo.begin(hash, &component.shown, bytes.len() as u64);
+                        drop(memo);
+                        self.load(hash, bytes.clone());
+                        memo = self.lock();
+                    }
+                    // Its hash was known, but it was forgotten meanwhile. It may also have been replaced: what
+                    // is read now has a hash of its own, or it would be kept under the name of another.
+                    None => {
+                        drop(memo);
+                        let read = bytes::read(component)?.0;
+                        hash = blake3::hash(&read);
+                        bytes = Some(read);
+                        memo = self.lock();
+                    }
+                },
             }
         }
+    }
+
+    fn too_slow(&self) -> ComponentError {
+        let seconds = self.longest.as_secs();
+        ComponentError::Compile(format!(
+            "it has not been compiled in {seconds} s\nhint: it goes on as long as this process does; a later \
+             call may find it ready"
+        ))
     }
 
     /// Whether a call would start without compiling.
@@ -210,6 +228,7 @@ impl Components {
         let theirs = bytes.clone();
         let spawned = thread::Builder::new()
             .name("jig-wasm-load".to_owned())
+            .stack_size(STACK)
             .spawn(move || this.load_here(hash, &theirs));
         if spawned.is_err() {
             self.load_here(hash, &bytes);
@@ -274,6 +293,9 @@ impl Components {
         self.memo.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+/// The stack of the thread that compiles. The compiler calls itself for nested things, some of which it bounds.
+const STACK: usize = 8 << 20;
 
 /// How long anybody waits for a component, at most. The largest ones, on a small machine, take a minute; the
 /// compiler cannot be interrupted, and who has it describe itself cannot give up.

@@ -19,7 +19,8 @@ use wasmtime::component::{Component, ComponentExportIndex, ComponentType, Lift};
 use crate::ComponentError;
 use crate::components::Ready;
 use crate::engine::Machine;
-use crate::{outcome, run};
+use crate::guest::Began;
+use crate::{outcome, run, text};
 
 #[cfg(test)]
 mod tests;
@@ -110,12 +111,14 @@ fn ask(machine: &Machine, ready: &Ready, door: InProcess) -> Result<Vec<Said>, C
         return Ok(Vec::new());
     };
     let pre = ready.pre.as_ref().map_err(Clone::clone)?;
-    let mut store = run::store(&machine.engine, door);
+    let began = Began::now(&door);
+    let mut store = run::store(&machine.engine, door, began);
     let _ticking = machine.ticker.tick();
     let instance = pre.instance_pre().instantiate(&mut store);
     let instance = instance.map_err(|error| outcome::not_started(&error))?;
     let function = instance.get_typed_func::<(), (Vec<Said>,)>(&mut store, index);
-    let function = function.map_err(|error| ComponentError::Describe(format!("{error:#}")))?;
+    let function =
+        function.map_err(|error| ComponentError::Describe(text::short(&format!("{error:#}"))))?;
     let said = function.call(&mut store, ());
     let (said,) = said.map_err(|error| outcome::trapped(&error))?;
     Ok(said)
@@ -129,10 +132,23 @@ fn read(said: Vec<Said>) -> Result<Vec<Description>, ComponentError> {
             said.len()
         ));
     }
+    let sizes = said
+        .iter()
+        .map(|one| one.name.len() + one.description.len() + one.parameters.len());
+    let size: usize = sizes.sum();
+    if size > MAX_ALL {
+        return wrong(format!(
+            "it says {size} bytes all in all, and {MAX_ALL} are the most"
+        ));
+    }
     let mut read: Vec<Description> = Vec::with_capacity(said.len());
     for one in said {
         if one.name.is_empty() || one.name.len() > MAX_NAME {
             return wrong(format!("a name must have 1 to {MAX_NAME} bytes"));
+        }
+        if one.name.contains(text::is_odd) {
+            let name = one.name.escape_debug();
+            return wrong(format!("the name `{name}` cannot be shown"));
         }
         let name = one.name;
         if read.iter().any(|other| other.name == name) {
@@ -151,7 +167,7 @@ fn read(said: Vec<Said>) -> Result<Vec<Description>, ComponentError> {
         };
         read.push(Description {
             name,
-            description: one.description,
+            description: text::plain(&one.description),
             parameters,
         });
     }
@@ -178,6 +194,9 @@ const MAX_NAME: usize = 128;
 
 /// The longest text about a tool: a model reads it with each turn.
 const MAX_DESCRIPTION: usize = 64 << 10;
+
+/// The most that a component says of all its tools: it is kept for every component of a process.
+const MAX_ALL: usize = 1 << 20;
 
 /// What a schema may be.
 const PARAMETERS: Limits = Limits::for_bytes(256 << 10);

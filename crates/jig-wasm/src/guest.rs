@@ -1,6 +1,6 @@
 //! [`Guest`]: what a store knows of the call that runs in it.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use jig_broker::{Broker, Judged};
 use jig_proto::vfs::{ErrorKind, ErrorReply, Reply, Request};
@@ -34,11 +34,29 @@ pub(crate) struct Guest {
     pub(crate) meter: Meter,
 }
 
+/// When a call began. It may run a guest several times, and all of that is its time.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Began {
+    at: Instant,
+    /// How long somebody had been asked by then.
+    waited: Duration,
+}
+
+impl Began {
+    /// Now.
+    pub(crate) fn now(door: &InProcess) -> Self {
+        Self {
+            at: Instant::now(),
+            waited: door.waited(),
+        }
+    }
+}
+
 impl Guest {
-    /// What a guest starts with.
-    pub(crate) fn new(door: InProcess) -> Self {
+    /// What a guest starts with, in a call that began then.
+    pub(crate) fn new(door: InProcess, began: Began) -> Self {
         let plan = door.plan();
-        let meter = Meter::new(plan, door.waited());
+        let meter = Meter::new(plan, began.at, began.waited);
         let mounts = plan.component.as_ref().map(|one| one.mounts.clone());
         let mut table = ResourceTable::new();
         table.set_max_capacity(usize::try_from(meter.descriptors).unwrap_or(usize::MAX));

@@ -6,6 +6,7 @@ use wasmtime::component::Component;
 use wasmtime::component::types::ComponentItem;
 
 use crate::components::Ready;
+use crate::text;
 
 #[cfg(test)]
 mod tests;
@@ -111,12 +112,12 @@ fn imports(component: &Component) -> Vec<Import> {
     let engine = component.engine();
     let ty = component.component_type();
     let imports = ty.imports(engine).map(|(name, item)| Import {
-        interface: name.to_owned(),
+        interface: text::plain(name),
         functions: match &item.ty {
             ComponentItem::ComponentInstance(instance) => instance
                 .exports(engine)
                 .filter(|(_, item)| matches!(item.ty, ComponentItem::ComponentFunc(_)))
-                .map(|(name, _)| name.to_owned())
+                .map(|(name, _)| text::plain(name))
                 .collect(),
             _ => Vec::new(),
         },
@@ -141,7 +142,7 @@ fn needs_a_host(item: &ComponentItem) -> bool {
 pub(crate) fn exports(component: &Component) -> Vec<String> {
     let engine = component.engine();
     let ty = component.component_type();
-    let exports = ty.exports(engine).map(|(name, _)| name.to_owned());
+    let exports = ty.exports(engine).map(|(name, _)| text::plain(name));
     exports.collect()
 }
 

@@ -43,6 +43,7 @@ mod link;
 mod outcome;
 mod run;
 mod runtime;
+mod text;
 mod ticker;
 mod wasi;
 

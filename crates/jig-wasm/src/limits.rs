@@ -59,28 +59,23 @@ pub(crate) struct Meter {
     time: Option<Duration>,
     memory_limit: u64,
     memory: u64,
-    /// What the memory that is about to grow grows by: if it fails, that is given back.
-    growth: u64,
     elements: usize,
-    table_growth: usize,
     /// How many things of the host it may hold.
     pub(crate) descriptors: u64,
 }
 
 impl Meter {
-    /// A meter for a run, whose time begins now. `waited` is how long somebody was asked before.
-    pub(crate) fn new(plan: &Plan, waited: Duration) -> Self {
+    /// A meter for a run of a call that began at `started`, when somebody had been asked for as long as `waited`.
+    pub(crate) fn new(plan: &Plan, started: Instant, waited: Duration) -> Self {
         let RunLimits { time, tree, .. } = plan.limits;
         let most = engine::MEMORY_BYTES as u64;
         Self {
-            started: Instant::now(),
+            started,
             waited,
             time,
             memory_limit: tree.memory.unwrap_or(most).min(most),
             memory: 0,
-            growth: 0,
             elements: 0,
-            table_growth: 0,
             descriptors: tree.descriptors.unwrap_or(DESCRIPTORS).min(DESCRIPTORS),
         }
     }
@@ -110,50 +105,48 @@ impl Meter {
     }
 }
 
+/// Growth that was allowed and fails after that is not given back. The engine says that something failed, and
+/// not what: also of growth that it has never asked about, for which a guest would be given what it has taken
+/// before.
 impl ResourceLimiter for Meter {
     fn memory_growing(
         &mut self,
         current: usize,
         desired: usize,
-        _maximum: Option<usize>,
+        maximum: Option<usize>,
     ) -> wasmtime::Result<bool> {
+        if maximum.is_some_and(|maximum| desired > maximum) {
+            return Ok(false);
+        }
         let growth = desired.saturating_sub(current) as u64;
         let memory = self.memory.saturating_add(growth);
         if memory > self.memory_limit {
             return Err(Ended::Memory(self.memory_limit).into());
         }
         self.memory = memory;
-        self.growth = growth;
         Ok(true)
-    }
-
-    fn memory_grow_failed(&mut self, _error: wasmtime::Error) -> wasmtime::Result<()> {
-        self.memory -= self.growth;
-        self.growth = 0;
-        Ok(())
     }
 
     fn table_growing(
         &mut self,
         current: usize,
         desired: usize,
-        _maximum: Option<usize>,
+        maximum: Option<usize>,
     ) -> wasmtime::Result<bool> {
+        // The pool has no room for more in one table, and would let the guest try for ever.
+        if desired > engine::TABLE_ELEMENTS {
+            return Err(Ended::Table(engine::TABLE_ELEMENTS).into());
+        }
+        if maximum.is_some_and(|maximum| desired > maximum) {
+            return Ok(false);
+        }
         let growth = desired.saturating_sub(current);
         let elements = self.elements.saturating_add(growth);
-        // The pool has no room for more in one table, and would let the guest try for ever.
-        if desired > engine::TABLE_ELEMENTS || elements > ELEMENTS {
+        if elements > ELEMENTS {
             return Err(Ended::Table(engine::TABLE_ELEMENTS).into());
         }
         self.elements = elements;
-        self.table_growth = growth;
         Ok(true)
-    }
-
-    fn table_grow_failed(&mut self, _error: wasmtime::Error) -> wasmtime::Result<()> {
-        self.elements -= self.table_growth;
-        self.table_growth = 0;
-        Ok(())
     }
 
     fn instances(&self) -> usize {

@@ -5,9 +5,9 @@ use wasmtime::component::{Component, Linker};
 
 use crate::bindings::GuestPre;
 use crate::bindings::jp::tool::types;
-use crate::compile::short;
 use crate::guest::Guest;
 use crate::inspect;
+use crate::text::short;
 use crate::{ComponentError, host, wasi};
 
 /// A linker with everything. What a guest imports beyond that has no place to come from.
@@ -47,11 +47,11 @@ pub(crate) fn prepare(
     if !inspect::is_tool(component) {
         return Err(refuse(no_tool(component)));
     }
-    let told = |error: wasmtime::Error| refuse(short(&format!("{error:#}")).to_owned());
+    let told = |error: wasmtime::Error| refuse(short(&format!("{error:#}")));
     let pre = linker.instantiate_pre(component).map_err(told)?;
     GuestPre::new(pre).map_err(|error| {
         let contract = "its `run` is not that of the world `jp:tool/tool@0.1.0`";
-        refuse(short(&format!("{contract}: {error:#}")).to_owned())
+        refuse(short(&format!("{contract}: {error:#}")))
     })
 }
 
@@ -65,7 +65,7 @@ fn unprovided(unknown: &[String]) -> String {
         "it imports {}, which jig does not have\nhint: {hint}",
         named.join(", ")
     );
-    short(&text).to_owned()
+    short(&text)
 }
 
 fn no_tool(component: &Component) -> String {
@@ -78,5 +78,5 @@ fn no_tool(component: &Component) -> String {
         "it does not export the function `run` of the world `jp:tool/tool@0.1.0`; it exports {exports}\n\
          hint: `jig wasm new` makes a tool that does"
     );
-    short(&text).to_owned()
+    short(&text)
 }

@@ -5,9 +5,9 @@ use wasmtime::Trap;
 
 use crate::ComponentError;
 use crate::bindings::jp::tool::types::{ErrorInfo, Outcome, Question as Asked};
-use crate::compile::short;
 use crate::guest::Guest;
 use crate::limits::{CALL_BYTES, Ended};
+use crate::text::short;
 
 #[cfg(test)]
 mod tests;
@@ -106,7 +106,7 @@ pub(crate) fn not_started(error: &wasmtime::Error) -> ComponentError {
         let why = "too many components run at once, or this one has too many parts";
         return ComponentError::Instantiate(why.to_owned());
     }
-    ComponentError::Instantiate(short(&format!("{error:#}")).to_owned())
+    ComponentError::Instantiate(short(&format!("{error:#}")))
 }
 
 /// Why a component was ended.
@@ -130,7 +130,7 @@ pub(crate) fn trapped(error: &wasmtime::Error) -> ComponentError {
         true => format!("it handed over more than {} MiB at once", CALL_BYTES >> 20),
         false => why,
     };
-    ComponentError::Trapped(short(&why).to_owned())
+    ComponentError::Trapped(short(&why))
 }
 
 /// The error of a guest that we have ended, or that has ended itself.

@@ -8,7 +8,7 @@ use wasmtime::{Engine, Store, UpdateDeadline};
 use crate::bindings::GuestPre;
 use crate::bindings::jp::tool::types::{Action as GuestAction, Context};
 use crate::engine::Machine;
-use crate::guest::Guest;
+use crate::guest::{Began, Guest};
 use crate::limits::CALL_BYTES;
 use crate::outcome::{self, Came};
 
@@ -31,8 +31,9 @@ pub(crate) fn call(
     mut door: InProcess,
 ) -> Result<Content, ToolError> {
     let mut call = Call::of(&door);
+    let began = Began::now(&door);
     for _ in 0..MAX_RUNS {
-        let (came, back) = once(machine, pre, door, &call);
+        let (came, back) = once(machine, pre, door, began, &call);
         door = back;
         match came? {
             Came::Done(content) => return Ok(content),
@@ -74,9 +75,10 @@ fn once(
     machine: &Machine,
     pre: &GuestPre<Guest>,
     door: InProcess,
+    began: Began,
     call: &Call,
 ) -> (Result<Came, ToolError>, InProcess) {
-    let mut store = store(&machine.engine, door);
+    let mut store = store(&machine.engine, door, began);
     let answers = written(&call.answers);
     let Call {
         context,
@@ -99,8 +101,8 @@ fn once(
 }
 
 /// A store for one run, under the limits of the call.
-pub(crate) fn store(engine: &Engine, door: InProcess) -> Store<Guest> {
-    let mut store = Store::new(engine, Guest::new(door));
+pub(crate) fn store(engine: &Engine, door: InProcess, began: Began) -> Store<Guest> {
+    let mut store = Store::new(engine, Guest::new(door, began));
     store.limiter(|guest| &mut guest.meter);
     store.set_hostcall_fuel(CALL_BYTES);
     store.set_epoch_deadline(1);

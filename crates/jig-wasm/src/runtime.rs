@@ -13,6 +13,7 @@ use crate::cache::{Cache, CacheDirs};
 use crate::components::{Compiling, Components, Loaded, Ready};
 use crate::describe::{self, Description};
 use crate::engine::{EngineError, Machine};
+use crate::guest::Began;
 use crate::inspect::{self, Inspection};
 use crate::{ComponentError, outcome, run};
 
@@ -186,7 +187,8 @@ fn call(components: &Arc<Components>, mut door: InProcess) -> Result<Content, To
 fn cost(machine: &Machine, ready: &Ready, door: InProcess) -> Result<InstanceCost, ComponentError> {
     let pre = ready.pre.as_ref().map_err(Clone::clone)?;
     let start = Instant::now();
-    let mut store = run::store(&machine.engine, door);
+    let began = Began::now(&door);
+    let mut store = run::store(&machine.engine, door, began);
     let _ticking = machine.ticker.tick();
     let made = pre.instantiate(&mut store);
     made.map_err(|error| outcome::not_started(&error))?;

@@ -266,5 +266,9 @@ fn questions_do_not_give_a_guest_more_time() {
     // The twin has the time for all of them.
     let tried = raw.tried().limits(time(Duration::from_secs(100)));
     let done = asking(tried).run();
-    assert!(done.error().message.contains("asked 100 questions"), "{:?}", done.error());
+    assert!(
+        done.error().message.contains("asked 100 questions"),
+        "{:?}",
+        done.error()
+    );
 }

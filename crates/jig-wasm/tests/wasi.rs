@@ -1,9 +1,5 @@
 //! WASI without its files, from the inside of a guest: W-022 and W-023.
 
-#![expect(
-    clippy::disallowed_methods,
-    reason = "a test makes the files that its tool works with"
-)]
 #![expect(clippy::unwrap_used, reason = "a fixture that fails is a failed test")]
 
 mod common;

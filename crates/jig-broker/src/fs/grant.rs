@@ -167,9 +167,8 @@ fn uncovered_by_move(inner: &Inner, target: &MoveTarget) -> Option<ProjectPath> 
         return None;
     }
     let rules = inner.policy.fs_rules().iter();
-    let mut below = rules.filter(|rule| {
-        rule.path().starts_with(from) && !rule.capabilities().has(Capability::Read)
-    });
+    let mut below = rules
+        .filter(|rule| rule.path().starts_with(from) && !rule.capabilities().has(Capability::Read));
     let found = below.find(|rule| {
         let rest = rule.path().as_str().get(from.as_str().len()..);
         let rest = rest.unwrap_or_default().trim_start_matches('/');

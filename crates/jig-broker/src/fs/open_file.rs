@@ -197,12 +197,16 @@ impl OpenFile {
         let content = Bytes::from(scrubber.bytes(content).into_owned());
         // The old one goes first: its room is free then.
         *kept = None;
-        *kept = self.inner.copies.room(content.len() as u64).map(|room| Clean {
-            content: content.clone(),
-            of,
-            by: scrubber.clone(),
-            _room: room,
-        });
+        *kept = self
+            .inner
+            .copies
+            .room(content.len() as u64)
+            .map(|room| Clean {
+                content: content.clone(),
+                of,
+                by: scrubber.clone(),
+                _room: room,
+            });
         Ok(Some(content))
     }
 

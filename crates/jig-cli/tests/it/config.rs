@@ -8,7 +8,7 @@ use super::Workspace;
 fn a_valid_configuration_is_called_so() {
     let workspace = Workspace::with("[tools.fs_read_file]\nrun = 'ask'\n");
     assert_snapshot!(workspace.run(&["config", "check"]), @"
-    valid: jig.toml; 10 tools
+    valid: jig.toml; 11 tools
     [exit 0]
     ");
     let answer = workspace.json(&["config", "check"]);

@@ -263,11 +263,19 @@ impl TopicKnowledge {
     }
 }
 
-/// A name between quotes.
+/// A name between quotes, on one line: whoever named a file writes nothing into the prompt by that.
 fn attribute(name: &str) -> String {
-    name.replace('&', "&amp;")
-        .replace('"', "&quot;")
-        .replace('<', "&lt;")
+    let mut text = String::with_capacity(name.len());
+    for one in name.chars() {
+        match one {
+            '&' => text.push_str("&amp;"),
+            '"' => text.push_str("&quot;"),
+            '<' => text.push_str("&lt;"),
+            one if one.is_control() => text.extend(one.escape_default()),
+            one => text.push(one),
+        }
+    }
+    text
 }
 
 /// How much pre-loaded text there is at most, in bytes: all of it is sent with every request to a model.

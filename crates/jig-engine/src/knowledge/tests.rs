@@ -4,7 +4,7 @@ use jig_config::{Config, Sources, load};
 use serde_json::{Map, Value, json};
 
 use super::topic::{KnowledgeError, find, prepare};
-use super::{not_offered, topics_summary};
+use super::{Knowledge, LoadedSubject, TopicKnowledge, not_offered, topics_summary};
 
 /// A configuration with these assignments.
 fn config(sets: &[&str]) -> Config {
@@ -135,4 +135,31 @@ fn the_component_is_told_what_the_configuration_says() {
     assert_eq!(arguments["_topic"], expected);
     let nothing = prepare(&config, &mut Map::new(), 1);
     assert!(matches!(nothing, Err(KnowledgeError::UnknownTopic { .. })));
+}
+
+/// Files have any name that somebody gives them; the prompt is ours to write.
+#[test]
+fn a_name_does_not_leave_its_line_in_the_prompt() {
+    let check = |name: &str, expected: &str| {
+        let learned = LoadedSubject {
+            name: name.to_owned(),
+            text: "text".to_owned(),
+        };
+        let topic = TopicKnowledge {
+            id: "style".to_owned(),
+            learned: vec![learned],
+            ..TopicKnowledge::default()
+        };
+        let knowledge = Knowledge {
+            topics: vec![topic],
+            tool: None,
+        };
+        let line = format!("<subject topic=\"style\" name=\"{expected}\">");
+        let text = knowledge.to_string();
+        assert!(text.lines().any(|one| one == line), "{text}");
+    };
+    check("naming", "naming");
+    check("a\nb", "a\\nb");
+    check("a\u{1b}[2Jb", "a\\u{1b}[2Jb");
+    check("\"><x", "&quot;>&lt;x");
 }

@@ -89,6 +89,9 @@ impl Folder {
                 continue;
             }
             let changed = u64::try_from(stat.st_mtime).unwrap_or(0);
+            if !is_our_name(name.to_bytes()) {
+                continue;
+            }
             let is_left = name.to_bytes().starts_with(TEMPORARY.as_bytes())
                 && changed.saturating_add(ABANDONED.as_secs()) < now;
             if is_left {
@@ -234,6 +237,12 @@ fn read_whole(file: &OwnedFd, size: u64) -> io::Result<Vec<u8>> {
     }
     bytes.truncate(have);
     Ok(bytes)
+}
+
+/// Whether a file of this name is one of ours: an entry, or one that is being written.
+fn is_our_name(name: &[u8]) -> bool {
+    let is_entry = name.len() == 2 * blake3::OUT_LEN && name.iter().all(u8::is_ascii_hexdigit);
+    is_entry || name.starts_with(TEMPORARY.as_bytes())
 }
 
 fn fresh_name() -> io::Result<String> {

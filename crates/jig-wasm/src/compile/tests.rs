@@ -83,11 +83,66 @@ fn a_type_of_types_of_types_does_not_end_the_process() {
 #[test]
 fn a_component_in_a_component_in_a_component_does_not_end_the_process() {
     let engine = wasmtime::Engine::default();
-    for depth in [100, 5000] {
+    for (depth, expected) in [(50, None), (2000, Some("nested"))] {
         let mut bytes = HEADER.to_vec();
         for _ in 0..depth {
             bytes = [HEADER, &section(4, &bytes)].concat();
         }
-        let _ = compile(&engine, &bytes);
+        let told = compile(&engine, &bytes)
+            .err()
+            .map(|error| error.to_string());
+        match expected {
+            Some(expected) => assert!(told.is_some_and(|told| told.contains(expected))),
+            None => assert_eq!(told, None),
+        }
     }
+}
+
+/// The compiler takes more than its share for one large function.
+#[test]
+fn a_function_without_end_is_not_compiled() {
+    let engine = wasmtime::Engine::default();
+    let module = |size: usize, locals: usize| {
+        // So many numbers, so many times `nop`, and `end`.
+        let locals = [&[1][..], &leb(locals), &[0x7f]].concat();
+        let body = [&locals[..], &vec![0x01; size], &[0x0b]].concat();
+        let code = [&[1][..], &leb(body.len()), &body].concat();
+        let parts = [
+            b"\0asm\x01\0\0\0".to_vec(),
+            section(1, &[1, 0x60, 0, 0]),
+            section(3, &[1, 0]),
+            section(10, &code),
+        ];
+        [HEADER, &section(1, &parts.concat())].concat()
+    };
+    let told = |size: usize, locals: usize| {
+        let error = compile(&engine, &module(size, locals)).err();
+        error.map(|error| error.to_string())
+    };
+    assert_eq!(told(1000, 0), None);
+    // Both of them are seen in components that people have.
+    assert_eq!(told(60_000, 500), None);
+    // The other one takes gigabytes and minutes where its instructions are chosen for that.
+    for (size, locals) in [(super::MAX_FUNCTION + 1, 0), (128 << 10, 10_000)] {
+        let long = told(size, locals).unwrap_or_default();
+        assert!(long.contains("one of its functions"), "{long}");
+    }
+}
+
+/// A name in a component, quoted by the compiler.
+#[test]
+fn what_the_compiler_quotes_reaches_no_terminal() {
+    let engine = wasmtime::Engine::default();
+    let text = "(component
+                  (core module $a (import \"m\" \"\\1b[2J\\1b]0;x\\07\" (func)))
+                  (core module $b)
+                  (core instance $i (instantiate $b))
+                  (core instance (instantiate $a (with \"m\" (instance $i)))))";
+    let error = compile(&engine, &wat::parse_str(text).unwrap())
+        .err()
+        .unwrap();
+    assert!(
+        !error.to_string().contains(['\u{1b}', '\u{7}']),
+        "{error:?}"
+    );
 }

@@ -37,9 +37,12 @@ impl Memo {
     }
 
     pub(super) fn remember(&mut self, stamp: Stamp, hash: blake3::Hash) {
+        if stamp.held() > MAX_HELD {
+            return;
+        }
         self.clock += 1;
         self.hashes.insert(stamp, (hash, self.clock));
-        if self.hashes.len() > MAX_HASHES {
+        while self.hashes.len() > MAX_HASHES || self.held() > MAX_HELD {
             forget_oldest(&mut self.hashes, |_| true);
         }
     }
@@ -67,12 +70,30 @@ impl Memo {
             Err(error) => Entry::Failed(error),
         };
         self.entries.insert(hash, (entry, self.clock));
-        if self.entries.len() > MAX_COMPONENTS {
-            // Somebody waits for those that are being loaded.
-            forget_oldest(&mut self.entries, |entry| {
-                !matches!(entry, Entry::Loading(_))
-            });
+        // Somebody waits for those that are being loaded, and one that is alone is kept however large it is.
+        while self.entries.len() > MAX_COMPONENTS || (self.loaded() > 1 && self.size() > MAX_SIZE) {
+            let is_loaded = |entry: &Entry| !matches!(entry, Entry::Loading(_));
+            if !forget_oldest(&mut self.entries, is_loaded) {
+                break;
+            }
         }
+    }
+
+    /// How many components are not being loaded.
+    fn loaded(&self) -> usize {
+        let entries = self.entries.values();
+        let loaded = entries.filter(|(entry, _)| !matches!(entry, Entry::Loading(_)));
+        loaded.count()
+    }
+
+    /// The size of all components that are ready, by their binaries.
+    fn size(&self) -> u64 {
+        let entries = self.entries.values();
+        let sizes = entries.map(|(entry, _)| match entry {
+            Entry::Ready(ready) => ready.size,
+            Entry::Loading(_) | Entry::Failed(_) => 0,
+        });
+        sizes.sum()
     }
 
     pub(super) fn description(&mut self, hash: &blake3::Hash) -> Option<Option<Vec<Description>>> {
@@ -85,7 +106,7 @@ impl Memo {
     pub(super) fn describe(&mut self, hash: blake3::Hash, known: Option<Vec<Description>>) {
         self.clock += 1;
         self.descriptions.insert(hash, (known, self.clock));
-        if self.descriptions.len() > MAX_HASHES {
+        if self.descriptions.len() > MAX_DESCRIPTIONS {
             forget_oldest(&mut self.descriptions, |_| true);
         }
     }
@@ -110,14 +131,16 @@ impl Memo {
     }
 }
 
+/// Says whether there was one.
 fn forget_oldest<K: Clone + Eq + std::hash::Hash, V>(
     map: &mut HashMap<K, (V, u64)>,
     may_go: impl Fn(&V) -> bool,
-) {
+) -> bool {
     let going = map.iter().filter(|(_, (value, _))| may_go(value));
     let oldest = going.min_by_key(|(_, (_, used))| *used);
-    if let Some(oldest) = oldest.map(|(key, _)| key.clone()) {
-        map.remove(&oldest);
+    match oldest.map(|(key, _)| key.clone()) {
+        Some(oldest) => map.remove(&oldest).is_some(),
+        None => false,
     }
 }
 
@@ -125,5 +148,15 @@ fn forget_oldest<K: Clone + Eq + std::hash::Hash, V>(
 /// every version of every component.
 pub(super) const MAX_COMPONENTS: usize = 64;
 
-/// How many stamps are remembered. Those of bytes in memory keep them there.
+/// The most bytes that the binaries of those have together; their code is a few times as large. Larger ones
+/// are loaded from the disk again.
+const MAX_SIZE: u64 = 256 << 20;
+
+/// How many stamps are remembered.
 const MAX_HASHES: usize = 128;
+
+/// The most bytes that stamps hold in memory. Files that have no descriptors may be other bytes with each call.
+const MAX_HELD: usize = 64 << 20;
+
+/// How many descriptions are remembered. Each can be as large as a component may describe itself.
+const MAX_DESCRIPTIONS: usize = 64;

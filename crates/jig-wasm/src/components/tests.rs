@@ -328,5 +328,8 @@ fn nobody_waits_for_ever_for_the_compiler() {
         .lock()
         .begin(blake3::hash(&binary(1)), "slow.wasm", 7);
     let error = components.get(&slow, || false).err().unwrap();
-    assert!(error.to_string().contains("has not been compiled"), "{error}");
+    assert!(
+        error.to_string().contains("has not been compiled"),
+        "{error}"
+    );
 }

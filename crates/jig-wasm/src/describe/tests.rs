@@ -58,6 +58,10 @@ fn what_is_no_description_is_refused() {
 /// What it says is shown in terminals.
 #[test]
 fn a_description_is_plain_text() {
-    let said = vec![one("a", "Does\n\ta.\u{1b}[2J\u{1b}]0;title\u{7}\u{202e}", "{}")];
+    let said = vec![one(
+        "a",
+        "Does\n\ta.\u{1b}[2J\u{1b}]0;title\u{7}\u{202e}",
+        "{}",
+    )];
     assert_eq!(read(said).unwrap()[0].description, "Does\n\ta.");
 }

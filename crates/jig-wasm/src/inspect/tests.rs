@@ -88,3 +88,14 @@ const ITEMS: &[(&str, &str)] = &[
     ("jp:host/process", "run"),
     ("jig:tool/vfs", "request"),
 ];
+
+/// The name of an import can be an address, in which nearly everything is allowed.
+#[test]
+fn names_reach_no_terminal() {
+    let text = "(component (import \"url=<https://x/\\1b[2J\\1b]0;x\\07>\" (func)))";
+    let machine = Machine::shared().unwrap();
+    let bytes = wat::parse_str(text).unwrap();
+    let component = Component::from_binary(&machine.engine, &bytes).unwrap();
+    let [name] = unknown(&component).try_into().unwrap();
+    assert_eq!(name, "url=<https://x/>");
+}

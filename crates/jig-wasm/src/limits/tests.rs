@@ -13,9 +13,7 @@ fn meter(memory: u64) -> Meter {
         time: Some(Duration::from_secs(60)),
         memory_limit: memory,
         memory: 0,
-        growth: 0,
         elements: 0,
-        table_growth: 0,
         descriptors: 16,
     }
 }

@@ -17,6 +17,7 @@ mod links;
 mod load;
 mod mounts;
 mod openings;
+mod protected;
 mod races;
 mod rules;
 #[path = "../../../../guests/hostile/src/fs/script.rs"]

@@ -123,7 +123,21 @@ fn w020_a_mount_that_is_not_writable_refuses_every_change_without_asking_anybody
                 (json!(["symlink", at, "a.md", "b.md"]), read_only),
             ],
         );
-        assert_eq!(done.decisions(), [""; 0]);
+        assert!(done.asked.is_empty());
+        let refused = [
+            "fs.write kb/a.md deny",
+            "fs.write kb/a.md deny",
+            "fs.write kb/a.md deny",
+            "fs.write kb/new.md deny",
+            "fs.write kb/new.md deny",
+            "fs.mkdir kb/new deny",
+            "fs.delete kb/dir deny",
+            "fs.delete kb/a.md deny",
+            "fs.rename kb/a.md deny",
+            "fs.write kb/b.md deny",
+            "fs.write kb/b.md deny",
+        ];
+        assert_eq!(done.decisions(), refused);
         let inside = "dir";
         let done = check_raw(
             done.tried,
@@ -168,4 +182,50 @@ fn nothing_is_moved_from_one_mount_to_another() {
         );
         assert_eq!(done.read("two/c").unwrap(), b"b");
     }
+}
+
+/// What never comes to a rule is in the log as well: whoever reads it sees what a component has tried.
+#[test]
+fn ways_out_by_letters_are_written_down() {
+    let check = |step: Value, expected: &str| {
+        for on in On::ALL {
+            let tried = with_ways_out_of_kb(on).mounts(vec![mount("/subjects", "kb", true)]);
+            let done = check_raw(tried, &[(step.clone(), "error: not-permitted")]);
+            assert_eq!(done.decisions(), [expected], "{step}");
+        }
+    };
+    let at = "/subjects";
+    check(
+        json!(["open", at, "../other/secret.md", "fr", "x"]),
+        "fs.read kb/../other/secret.md deny",
+    );
+    check(
+        json!(["open", at, "/etc/passwd", "frw", "x"]),
+        "fs.write /etc/passwd deny",
+    );
+    check(
+        json!(["stat_at", at, "../other", "f"]),
+        "fs.metadata kb/../other deny",
+    );
+    check(json!(["mkdir", at, "../x"]), "fs.mkdir kb/../x deny");
+    check(
+        json!(["rmdir", at, "../other"]),
+        "fs.delete kb/../other deny",
+    );
+    check(
+        json!(["unlink", at, "../other/secret.md"]),
+        "fs.delete kb/../other/secret.md deny",
+    );
+    check(
+        json!(["rename", at, "topic.md", at, "../other/x"]),
+        "fs.rename kb/../other/x deny",
+    );
+    check(
+        json!(["link", at, "topic.md", at, "x"]),
+        "fs.write kb/x deny",
+    );
+    check(
+        json!(["symlink", at, "topic.md", "x"]),
+        "fs.write kb/x deny",
+    );
 }

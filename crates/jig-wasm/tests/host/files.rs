@@ -240,6 +240,16 @@ fn w020_a_read_only_mount_is_not_changed_by_requests() {
         for line in &lines[1..] {
             assert!(line.contains("sees `/subjects` read-only"), "{line}");
         }
+        let decisions = done.decisions();
+        let refused = [
+            "fs.write a.txt deny",
+            "fs.append a.txt deny",
+            "fs.mkdir new deny",
+            "fs.delete a.txt deny",
+            "fs.rename a.txt b.txt deny",
+            "process.run  deny",
+        ];
+        assert_eq!(decisions[1..], refused);
         assert_eq!(done.read("a.txt").unwrap(), b"hello");
     }
 }

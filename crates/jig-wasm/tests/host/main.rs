@@ -2,10 +2,7 @@
 //!
 //! The guest `hosted` makes the calls that its arguments name, and gives a line for each.
 
-#![expect(
-    clippy::disallowed_methods,
-    reason = "tests make and look at files past the broker"
-)]
+#![expect(clippy::unwrap_used, reason = "a fixture that fails is a failed test")]
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -271,7 +271,7 @@ impl Guest {
     ) -> Result<Spot<'p>, ErrorCode> {
         Spot::new(&base.path, path).inspect_err(|code| {
             if *code == ErrorCode::NotPermitted {
-                self.refuse(base, path, method, ErrorReply::escape);
+                self.refuse_path(base, path, method, ErrorReply::escape);
             }
         })
     }
@@ -297,7 +297,7 @@ impl Guest {
         if base.mutable {
             return Ok(());
         }
-        self.refuse(base, path, method, |path| {
+        self.refuse_path(base, path, method, |path| {
             let shown = &self.mounts[base.mount].guest;
             let why = format!("`{method}`: this component sees `{shown}` read-only");
             ErrorReply::denied(ErrorKind::Protected, why).with_path(path)
@@ -305,7 +305,16 @@ impl Guest {
         Err(ErrorCode::ReadOnly)
     }
 
-    fn refuse(
+    /// One file with two names would have two policies.
+    pub(super) fn refuse_link(&self, base: &Directory, path: &str) -> ErrorCode {
+        self.refuse_path(base, path, Method::FsWrite, |path| {
+            let why = format!("`{path}`: a component makes no links");
+            ErrorReply::denied(ErrorKind::Protected, why).with_path(path)
+        });
+        ErrorCode::NotPermitted
+    }
+
+    fn refuse_path(
         &self,
         base: &Directory,
         path: &str,

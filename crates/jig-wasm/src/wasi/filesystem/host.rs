@@ -257,7 +257,8 @@ impl HostDescriptor for Guest {
         modified: NewTimestamp,
     ) -> Answer<()> {
         let base = self.directory(&base);
-        let spot = base.and_then(|base| Ok(self.spot(&base, &path, Method::FsWrite).map(|_| ())?));
+        let spot =
+            base.and_then(|base| Ok(self.spot(&base, &path, Method::FsWrite).map(|_| ())?));
         match answer(spot)? {
             Ok(()) => Ok(set_times(accessed, modified)),
             Err(code) => Ok(Err(code)),
@@ -274,11 +275,12 @@ impl HostDescriptor for Guest {
         new_path: String,
     ) -> Answer<()> {
         let base = self.directory(&base);
-        let spot = base.and_then(|base| Ok(self.spot(&base, &path, Method::FsWrite).map(|_| ())?));
+        let spot =
+            base.and_then(|base| Ok(self.spot(&base, &path, Method::FsWrite).map(|_| ())?));
         answer(spot.and_then(|()| {
             let target = self.directory(&target)?;
             self.to_change(&target, &new_path, Method::FsWrite)?;
-            Err(ErrorCode::NotPermitted.into())
+            Err(self.refuse_link(&target, &new_path).into())
         }))
     }
 
@@ -334,7 +336,7 @@ impl HostDescriptor for Guest {
         let base = self.directory(&base);
         answer(base.and_then(|base| {
             self.to_change(&base, &path, Method::FsWrite)?;
-            Err(ErrorCode::NotPermitted.into())
+            Err(self.refuse_link(&base, &path).into())
         }))
     }
 
