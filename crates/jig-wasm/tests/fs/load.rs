@@ -1,6 +1,8 @@
 //! Much of everything: it is bounded, told, and nothing of it stays.
 
 use std::fs;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use jig_proto::ProjectPath;
 use serde_json::{Value, json};
@@ -28,8 +30,16 @@ fn a_hundred_thousand_open_files_end_the_call_and_leave_no_descriptor() {
         let message = &done.error().message;
         assert!(message.contains(" more than "), "{message}");
         drop(done);
-        let after = descriptors();
-        assert!(after <= before, "{before} descriptors became {after}");
+        // The thread of the call lets go of the workspace a moment after everybody has heard of the end.
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while descriptors() > before {
+            let after = descriptors();
+            assert!(
+                Instant::now() < deadline,
+                "{before} descriptors became {after}"
+            );
+            thread::sleep(Duration::from_millis(5));
+        }
     }
 }
 
