@@ -134,6 +134,17 @@ fn check() -> Result<(), String> {
         "-D",
         "warnings",
     ])?;
+    // W-004: jig without components.
+    cargo(&[
+        "clippy",
+        "--package",
+        "jig-cli",
+        "--locked",
+        "--no-default-features",
+        "--",
+        "-D",
+        "warnings",
+    ])?;
     test(&[])?;
     let docs = [
         "doc",

@@ -192,7 +192,7 @@ fn w025_w070_nothing_outside_the_workspace_is_reached() {
 }
 
 #[test]
-fn w071_the_guests_own_errors_are_outcomes() {
+fn w060_w071_the_guests_own_errors_are_outcomes() {
     let world = World::new(TEST);
     for engine in world.engines() {
         let read = outcome(&engine, json!({ "path": "missing" }));
@@ -355,7 +355,7 @@ fn w010_arguments_are_formatted_without_any_access() {
 }
 
 #[test]
-fn x42_the_root_is_what_the_guest_sees() {
+fn w011_x42_the_root_is_what_the_guest_sees() {
     let world = World::new(HOSTILE);
     for engine in world.engines() {
         let echoed: Value =
@@ -367,7 +367,7 @@ fn x42_the_root_is_what_the_guest_sees() {
 }
 
 #[test]
-fn x43_a_call_is_cancelled_in_the_middle_of_a_loop() {
+fn w062_x43_a_call_is_cancelled_in_the_middle_of_a_loop() {
     let world = World::new(HOSTILE);
     for action in ["spin", "sleep"] {
         let engine = world.engine(&world.disk);
@@ -469,3 +469,49 @@ fn a_key_in_the_workspace_that_nothing_protects_is_not_used() {
 const STEPS: &str = "[tools.tool]\nsource = 'local'\nrun = 'unattended'\nwasm = 'tools/hostile.wasm'\n\
                      parameters.action.type = 'string'\nparameters.action.required = true\n\
                      parameters.steps.type = 'array'\nparameters.steps.items.type = 'array'\n";
+
+#[test]
+fn w021_x09_without_a_rule_a_local_component_changes_the_workspace() {
+    let world = World::new(&format!("{HOSTILE}parameters.steps.type = 'array'\n"));
+    for engine in world.engines() {
+        let steps = json!([
+            ["write", "/workspace/new.txt", "new"],
+            ["read", "/workspace/new.txt"]
+        ]);
+        let done = outcome(&engine, json!({ "action": "fs", "steps": steps }));
+        assert!(done.contains("new") && !done.contains("denied"), "{done}");
+    }
+    let written = std::fs::read_to_string(world.root().join("new.txt"));
+    assert_eq!(written.unwrap(), "new");
+}
+
+#[test]
+fn w031_a_builtin_that_jig_has_not_is_named() {
+    let world = World::new("[tools.tool]\nsource = 'builtin.nothing'\nrun = 'unattended'\n");
+    let said = outcome(&world.engine(&world.disk), json!({}));
+    assert!(said.starts_with("failed: "), "{said}");
+    let error = world
+        .engine(&world.disk)
+        .start(Call::new("tool", json!({})));
+    let error = format!("{:?}", error.unwrap_err());
+    assert!(error.contains("UnknownBuiltin(\"nothing\")"), "{error}");
+}
+
+#[test]
+fn w003_w006_w007_one_crate_knows_the_engine_and_no_guest_does() {
+    let root = Utf8PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut known = Vec::new();
+    for folder in ["crates", "tools", "guests"] {
+        for entry in std::fs::read_dir(root.join(folder)).unwrap() {
+            let manifest = entry.unwrap().path().join("Cargo.toml");
+            let Ok(text) = std::fs::read_to_string(&manifest) else {
+                continue;
+            };
+            let names = |line: &str| line.starts_with("wasmtime") || line.starts_with("cranelift");
+            if text.lines().any(names) {
+                known.push(manifest.parent().unwrap().file_name().unwrap().to_owned());
+            }
+        }
+    }
+    assert_eq!(known, ["jig-wasm"]);
+}

@@ -54,7 +54,7 @@ fn w010_the_arguments_can_be_formatted() {
 }
 
 #[test]
-fn x42_the_root_is_where_the_guest_sees_its_first_mount() {
+fn w011_x42_the_root_is_where_the_guest_sees_its_first_mount() {
     let mount = Mount {
         guest: "/subjects".to_owned(),
         path: ProjectPath::normalize("kb").unwrap(),
@@ -68,7 +68,7 @@ fn x42_the_root_is_where_the_guest_sees_its_first_mount() {
 }
 
 #[test]
-fn w012_an_error_keeps_message_trace_and_whether_it_lasts() {
+fn w012_w060_an_error_keeps_message_trace_and_whether_it_lasts() {
     for transient in [true, false] {
         let done = Tried::memory("hostile")
             .arguments(json!({
@@ -205,7 +205,7 @@ fn w071_a_tool_reads_a_file_and_says_why_it_cannot() {
 }
 
 #[test]
-fn w002_the_same_component_gives_the_same_wherever_its_bytes_are() {
+fn w001_w002_w045_the_same_component_gives_the_same_wherever_its_bytes_are() {
     let bytes = guest("test");
     let embedded: &'static [u8] = Box::leak(bytes.to_vec().into_boxed_slice());
     #[expect(

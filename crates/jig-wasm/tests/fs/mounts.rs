@@ -76,7 +76,7 @@ fn w025_x19_links_do_not_lead_out_of_a_mount_even_where_the_rules_allow_it() {
 }
 
 #[test]
-fn w024_a_mount_shows_its_directory_and_what_is_below() {
+fn w024_w027_a_mount_shows_its_directory_and_what_is_below() {
     for on in On::ALL {
         let subjects = vec![mount("/subjects", "kb", false)];
         let tried = with_ways_out_of_kb(on).mounts(subjects);
