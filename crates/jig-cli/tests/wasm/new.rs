@@ -126,7 +126,7 @@ fn a_description_cannot_steer_a_terminal(workspace: &Workspace) {
             assert!(!plain.contains(part), "{part:?} in {plain:?}");
         }
         // It stays on its line, and cannot look like ours.
-        let line = plain.lines().find(|line| line.contains("owned")).unwrap();
+        let line = plain.lines().find(|line| line.contains("safe")).unwrap();
         assert!(line.contains("do harm. Counts the lines"), "{plain}");
     }
 }
