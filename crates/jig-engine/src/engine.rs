@@ -245,10 +245,6 @@ impl Engine {
 
     /// A tool with what its component says about it: nothing, where no components are run.
     #[cfg(not(feature = "wasm-tools"))]
-    #[expect(
-        clippy::unnecessary_wraps,
-        reason = "where components are run it can fail"
-    )]
     pub fn described<'t>(&self, tool: &'t Tool) -> Result<Cow<'t, Tool>, CallError> {
         Ok(Cow::Borrowed(tool))
     }
