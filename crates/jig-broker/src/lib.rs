@@ -113,4 +113,5 @@ pub use inquiry::{Ask, Inquiry, Scope, Unapproved};
 pub use limits::Limits;
 pub use process::ProcessSettings;
 pub use scrub::{MIN_SECRET, REDACTED, ScrubStream, Scrubber, Secrets};
+pub use visible::is_odd;
 pub use work::{Judged, Work};

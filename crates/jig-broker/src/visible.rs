@@ -20,8 +20,8 @@ pub(crate) fn visible(text: &str, limit: usize) -> String {
     clean
 }
 
-/// Whether a terminal or a reader would not see the character as itself.
-pub(crate) fn is_odd(c: char) -> bool {
+/// Whether a terminal or a reader would not see the character as itself: it controls, hides or reverses.
+pub fn is_odd(c: char) -> bool {
     c.is_control()
         || matches!(
             c,
@@ -31,6 +31,7 @@ pub(crate) fn is_odd(c: char) -> bool {
                 | '\u{2028}'..='\u{202e}'
                 | '\u{2060}'..='\u{206f}'
                 | '\u{feff}'
+                | '\u{fff9}'..='\u{fffb}'
                 | '\u{e0000}'..='\u{e007f}'
         )
 }

@@ -5,17 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use camino::Utf8Path;
-use jig_broker::{Broker, BrokerParts};
 use jig_config::{Parameter, Runtime, Source, Tool};
-use jig_files::{FilesError, FilesLookup, Kind, NullFiles, ProjectFiles};
-use jig_policy::{Access, DefaultAccess, Guards, Policy, Workspace};
+use jig_files::{FilesError, Kind};
+use jig_proto::ProjectPath;
 use jig_proto::vfs::ToolInput;
-use jig_proto::{Action, Context, ProjectPath};
-use jig_runtime::{Component, ComponentSource, Mount, Plan, RunLimits, Runtime as _};
+use jig_runtime::{Component, ComponentSource, Mount};
 use jig_wasm::{Description, WasmRuntime};
-use serde_json::Map;
 
-use crate::asker::Nobody;
 use crate::bound::bound;
 use crate::call::{Call, CallError};
 use crate::engine::Engine;
@@ -144,7 +140,7 @@ impl Engine {
     pub(crate) fn formatted_by(
         &self,
         tool: &Tool,
-        mut component: Component,
+        component: Component,
         call: &Call,
     ) -> Result<Option<String>, CallError> {
         let input = ToolInput {
@@ -152,27 +148,10 @@ impl Engine {
             arguments: self.arguments(tool, call.arguments.clone())?,
             ..ToolInput::default()
         };
-        let files: Arc<dyn ProjectFiles> = Arc::new(NullFiles);
-        let workspace = Workspace::new("/", FilesLookup(Arc::clone(&files)));
-        let (access, guards) = (Access::default(), Guards::default());
-        let nothing = Policy::compile(&access, DefaultAccess::NOTHING, &guards, &workspace);
-        let Ok(nothing) = nothing else {
-            return Ok(None);
-        };
-        let context = Context::new("/", Action::FormatArguments).with_access(nothing.to_wire());
-        let parts = BrokerParts::new(tool.name.as_str(), "format", files, Arc::new(nothing));
-        component.mounts.clear();
-        let plan = Plan {
-            component: Some(component),
-            limits: RunLimits {
-                time: Some(FORMAT_TIME),
-                ..RunLimits::default()
-            },
-            ..Plan::new(input, context, Broker::new(parts))
-        };
-        let session = self.components()?.start(plan);
-        let session = session.map_err(|error| self.not_started(tool, error))?;
-        let formatted = self.drive(tool, &session, Map::new(), &mut Nobody).ok();
+        let components = self.components()?;
+        let formatted = components
+            .format_arguments(component, input, FORMAT_TIME)
+            .ok();
         let text = formatted.map(|formatted| bound(formatted, self.most(tool)).to_text());
         Ok(text.filter(|text| !text.trim().is_empty()))
     }

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use jig_broker::{Broker, BrokerParts};
+use jig_broker::{Broker, BrokerParts, is_odd};
 use jig_files::{FilesLookup, NullFiles, ProjectFiles};
 use jig_policy::{Access, DefaultAccess, Guards, Policy, Workspace};
 use jig_proto::json::Limits;
@@ -85,7 +85,7 @@ pub(crate) fn alone<T>(work: impl FnOnce(InProcess) -> T) -> Result<T, Component
 }
 
 /// A call that may do nothing.
-fn plan() -> Result<Plan, String> {
+pub(crate) fn plan() -> Result<Plan, String> {
     let files: Arc<dyn ProjectFiles> = Arc::new(NullFiles);
     let workspace = Workspace::new(files.display_root(), FilesLookup(Arc::clone(&files)));
     let policy = Policy::compile(
@@ -146,7 +146,7 @@ fn read(said: Vec<Said>) -> Result<Vec<Description>, ComponentError> {
         if one.name.is_empty() || one.name.len() > MAX_NAME {
             return wrong(format!("a name must have 1 to {MAX_NAME} bytes"));
         }
-        if one.name.contains(text::is_odd) {
+        if one.name.contains(is_odd) {
             let name = one.name.escape_debug();
             return wrong(format!("the name `{name}` cannot be shown"));
         }

@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use jig_proto::{Content, ToolError};
+use jig_proto::vfs::ToolInput;
+use jig_proto::{Action, Content, ToolError};
 use jig_runtime::{
     Component, InProcess, Plan, Runtime, Session, StartError, in_process, in_this_thread,
 };
@@ -149,6 +150,30 @@ impl WasmRuntime {
     /// As the tool ends, or if it has no component that can run.
     pub fn run_here(&self, plan: Plan) -> Result<Content, ToolError> {
         in_this_thread(plan, |door| call(&self.components, door))
+    }
+
+    /// The arguments of a call as the component shows them to a person, on the thread of the caller and with no
+    /// access to anything: one that does not know this action must not do the call instead.
+    ///
+    /// # Errors
+    ///
+    /// As the component ends.
+    pub fn format_arguments(
+        &self,
+        component: Component,
+        input: ToolInput,
+        time: Duration,
+    ) -> Result<Content, ToolError> {
+        let mut plan = describe::plan().map_err(ToolError::new)?;
+        plan.name.clone_from(&input.name);
+        plan.input = input;
+        plan.context.action = Action::FormatArguments;
+        plan.limits.time = Some(time);
+        plan.component = Some(Component {
+            mounts: Vec::new(),
+            ..component
+        });
+        self.run_here(plan)
     }
 
     fn ready(&self, component: &Component) -> Result<(Arc<Ready>, Loaded), ComponentError> {

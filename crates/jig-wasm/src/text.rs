@@ -1,5 +1,6 @@
 //! Words of a component, made fit for people: names in it can hold anything.
 
+use jig_broker::is_odd;
 use jig_runtime::plain_bytes;
 
 #[cfg(test)]
@@ -15,22 +16,6 @@ pub(crate) fn plain(text: &str) -> String {
     let mut plain = plain_bytes(text.as_bytes());
     plain.retain(|c| matches!(c, '\n' | '\t') || !is_odd(c));
     plain
-}
-
-/// Whether a reader would not see the character as itself.
-pub(crate) fn is_odd(c: char) -> bool {
-    c.is_control()
-        || matches!(
-            c,
-            '\u{ad}'
-                | '\u{61c}'
-                | '\u{200b}'..='\u{200f}'
-                | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}'
-                | '\u{feff}'
-                | '\u{fff9}'..='\u{fffb}'
-                | '\u{e0000}'..='\u{e007f}'
-        )
 }
 
 /// The longest text of the engine that is passed on. It may quote names of the component, which can be as long
