@@ -28,6 +28,11 @@ guests *flags:
 size:
     cargo xtask size
 
+# Fuzz targets (all by default), a minute each: `just fuzz fsproxy_text --seconds 600`. Needs a nightly
+# compiler; installs cargo-fuzz below `target` if it is missing.
+fuzz *words:
+    cargo xtask fuzz {{words}}
+
 # Licences, advisories, banned crates. Needs `cargo install cargo-deny`.
 deny:
     cargo deny check

@@ -9,12 +9,20 @@ use std::time::{Duration, Instant};
 
 pub(crate) fn run(names: &[&str]) -> Result<(), String> {
     let all = [
-        "files", "handles", "net", "policy", "spawn", "startup", "vfs", "wasm",
+        "files", "fsproxy", "handles", "net", "policy", "spawn", "startup", "vfs", "wasm",
     ];
     let names = if names.is_empty() { &all } else { names };
     for name in names {
         match *name {
             "files" => crate::cargo(&["bench", "--quiet", "--package", "jig-files"])?,
+            "fsproxy" => crate::cargo(&[
+                "bench",
+                "--quiet",
+                "--package",
+                "jig-runtime",
+                "--bench",
+                "fsproxy",
+            ])?,
             "handles" => crate::cargo(&[
                 "bench",
                 "--quiet",

@@ -110,7 +110,7 @@ fn value(property: &Json) -> String {
 const BEGIN: &str = "<!-- keys:begin -->";
 const END: &str = "<!-- keys:end -->";
 
-const TABLES: [(&str, &str); 20] = [
+const TABLES: [(&str, &str); 23] = [
     ("tool", "`[tools.NAME]`"),
     ("parameter", "`[tools.NAME.parameters.NAME]`"),
     ("command", "`[tools.NAME.command]`, as a table"),
@@ -143,4 +143,7 @@ const TABLES: [(&str, &str); 20] = [
     ("network_of_all_tools", "`[network]`"),
     ("knowledge_base", "`[kb]`"),
     ("topic", "`[kb.topic.NAME]`"),
+    ("LLM", "`[llm]`"),
+    ("weights_of_tokens", "`[llm.weights]`"),
+    ("model_of_the_LLM", "`[llm.models.NAME]`"),
 ];

@@ -9,6 +9,7 @@
 )]
 
 mod bench;
+mod fuzz;
 mod generate;
 mod guests;
 mod providers;
@@ -30,7 +31,8 @@ Usage: cargo xtask <CHORE>
                    --python, --js: the examples in those languages too
   generate         write the generated files again: the JSON Schema and the list of keys
   size             the program with and without `wasm-tools`
-  bench [NAME…]    benchmarks: files, handles, net, policy, spawn, startup, vfs, wasm (all by default)";
+  fuzz [TARGET…]   the fuzz targets (all by default), a minute each; --seconds N: as long as that
+  bench [NAME…]    benchmarks: files, fsproxy, handles, net, policy, spawn, startup, vfs, wasm (all by default)";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -42,6 +44,7 @@ fn main() -> ExitCode {
         ["generate"] => generate::run(),
         ["guests", flags @ ..] => guests::Wanted::parse(flags).and_then(guests::run),
         ["size"] => size::run(),
+        ["fuzz", words @ ..] => fuzz::Wanted::parse(words).and_then(fuzz::run),
         ["bench", names @ ..] => bench::run(names),
         _ => Err(USAGE.to_owned()),
     };
@@ -68,14 +71,14 @@ fn test(filters: &[&str]) -> Result<(), String> {
         .stderr(Stdio::null())
         .status()
         .is_ok_and(|status| status.success());
-    if filters.is_empty() {
-        python()?;
+    if whole {
         providers::run()?;
     }
     // The attacks on files last as long as they are known to need.
     let tests = |args: &[&str]| run(cargo_command(args).env("JIG_ATTACK_SECONDS", "10"));
     if !nextest {
-        return tests(&[&["test", "--workspace", "--locked", "--"], filters].concat());
+        tests(&[&["test", "--workspace", "--locked", "--"], filters].concat())?;
+        return if whole { python() } else { Ok(()) };
     }
     let all = [
         "nextest",
@@ -85,16 +88,19 @@ fn test(filters: &[&str]) -> Result<(), String> {
         "--no-fail-fast",
     ];
     tests(&[&all, filters].concat())?;
-    if filters.is_empty() {
+    if whole {
+        python()?;
         cargo(&["test", "--workspace", "--locked", "--doc"])?;
     }
     Ok(())
 }
 
-/// The tests of the Python SDK, which need nothing but Python itself.
+/// The tests of the Python SDK, which need nothing but Python itself and the program that was built for the
+/// tests before.
 fn python() -> Result<(), String> {
     let mut tests = Command::new("python3");
     tests
+        .env("JIG", tools::target().join("debug/jig"))
         .args([
             "-W",
             "error::SyntaxWarning",
@@ -124,6 +130,7 @@ fn is_there(program: &str) -> bool {
 
 fn check() -> Result<(), String> {
     cargo(&["fmt", "--all", "--check"])?;
+    cargo(&["fmt", "--manifest-path", "fuzz/Cargo.toml", "--check"])?;
     guests::lint()?;
     cargo(&[
         "clippy",

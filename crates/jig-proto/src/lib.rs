@@ -3,7 +3,8 @@
 //! What a tool is told ([`Context`], [`Access`]), what it answers ([`ToolState`], [`Outcome`],
 //! [`Response`], made of [`Content`], [`Question`] and [`ToolError`]), what a caller asks
 //! ([`Invocation`], [`ToolCommand`]) and is told ([`HandleReport`]). [`vfs`] is the protocol in which
-//! a mediated tool asks its host for files, hosts and programs. No I/O happens here, and nothing is
+//! a mediated tool asks its host for files, hosts and programs; [`fsproxy`] is the one in which a
+//! child process does its file work through handles of its parent. No I/O happens here, and nothing is
 //! decided: bytes become values, values become bytes. Whatever a tool sends, reading it neither
 //! panics nor takes more memory than [`json::Limits`] allow.
 //!
@@ -36,6 +37,7 @@ mod context;
 mod denial;
 mod fetch;
 mod fields;
+pub mod fsproxy;
 mod handle;
 pub mod json;
 mod notice;
@@ -48,6 +50,7 @@ mod resource;
 mod response;
 mod schema;
 mod state;
+mod text;
 mod tool_error;
 pub mod vfs;
 mod warnings;

@@ -69,7 +69,6 @@ mod process;
 mod ready;
 mod reply;
 mod request;
-mod text;
 pub mod tool;
 mod write;
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use crate::json::{self, JsonError, Limits};
-use crate::vfs::text::{Object, Text};
+use crate::text::{Object, Text};
 
 /// How lines are read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

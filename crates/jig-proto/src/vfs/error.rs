@@ -6,8 +6,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::fields::quoted;
+use crate::text::{or_default, read_object};
 use crate::vfs::Method;
-use crate::vfs::text::{or_default, read_object};
 use crate::vfs::write::ObjectWriter;
 
 /// The answer to a request that was not done.

@@ -9,10 +9,10 @@ use serde_json::Value;
 
 use crate::fields::{At, FromValue, quoted};
 use crate::json::{self, JsonError};
+use crate::text::{self, Text};
 use crate::vfs::envelope::{Envelope, NotAMessage, Reading};
 use crate::vfs::id::AboutRequest;
 use crate::vfs::ready::Ready;
-use crate::vfs::text::{self, Text};
 use crate::vfs::write::ObjectWriter;
 use crate::vfs::{ErrorReply, Id, Init, Method, Payload, Reply, Request};
 use crate::{FieldError, NotAState, Read, Response, ToolError, ToolState};

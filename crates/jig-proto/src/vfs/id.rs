@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::fields::quoted;
-use crate::vfs::text::{self, Text};
+use crate::text::{self, Text};
 use crate::vfs::write::push_json;
 
 /// The id of a request: a number or a string, never `null`.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::string::FromUtf8Error;
 
-use crate::vfs::text::Text;
+use crate::text::Text;
 
 /// Content that is text, or bytes that are not.
 ///

@@ -7,8 +7,8 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use crate::json::Unique;
+use crate::text::{self, Text, or_default};
 use crate::vfs::owned::{IntoOwned, owned, plain};
-use crate::vfs::text::{self, Text, or_default};
 use crate::vfs::write::ObjectWriter;
 use crate::{CutReport, Fetch, TerminalReport, View};
 

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::text::{self, Text, or_default};
 use crate::vfs::owned::{IntoOwned, owned, plain};
-use crate::vfs::text::{self, Text, or_default};
 use crate::vfs::{Payload, ProcessOutput, Started};
 
 mod codec;

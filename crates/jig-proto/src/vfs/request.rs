@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
+use crate::text::{self, or_default};
 use crate::vfs::owned::{IntoOwned, owned};
-use crate::vfs::text::{self, or_default};
 use crate::vfs::{
     Method, Payload, ProcessRead, ProcessRun, ProcessStart, ProcessStop, ProcessWrite,
 };

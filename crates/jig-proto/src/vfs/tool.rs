@@ -8,11 +8,11 @@ use serde_json::Value;
 
 use crate::fields::{At, Fields, FromValue, quoted};
 use crate::json::JsonError;
+use crate::text::{self, Text};
 use crate::vfs::envelope::{Envelope, NotAMessage, Reading};
 use crate::vfs::error::WireError;
 use crate::vfs::id::AboutRequest;
 use crate::vfs::ready::Ready;
-use crate::vfs::text::{self, Text};
 use crate::vfs::write::ObjectWriter;
 use crate::vfs::{ErrorReply, Id, Init, Method, Reply, Request};
 use crate::{FieldError, Response, ToolError, ToolState};

@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::{ErrorKind, ErrorReply, WireError};
-use crate::vfs::text::read_object;
+use crate::text::read_object;
 use crate::vfs::write::ObjectWriter;
 
 fn written(error: &ErrorReply) -> String {

@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 
 use super::Payload;
-use crate::vfs::text::Text;
+use crate::text::Text;
 
 fn take(content: &str, encoding: Option<&'static str>) -> Result<Payload<'static>, String> {
     let content = Text(Cow::Owned(content.to_owned()));

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 
 use super::{DescriptorReply, HttpReply, ReadReply, Reply};
-use crate::vfs::text::{self, Text, or_default};
+use crate::text::{self, Text, or_default};
 use crate::vfs::write::ObjectWriter;
 use crate::vfs::{Method, Payload};
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 
 use super::{FsAppend, FsWrite, Header, HttpPost, Request};
-use crate::vfs::text::{self, Text, or_default};
+use crate::text::{self, Text, or_default};
 use crate::vfs::write::ObjectWriter;
 use crate::vfs::{ErrorReply, Method, Payload};
 

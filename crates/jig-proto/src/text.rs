@@ -11,7 +11,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 
 /// A string that borrows from the message unless it holds escapes.
-pub(super) struct Text<'a>(pub(super) Cow<'a, str>);
+pub(crate) struct Text<'a>(pub(super) Cow<'a, str>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -42,7 +42,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
 }
 
 /// A `T` that is read from an object and from nothing else.
-pub(super) struct Object<T>(pub(super) T);
+pub(crate) struct Object<T>(pub(super) T);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -66,7 +66,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
 }
 
 /// A field that may be absent or `null`.
-pub(super) fn or_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+pub(crate) fn or_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
     T: Deserialize<'de> + Default,
@@ -75,7 +75,7 @@ where
 }
 
 /// Text that may be absent or `null`.
-pub(super) fn optional<'de: 'a, 'a, D>(deserializer: D) -> Result<Option<Cow<'a, str>>, D::Error>
+pub(crate) fn optional<'de: 'a, 'a, D>(deserializer: D) -> Result<Option<Cow<'a, str>>, D::Error>
 where
     D: Deserializer<'de>,
 {
@@ -84,7 +84,7 @@ where
 }
 
 /// A list of texts that may be absent or `null`.
-pub(super) fn optional_list<'de: 'a, 'a, D>(
+pub(crate) fn optional_list<'de: 'a, 'a, D>(
     deserializer: D,
 ) -> Result<Option<Vec<Cow<'a, str>>>, D::Error>
 where
@@ -95,7 +95,7 @@ where
 }
 
 /// A list of texts that is empty if it is absent or `null`.
-pub(super) fn list<'de: 'a, 'a, D>(deserializer: D) -> Result<Vec<Cow<'a, str>>, D::Error>
+pub(crate) fn list<'de: 'a, 'a, D>(deserializer: D) -> Result<Vec<Cow<'a, str>>, D::Error>
 where
     D: Deserializer<'de>,
 {
@@ -103,7 +103,7 @@ where
 }
 
 /// A list of objects that is empty if it is absent or `null`.
-pub(super) fn objects<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
+pub(crate) fn objects<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
 where
     D: Deserializer<'de>,
     T: Deserialize<'de>,
@@ -114,7 +114,7 @@ where
 }
 
 /// Reads an object, and says in one sentence what is wrong if it can't.
-pub(super) fn read_object<'de, T: Deserialize<'de>>(json: &'de str) -> Result<T, String> {
+pub(crate) fn read_object<'de, T: Deserialize<'de>>(json: &'de str) -> Result<T, String> {
     serde_json::from_str(json)
         .map(|Object(object)| object)
         .map_err(|error| sentence(&error))
@@ -122,7 +122,7 @@ pub(super) fn read_object<'de, T: Deserialize<'de>>(json: &'de str) -> Result<T,
 
 /// The error without its place, which counts from somewhere inside the message, and of a length
 /// that does not depend on what was sent.
-pub(super) fn sentence(error: &serde_json::Error) -> String {
+pub(crate) fn sentence(error: &serde_json::Error) -> String {
     let full = error.to_string();
     let text = match full.rfind(" at line ") {
         Some(place) => &full[..place],

@@ -1,0 +1,9 @@
+//! The frames of the FS Proxy, for as long as wanted.
+#![no_main]
+
+#[path = "../bodies/fsproxy_frames.rs"]
+mod body;
+#[path = "../bodies/splits.rs"]
+mod splits;
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| body::run(input));
