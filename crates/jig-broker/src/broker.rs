@@ -22,6 +22,7 @@ use crate::http::HttpSettings;
 use crate::inquiry::Inquiry;
 use crate::judge::Judge;
 use crate::limits::Limits;
+use crate::llm::Llm;
 use crate::process::{ProcessSettings, Processes};
 use crate::scrub::Secrets;
 use crate::wanted::Wanted;
@@ -48,6 +49,8 @@ pub struct BrokerParts {
     pub http: HttpSettings,
     /// How programs are run.
     pub process: ProcessSettings,
+    /// The provider of language models. Default: none.
+    pub llm: Option<Llm>,
     /// Where decisions are written. Default: nowhere.
     pub audit: Arc<dyn AuditSink>,
     /// What happens when that fails. Default: it is reported.
@@ -76,6 +79,7 @@ impl BrokerParts {
             limits: Limits::default(),
             http: HttpSettings::default(),
             process: ProcessSettings::default(),
+            llm: None,
             audit: Arc::new(NullSink),
             on_audit_failure: OnAuditFailure::default(),
             approvals: Arc::new(Approvals::new()),
@@ -111,6 +115,10 @@ impl Drop for Tenure {
 impl Broker {
     /// A broker for one call.
     pub fn new(parts: BrokerParts) -> Self {
+        // Whatever way the key would come back, from a file or from a provider that repeats it, it does not.
+        if let Some(key) = parts.llm.as_ref().and_then(Llm::key) {
+            parts.secrets.remember(key);
+        }
         let inner = Arc::new(Inner {
             tool: parts.tool,
             call: parts.call,
@@ -121,6 +129,7 @@ impl Broker {
             limits: parts.limits,
             http: parts.http,
             process: parts.process,
+            llm: parts.llm,
             processes: Processes::default(),
             sink: parts.audit,
             on_audit_failure: parts.on_audit_failure,
@@ -324,6 +333,7 @@ pub(crate) struct Inner {
     pub(crate) limits: Limits,
     pub(crate) http: HttpSettings,
     pub(crate) process: ProcessSettings,
+    pub(crate) llm: Option<Llm>,
     pub(crate) processes: Processes,
     sink: Arc<dyn AuditSink>,
     on_audit_failure: OnAuditFailure,

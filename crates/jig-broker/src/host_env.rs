@@ -13,8 +13,8 @@ use std::sync::Arc;
 pub struct HostEnv(Arc<HashMap<String, String>>);
 
 impl HostEnv {
-    /// The value of a variable.
-    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+    /// The value of a variable. It may be a secret.
+    pub fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
     }
 

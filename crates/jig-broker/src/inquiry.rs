@@ -49,6 +49,11 @@ impl Ask {
         &self.target
     }
 
+    /// What it would be refused as: [`Uncovered`](ErrorKind::Uncovered), or a kind that says more.
+    pub fn kind(&self) -> ErrorKind {
+        self.reply.kind()
+    }
+
     /// Why it is asked, in words.
     pub fn why(&self) -> &str {
         &self.why

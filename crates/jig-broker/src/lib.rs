@@ -55,6 +55,9 @@
 //! A confined program talks to servers by itself. Where its sandbox has a gateway, its lookups and connections
 //! end at [`Broker::open_gateway`], under the same rules and the same judge of addresses as `http.*`.
 //!
+//! A tool may also ask a language model, if its broker has an [`Llm`]: [`Broker::chat`] is the only place that has
+//! the key, and counts what is used against a quota before anything is sent.
+//!
 //! What a policy means to the operating system is also made here: [`Broker::confine`] turns it into a
 //! profile of the sandbox and an environment, for the tool's own program and for those that it has run.
 //!
@@ -83,6 +86,7 @@ mod http;
 mod inquiry;
 mod judge;
 mod limits;
+mod llm;
 mod process;
 mod scrub;
 mod visible;
@@ -111,6 +115,7 @@ pub use host_env::HostEnv;
 pub use http::{DnsResolver, HttpSettings, Resolver, SystemResolver};
 pub use inquiry::{Ask, Inquiry, Scope, Unapproved};
 pub use limits::Limits;
+pub use llm::{Chat, ChatReply, Llm, LlmError, LlmSettings, LlmSettingsError, TokenField, Weights};
 pub use process::ProcessSettings;
 pub use scrub::{MIN_SECRET, REDACTED, ScrubStream, Scrubber, Secrets};
 pub use visible::is_odd;

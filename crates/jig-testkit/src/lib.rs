@@ -21,12 +21,15 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
+//! A [`Provider`] is no attack, but the server that questions to language models are sent to in tests; it can be
+//! told to behave as badly as real ones do.
+//!
 //! Nothing here does lasting harm when it succeeds: an attack opens the dangerous file and closes it,
 //! sends the signal that means nothing, changes a value to what it was. What it does ruin lies in its
 //! arena. It is for tests, and never part of a release.
 #![cfg_attr(
     not(target_os = "linux"),
-    doc = "On this system there is nothing here: the attacks are those on Linux."
+    doc = "On this system there is only the [`Provider`]: the attacks are those on Linux."
 )]
 
 #[cfg(target_os = "linux")]
@@ -39,6 +42,7 @@ pub mod attacks;
 mod host;
 #[cfg(target_os = "linux")]
 mod outcome;
+pub mod provider;
 
 #[cfg(target_os = "linux")]
 pub use arena::Arena;
@@ -50,3 +54,4 @@ pub use attacks::{GATEWAY_PORT, attacks};
 pub use host::{Host, MARK, Stage, TERMINAL, TERMINAL_PIXELS, hostile_program};
 #[cfg(target_os = "linux")]
 pub use outcome::Outcome;
+pub use provider::Provider;

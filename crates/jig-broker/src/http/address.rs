@@ -12,7 +12,7 @@ use jig_proto::vfs::{ErrorKind, ErrorReply};
 use url::{Host, Url};
 
 /// How the addresses of a URL are found.
-pub(super) enum Route {
+pub(crate) enum Route {
     /// The URL names them.
     Known(Vec<IpAddr>),
     /// This name must be resolved.
@@ -20,7 +20,7 @@ pub(super) enum Route {
 }
 
 /// How the addresses of a URL's host are found.
-pub(super) fn route(url: &Url) -> Route {
+pub(crate) fn route(url: &Url) -> Route {
     match url.host() {
         Some(Host::Ipv4(address)) => Route::Known(vec![address.into()]),
         Some(Host::Ipv6(address)) => Route::Known(vec![address.into()]),

@@ -106,6 +106,21 @@ fn agent(
     deadline: Instant,
 ) -> Agent {
     let left = deadline.saturating_duration_since(Instant::now());
+    Agent::with_parts(
+        config(settings, url, left, None),
+        DefaultConnector::default(),
+        Judged(addresses),
+    )
+}
+
+/// How an agent for one exchange behaves: no redirect, no proxy, no connection that is kept. `left` is the time
+/// for all of it, `connect` that for making the connection.
+pub(crate) fn config(
+    settings: &HttpSettings,
+    url: &Url,
+    left: Duration,
+    connect: Option<Duration>,
+) -> Config {
     let mut config = Config::builder()
         .http_status_as_error(false)
         .max_redirects(0)
@@ -114,6 +129,7 @@ fn agent(
         .max_idle_connections(0)
         .user_agent(settings.user_agent.as_str())
         .accept_encoding("identity")
+        .timeout_connect(connect)
         .timeout_global(Some(left.max(Duration::from_millis(1))));
     if url.scheme() == "https" {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -124,11 +140,7 @@ fn agent(
             .build();
         config = config.tls_config(tls);
     }
-    Agent::with_parts(
-        config.build(),
-        DefaultConnector::default(),
-        Judged(addresses),
-    )
+    config.build()
 }
 
 /// Gives the addresses that were judged, whatever is asked for.
