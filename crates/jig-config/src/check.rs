@@ -3,6 +3,8 @@
 //! Everything that is wrong with a tree is collected. A tree without problems can be read without
 //! further checks of its shape.
 
+use std::fmt::Display;
+
 use crate::hint::{clean, closest, dotted, quote};
 use crate::problem::Problem;
 use crate::shape::{Complaint, Key, List, ListMerge, Map, Shape, Table, WRAPPED, Word, either};
@@ -21,14 +23,14 @@ pub(crate) fn check(
     };
     match (shape, &node.value) {
         (Shape::Int { min, max }, Value::Int(value)) if !(min..=max).contains(&value) => {
-            problems.push(
-                Problem::error(
-                    format!("{} is {value}, out of range", quote(last(path))),
-                    format!("write a number between {min} and {max}"),
-                )
-                .at(&node.origin, "")
-                .key(dotted(path)),
-            );
+            problems.push(out_of_range(value, min, max, node, path));
+        }
+        (Shape::Number { min, max }, value) => {
+            let number = value.number().unwrap_or(f64::NAN);
+            // Neither infinity nor what is no number at all lies in a range.
+            if !(min..=max).contains(&&number) {
+                problems.push(out_of_range(&number, min, max, node, path));
+            }
         }
         (Shape::Text(rule), Value::Text(text)) => {
             if let Err(complaint) = (rule.check)(text) {
@@ -54,6 +56,21 @@ pub(crate) fn check(
     }
 }
 
+fn out_of_range(
+    value: &dyn Display,
+    min: &dyn Display,
+    max: &dyn Display,
+    node: &Node,
+    path: &[String],
+) -> Problem {
+    Problem::error(
+        format!("{} is {value}, out of range", quote(last(path))),
+        format!("write a number between {min} and {max}"),
+    )
+    .at(&node.origin, "")
+    .key(dotted(path))
+}
+
 fn invalid(written: &str, complaint: Complaint, node: &Node, path: &[String]) -> Problem {
     Problem::error(
         format!(
@@ -74,14 +91,17 @@ fn check_table(table: &Table, node: &Node, path: &mut Vec<String>, problems: &mu
         path.push(name.clone());
         match table.key(name) {
             Some(key) => check(&key.shape, &entry.node, path, problems),
-            None => problems.push(
-                Problem::error(
+            None => {
+                let problem = Problem::error(
                     format!("{} is no key of {}", quote(name), table.what),
                     instead_of(table, name),
-                )
-                .at(&entry.key, "unknown key")
-                .key(dotted(path)),
-            ),
+                );
+                let problem = problem.at(&entry.key, "unknown key").key(dotted(path));
+                problems.push(match names_a_secret(name) {
+                    true => problem.without_text(),
+                    false => problem,
+                });
+            }
         }
         path.pop();
     }
@@ -90,6 +110,14 @@ fn check_table(table: &Table, node: &Node, path: &mut Vec<String>, problems: &mu
             problems.push(missing(table, key, node, path));
         }
     }
+}
+
+/// Whether what stands behind an unknown key is probably nobody's business: messages end up in logs, and
+/// before models.
+fn names_a_secret(key: &str) -> bool {
+    let key = key.to_lowercase();
+    let words = ["key", "token", "secret", "password"];
+    words.iter().any(|word| key.contains(word))
 }
 
 fn missing(table: &Table, key: &Key, node: &Node, path: &[String]) -> Problem {

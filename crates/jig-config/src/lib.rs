@@ -45,9 +45,10 @@ pub use edit::{
 pub use load::{Loaded, load};
 pub use model::{
     AllowToggle, Command, CommandError, Config, ConfigFile, Enable, Enforce, FormatMode, Input,
-    NetworkSettings, Notices, OnUncovered, OverlayMode, Parameter, ParameterType, Preset, Question,
-    QuestionTarget, ResultMode, RunMode, RunModes, Runtime, Sandbox, SandboxLimits, Source,
-    SourceError, SystemPath, Tool, ToolName, ToolNameError, Topic,
+    LlmConfig, LlmKey, LlmTokenField, LlmWeights, NetworkSettings, Notices, OnUncovered,
+    OverlayMode, Parameter, ParameterType, Preset, Question, QuestionTarget, ResultMode, RunMode,
+    RunModes, Runtime, Sandbox, SandboxLimits, Source, SourceError, SystemPath, Tool, ToolName,
+    ToolNameError, Topic,
 };
 pub use origin::{Layer, Origin};
 pub use problem::{Errors, Problem, Severity};

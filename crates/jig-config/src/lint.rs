@@ -6,6 +6,7 @@
 mod enforcement;
 mod files;
 mod hosts;
+mod llm;
 mod topics;
 
 use jig_proto::ToolAction;
@@ -27,6 +28,7 @@ pub(crate) fn lint(sources: &Sources, config: &Config, warnings: &mut Vec<Proble
         terminal(tool, warnings);
     }
     topics::lint(sources, config, warnings);
+    llm::lint(config, warnings);
     crate::system::lint(sources, config, warnings);
 }
 

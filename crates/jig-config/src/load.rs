@@ -10,7 +10,10 @@ use crate::check::check;
 use crate::file;
 use crate::hint::{dotted, quote};
 use crate::merge::merge;
-use crate::model::{Config, ConfigFile, build, declared_in_sandbox, read_topics, shown_path};
+use crate::model::{
+    Config, ConfigFile, LlmConfig, build, check_llm, check_quota, declared_in_sandbox, read_topics,
+    shown_path,
+};
 use crate::origin::{Layer, Origin, Text};
 use crate::overrides::{from_set, from_variable, ours};
 use crate::parse::parse;
@@ -139,6 +142,7 @@ fn read_text(text: &Arc<Text>, jp: bool, problems: &mut Vec<Problem>) -> Option<
         Ok(mut node) => {
             if jp {
                 forget_foreign_keys(&ROOT, &mut node);
+                forget(JPS_OWN, &mut node);
             }
             checked(node, problems)
         }
@@ -162,10 +166,18 @@ fn forget_foreign_keys(shape: &Shape, node: &mut Node) {
     }
 }
 
+/// Drops a table of the top that has a name of ours and is not meant for us.
+fn forget(name: &str, node: &mut Node) {
+    if let Value::Table(entries) = &mut node.value {
+        entries.shift_remove(name);
+    }
+}
+
 /// `node`, with its problems reported. A tree with problems is kept, so that the tools without
 /// any can still be looked at; it is never loaded.
 fn checked(node: Node, problems: &mut Vec<Problem>) -> Option<Node> {
     check(&ROOT, &node, &mut Vec::new(), problems);
+    check_llm(&node, problems);
     Some(node)
 }
 
@@ -198,8 +210,13 @@ fn finish(
     let mut errors = Vec::new();
     let is_blamed = |id: &str| blamed(&["kb", "topic", id]);
     let topics = read_topics(knowledge.as_ref(), is_blamed, &mut errors);
+    let llm = merge_table(&layers, "llm", &keys::LLM).filter(|_| !blamed(&["llm"]));
+    let llm = llm.and_then(|node| {
+        check_quota(&layers, &mut errors);
+        LlmConfig::read(&node, &mut errors)
+    });
     let merged = merge_tools(layers, |name| blamed(&["tools", name]));
-    let built = build(sources, merged, network, topics, files);
+    let built = build(sources, merged, network, topics, llm, files);
     problems.append(&mut errors);
     problems.extend(built.errors);
     match Errors::new(problems) {
@@ -344,6 +361,9 @@ fn missing_file(shown: &str) -> Problem {
     )
     .in_file(shown)
 }
+
+/// In a file of JP this is how JP asks models.
+const JPS_OWN: &str = "llm";
 
 /// jig's own layer.
 const BUILT_IN: &str = include_str!("built-in.toml");

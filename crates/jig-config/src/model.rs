@@ -3,6 +3,7 @@
 mod build;
 mod command;
 mod limits;
+mod llm;
 mod name;
 mod network;
 mod parameter;
@@ -30,6 +31,8 @@ use crate::value::Node;
 pub(crate) use build::build;
 pub use command::{Command, CommandError};
 pub use limits::SandboxLimits;
+pub use llm::{LlmConfig, LlmKey, LlmTokenField, LlmWeights};
+pub(crate) use llm::{check_layer as check_llm, check_quota};
 pub use name::{ToolName, ToolNameError};
 pub use network::NetworkSettings;
 pub(crate) use network::parse_resolver;
@@ -58,6 +61,8 @@ pub struct Config {
     pub state: Option<Utf8PathBuf>,
     /// What all tools share of the network.
     pub network: NetworkSettings,
+    /// The LLM that processes behind a file proxy may ask; `None` if no layer has `[llm]`.
+    pub llm: Option<LlmConfig>,
     /// The topics of the knowledge base by name, in the order in which the layers mention them, also
     /// those that are switched off.
     pub topics: IndexMap<String, Topic>,

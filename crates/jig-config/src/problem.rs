@@ -1,6 +1,8 @@
 //! [`Problem`] and [`Errors`]: what is wrong, where, and what to do about it.
 
+use std::collections::HashSet;
 use std::fmt;
+use std::sync::Arc;
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin as SnippetOrigin, Renderer, Snippet};
@@ -33,6 +35,8 @@ pub struct Problem {
     origin: Option<Origin>,
     label: String,
     related: Vec<(Origin, String)>,
+    /// Whether the text at the place is kept out of what people see.
+    is_secret: bool,
 }
 
 impl Problem {
@@ -46,6 +50,7 @@ impl Problem {
             origin: None,
             label: String::new(),
             related: Vec::new(),
+            is_secret: false,
         }
     }
 
@@ -89,6 +94,14 @@ impl Problem {
     #[must_use]
     pub(crate) fn and(mut self, origin: &Origin, label: impl Into<String>) -> Self {
         self.related.push((origin.clone(), label.into()));
+        self
+    }
+
+    /// Names the place without showing what stands there: it may be a secret, and messages end up in logs
+    /// and before models.
+    #[must_use]
+    pub(crate) fn without_text(mut self) -> Self {
+        self.is_secret = true;
         self
     }
 
@@ -150,7 +163,15 @@ impl Problem {
             Severity::Note => Level::NOTE,
         };
         let mut group = Group::with_title(level.primary_title(self.message.as_str()));
-        if let Some(origin) = &self.origin {
+        if let Some(origin) = self.origin.as_ref().filter(|_| self.is_secret) {
+            let place = SnippetOrigin::path(origin.name());
+            group = group.element(match origin.layer().has_lines() {
+                true => place
+                    .line(origin.line() as usize)
+                    .char_column(origin.column() as usize),
+                false => place,
+            });
+        } else if let Some(origin) = &self.origin {
             group = self.snippets(group, origin);
         } else if let Some(file) = &self.file {
             group = group.element(SnippetOrigin::path(file.as_str()));
@@ -216,6 +237,23 @@ fn snippet<'a>(
         .annotations(annotations)
 }
 
+/// A line that one problem must not show is shown by no other.
+fn keep_secrets(problems: &mut [Problem]) {
+    let line = |origin: &Origin| (Arc::as_ptr(origin.text()), origin.line());
+    let secret = problems.iter().filter(|problem| problem.is_secret);
+    let secret: HashSet<_> = secret
+        .filter_map(|one| one.origin.as_ref().map(line))
+        .collect();
+    if secret.is_empty() {
+        return;
+    }
+    for problem in problems {
+        let related = problem.related.iter().map(|(origin, _)| origin);
+        let mut places = problem.origin.iter().chain(related);
+        problem.is_secret |= places.any(|origin| secret.contains(&line(origin)));
+    }
+}
+
 /// Everything that is wrong with the configuration: nothing was loaded.
 ///
 /// `Display` gives what [`render`](Self::render) gives without colour.
@@ -225,11 +263,12 @@ pub struct Errors(Vec<Problem>);
 impl Errors {
     /// `problems` as errors; `None` if there are none.
     pub(crate) fn new(problems: Vec<Problem>) -> Option<Self> {
-        (!problems.is_empty()).then_some(Self(problems))
+        (!problems.is_empty()).then(|| Self::of(problems))
     }
 
     /// `problems`, of which there is at least one.
-    pub(crate) fn of(problems: Vec<Problem>) -> Self {
+    pub(crate) fn of(mut problems: Vec<Problem>) -> Self {
+        keep_secrets(&mut problems);
         Self(problems)
     }
 

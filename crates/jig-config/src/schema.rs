@@ -26,6 +26,9 @@ fn schema_of(shape: &Shape, definitions: &mut Object<String, Json>) -> Json {
     match shape {
         Shape::Bool => json!({ "type": "boolean" }),
         Shape::Int { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
+        Shape::Number { min, max } => {
+            json!({ "type": "number", "minimum": min, "maximum": max })
+        }
         Shape::Text(rule) => match rule.pattern {
             Some(pattern) => json!({ "type": "string", "pattern": pattern }),
             None => json!({ "type": "string" }),

@@ -22,6 +22,11 @@ pub(crate) enum Shape {
         min: i64,
         max: i64,
     },
+    /// A number, with a fraction or without, within bounds, both included.
+    Number {
+        min: f64,
+        max: f64,
+    },
     /// A string, with what makes one valid.
     Text(&'static TextRule),
     /// A string that is one of a few words.
@@ -160,6 +165,7 @@ impl Shape {
         match self {
             Shape::Bool => kind == Kind::Bool,
             Shape::Int { .. } => kind == Kind::Int,
+            Shape::Number { .. } => matches!(kind, Kind::Int | Kind::Float),
             Shape::Text(_) | Shape::Word(_) => kind == Kind::Text,
             Shape::Quantity(quantity) => match kind {
                 Kind::Int => true,
@@ -192,6 +198,7 @@ impl Shape {
         match self {
             Shape::Bool => "a boolean".to_owned(),
             Shape::Int { .. } => "an integer".to_owned(),
+            Shape::Number { .. } => "a number".to_owned(),
             Shape::Text(_) => "a string".to_owned(),
             Shape::Word(words) => {
                 let names = words.iter().map(|word| format!("`\"{}\"`", word.name));

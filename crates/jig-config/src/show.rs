@@ -4,7 +4,7 @@ use jig_proto::ToolAction;
 use serde_json::{Map, Value as Json, json};
 
 use crate::hint::key;
-use crate::model::{Config, Runtime, Tool};
+use crate::model::{Config, LlmConfig, Runtime, Tool};
 use crate::origin::Origin;
 use crate::value::{Kind, Node, Value};
 
@@ -23,14 +23,18 @@ pub fn show(config: &Config, origin: bool) -> String {
         writer.header(&format!("[{path}]"));
         writer.values(&topic.values);
     }
+    if let Some(llm) = &config.llm {
+        writer.llm(llm);
+    }
     for tool in config.tools.values() {
         writer.tool(tool);
     }
     writer.text
 }
 
-/// The final configuration as JSON: `tools`, `network`, `kb` if there are topics, and with `origin` also `origins`, which maps the
-/// dotted key of every value to its `layer`, `file`, `line` and `column`.
+/// The final configuration as JSON: `tools`, `network`, `kb` if there are topics, `llm` if there is one, and
+/// with `origin` also `origins`, which maps the dotted key of every value to its `layer`, `file`, `line` and
+/// `column`.
 pub fn show_json(config: &Config, origin: bool) -> Json {
     let mut tools = Map::new();
     let mut origins = Map::new();
@@ -64,6 +68,16 @@ pub fn show_json(config: &Config, origin: bool) -> Json {
     let mut shown = json!({ "tools": tools, "network": network });
     if !topics.is_empty() {
         shown["kb"] = json!({ "topic": topics });
+    }
+    if let Some(llm) = &config.llm {
+        let mut values = llm.values.to_json_map();
+        for (name, value) in llm.defaults() {
+            values.entry(name).or_insert(value);
+        }
+        shown["llm"] = Json::Object(values);
+        if origin {
+            collect_origins(&llm.values, "llm", &mut origins);
+        }
     }
     if origin {
         shown["origins"] = Json::Object(origins);
@@ -132,6 +146,19 @@ impl Writer {
             Some(node) => self.values(node),
             None => self.line("resolver", &basic_string(SYSTEM_RESOLVER), "default"),
         }
+    }
+
+    fn llm(&mut self, llm: &LlmConfig) {
+        self.header("[llm]");
+        self.values(&llm.values);
+        for (name, value) in llm.defaults() {
+            let value = match value.as_str() {
+                Some(text) => basic_string(text),
+                None => value.to_string(),
+            };
+            self.line(name, &value, "default");
+        }
+        self.tables("llm", &llm.values);
     }
 
     fn tool(&mut self, tool: &Tool) {

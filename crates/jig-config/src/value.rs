@@ -63,6 +63,18 @@ impl Kind {
     }
 }
 
+impl Value {
+    /// A number, with a fraction or without.
+    pub(crate) fn number(&self) -> Option<f64> {
+        match self {
+            // No number of a configuration is so large that this makes a difference.
+            Value::Int(value) => Some(*value as f64),
+            Value::Float(value) => Some(*value),
+            _ => None,
+        }
+    }
+}
+
 impl Node {
     pub(crate) fn kind(&self) -> Kind {
         match self.value {

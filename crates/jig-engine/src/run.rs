@@ -33,12 +33,26 @@ pub struct Prepared {
 }
 
 /// How a command is prepared, beyond the policy.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Preparation {
-    /// Whether it is watched, so that what it was refused can be told.
+    /// Whether it is watched, so that what it was refused can be told. Default: no.
     pub observe: bool,
-    /// Layers into which its changes go.
+    /// Layers into which its changes go. Default: none.
     pub overlays: Vec<Overlay>,
+    /// How much of the workspace it reaches by itself. Default: what the policy grants. A command that
+    /// asks for every file needs nothing but its own program; what the policy grants is then what
+    /// [`Prepared::broker`] does for it.
+    pub reach: Reach,
+}
+
+impl Default for Preparation {
+    fn default() -> Self {
+        Self {
+            observe: false,
+            overlays: Vec::new(),
+            reach: Reach::Workspace,
+        }
+    }
 }
 
 impl Engine {
@@ -73,7 +87,7 @@ impl Engine {
         let policy = Arc::new(policy);
         let broker = self.broker(tool, None, Arc::clone(&policy));
         let confined = broker
-            .confine(&commanded, view.path(), Reach::Workspace)
+            .confine(&commanded, view.path(), preparation.reach)
             .map_err(|error| self.not_started(tool, StartError::Confine(error)))?;
         Ok(Prepared {
             policy,
@@ -85,3 +99,6 @@ impl Engine {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -17,7 +17,9 @@ use super::settings::{
     ResultMode, RunMode, Sandbox, SystemPath,
 };
 use super::stateful::{self, Notices, RunModes, Stateful};
-use super::{Config, ConfigFile, NetworkSettings, Runtime, Source, Tool, ToolName, Topic};
+use super::{
+    Config, ConfigFile, LlmConfig, NetworkSettings, Runtime, Source, Tool, ToolName, Topic,
+};
 use crate::hint::{closest, dotted, quote};
 use crate::load::MergedTool;
 use crate::origin::Layer;
@@ -40,6 +42,7 @@ pub(crate) fn build(
     merged: IndexMap<String, MergedTool>,
     network: Option<Node>,
     topics: IndexMap<String, Topic>,
+    llm: Option<LlmConfig>,
     files: Vec<ConfigFile>,
 ) -> Built {
     let mut built = Built {
@@ -50,6 +53,7 @@ pub(crate) fn build(
             network: NetworkSettings::read(network.as_ref()),
             network_values: network,
             topics,
+            llm,
         },
         errors: Vec::new(),
         warnings: Vec::new(),

@@ -2,6 +2,7 @@
 
 mod access;
 mod knowledge;
+mod llm;
 mod network;
 mod parameters;
 mod sandbox;
@@ -10,6 +11,7 @@ mod stateful;
 
 use access::ACCESS;
 pub(crate) use knowledge::KNOWLEDGE;
+pub(crate) use llm::LLM;
 pub(crate) use network::NETWORK;
 use parameters::PARAMETERS;
 pub(crate) use sandbox::LIMITS_TABLE;
@@ -52,6 +54,11 @@ pub(crate) static ROOT: Shape = Shape::Table(&Table {
             Shape::Table(&KNOWLEDGE),
             "The knowledge base: what the tool `learn` and a system prompt are made of."
         ),
+        key!(
+            "llm",
+            Shape::Table(&LLM),
+            "The LLM that the processes of `jig proxy --llm` may ask, and how much."
+        ),
     ],
     foreign: &[
         ("tool", "write `[tools.NAME]`"),
@@ -75,6 +82,9 @@ pub(crate) static ROOT: Shape = Shape::Table(&Table {
             "rules belong to a tool; for all tools write `[[tools.'*'.access.fs]]`",
         ),
         ("defaults", "defaults for every tool are in `[tools.'*']`"),
+        ("openai", "write `[llm]`"),
+        ("model", "write `llm.model`"),
+        ("quota", "write `llm.quota`"),
         ("dns", "write `network.resolver`"),
         ("resolver", "write `network.resolver`"),
         (

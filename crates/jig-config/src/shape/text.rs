@@ -217,6 +217,25 @@ pub(crate) static RESOLVER: TextRule = TextRule {
     },
 };
 
+/// The name of a model, as its provider has it.
+pub(crate) static MODEL: TextRule = TextRule {
+    pattern: Some("^[^\\u0000-\\u001f]+$"),
+    check: |text| one_line(text, MAX_MODEL),
+};
+
+/// The URL of a provider. It is checked apart, because it may hold a password, which no message repeats.
+pub(crate) static BASE_URL: TextRule = TextRule {
+    pattern: Some("^[Hh][Tt][Tt][Pp][Ss]?://[^@?#]+$"),
+    check: |_| Ok(()),
+};
+
+/// The variable that holds a key, or nothing. It is checked apart, because somebody may have written the key
+/// itself, which no message repeats.
+pub(crate) static KEY_ENV: TextRule = TextRule {
+    pattern: Some("^(?:[A-Za-z_][A-Za-z0-9_]{0,63})?$"),
+    check: |_| Ok(()),
+};
+
 /// A path outside the workspace.
 pub(crate) static SYSTEM_PATH: TextRule = TextRule {
     pattern: Some("^(?:/|~/)"),
@@ -342,3 +361,6 @@ const MAX_TOPIC_NAME: usize = 64;
 
 /// The longest title of a topic, for the same reason.
 const MAX_TITLE: usize = 200;
+
+/// The longest name of a model, for the same reason.
+const MAX_MODEL: usize = 200;

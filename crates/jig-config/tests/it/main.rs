@@ -9,6 +9,7 @@ mod documents;
 mod files;
 mod hostile;
 mod layers;
+mod llm;
 mod mistakes;
 mod schema;
 mod show;
