@@ -41,7 +41,8 @@ pub enum FilesError {
         /// The path.
         path: ProjectPath,
     },
-    /// A pipe, socket, device or bare link stands where a file is needed. It was not opened.
+    /// A pipe, socket, device or bare link stands where a file is needed, and was not opened, or a part of
+    /// `/proc`, of which nothing was read.
     #[error("`{path}` is not a regular file")]
     NotAFile {
         /// The path.

@@ -453,3 +453,53 @@ fn a_program_that_runs_as_its_owner_does_not_once_it_is_changed() {
         }
     }
 }
+
+/// A workspace at `/` holds the variables of this very process, keys among them, and the switches of the
+/// kernel. Whoever asks by a path can read and change them; here they are no files.
+#[test]
+fn what_lies_in_proc_is_no_file() {
+    assert!(!std::fs::read("/proc/self/environ").unwrap().is_empty());
+    for (root, below) in [
+        ("/", "proc/self/"),
+        ("/proc", "self/"),
+        ("/proc/self", ""),
+        ("/", "proc/thread-self/"),
+    ] {
+        for portable in [false, true] {
+            let options = DiskOptions {
+                portable,
+                ..DiskOptions::default()
+            };
+            let files = DiskFiles::with_options(root, &options).unwrap();
+            for name in ["environ", "status", "comm", "oom_score_adj"] {
+                let name = format!("{below}{name}");
+                let place = files
+                    .locate(&ProjectPath::normalize(&name).unwrap())
+                    .unwrap();
+                let not_a_file = |error: FilesError| matches!(error, FilesError::NotAFile { .. });
+                let case = format!("{root} {name} {portable}");
+                assert!(files.read(&place, 1 << 20).is_err_and(not_a_file), "{case}");
+                assert!(
+                    files.read_range(&place, 0, 9).is_err_and(not_a_file),
+                    "{case}"
+                );
+                assert!(files.open(&place).is_err_and(not_a_file), "{case}");
+                for write in [false, true] {
+                    let options = OpenOptions {
+                        read: !write,
+                        write,
+                        ..OpenOptions::default()
+                    };
+                    let opened = files.open_file(&place, &options);
+                    // Some of them cannot be opened for writing at all.
+                    assert!(opened.is_err(), "{case}");
+                    assert!(write || opened.is_err_and(not_a_file), "{case}");
+                }
+                let mut query = Query::new(".");
+                query.paths = vec![place.path().clone()];
+                let found = files.grep(&query, &|_, _| true);
+                assert!(found.is_ok_and(|found| found.files.is_empty()), "{case}");
+            }
+        }
+    }
+}

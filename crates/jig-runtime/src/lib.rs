@@ -15,6 +15,8 @@
 mod builtin;
 mod command;
 mod denials;
+#[cfg(unix)]
+pub mod fsproxy;
 mod inside;
 mod launch;
 mod limits;

@@ -77,7 +77,9 @@ struct Counter {
 impl Quota {
     /// A counter with this many weighted tokens; 0 is unlimited.
     pub(super) fn new(limit: f64) -> Self {
-        let limit = (limit * MILLION).round() as u128;
+        let counted = (limit * MILLION).round() as u128;
+        // A limit that is too small to be counted is still one.
+        let limit = counted.max(u128::from(limit > 0.0));
         Self(Arc::new(Mutex::new(Counter {
             limit,
             ..Counter::default()

@@ -41,7 +41,7 @@ fn errors(user: &str, own: &str) -> Errors {
 /// With the path of the temporary directory left out.
 fn text(user: &str, own: &str) -> String {
     let (workspace, sources) = workspace(user, own);
-    let errors = load(&sources).err().expect("it does not load");
+    let errors = load(&sources).expect_err("it does not load");
     let text = errors.to_string();
     text.replace(workspace.root().as_str(), "")
 }
@@ -191,7 +191,7 @@ fn f093_a_workspace_does_not_choose_where_a_key_goes() {
     }) {
         let content = format!("[llm]\nmodel = \"m\"\n{line}\n");
         let workspace = Workspace::new().file(file, &content);
-        let errors = workspace.load().err().expect("it is refused");
+        let errors = workspace.load().expect_err("it is refused");
         let [problem] = errors.problems() else {
             panic!("{errors}");
         };
@@ -359,7 +359,7 @@ fn f093_no_message_repeats_a_secret() {
     sources
         .environment
         .push(("JIG_CFG__LLM__KEY_ENV".into(), secret.into()));
-    let errors = load(&sources).err().expect("it is refused");
+    let errors = load(&sources).expect_err("it is refused");
     assert_eq!(errors.problems().len(), 2, "{errors}");
     assert!(!errors.to_string().contains(secret), "{errors}");
     insta::assert_snapshot!(

@@ -332,6 +332,11 @@ impl Root {
         if Identity::of(&stat) != handle.id {
             return Err(FilesError::Changed { path: path.clone() });
         }
+        // A workspace may be `/`. What lies in `/proc` is the memory and the variables of processes, ours
+        // with its keys among them, and the settings of the kernel: wherever that is mounted, it is no file.
+        if is_of_processes(&opened).map_err(fail)? {
+            return Err(FilesError::NotAFile { path: path.clone() });
+        }
         Ok((opened, stat))
     }
 
@@ -479,10 +484,8 @@ mod linux {
     /// `/proc/self/fd`, if it is what it says.
     pub(super) fn descriptors() -> Option<OwnedFd> {
         let fd = rustix::fs::open("/proc/self/fd", DIRECTORY, Mode::empty()).ok()?;
-        let system = rustix::fs::fstatfs(&fd).ok()?;
-        (i128::from(system.f_type) == PROC_SUPER_MAGIC).then_some(fd)
+        is_of_processes(&fd).ok()?.then_some(fd)
     }
-
     /// Opens the object behind a bare handle. The entry in `/proc` leads to the object itself, not
     /// to its path, so nothing can be put in its place.
     pub(super) fn open_again(
@@ -494,9 +497,20 @@ mod linux {
         let guards = OFlags::NOCTTY | OFlags::CLOEXEC;
         rustix::fs::openat(descriptors, name, flags | guards, Mode::empty())
     }
+}
 
-    /// What marks the process file system, so that something mounted over it is not taken for it.
+/// Whether something lies in the process file system, and not in what is mounted over it.
+#[cfg(target_os = "linux")]
+pub(super) fn is_of_processes(fd: &OwnedFd) -> Result<bool, Errno> {
     const PROC_SUPER_MAGIC: i128 = 0x9fa0;
+    let system = rustix::fs::fstatfs(fd)?;
+    Ok(i128::from(system.f_type) == PROC_SUPER_MAGIC)
+}
+
+/// Where this is built for there is none.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn is_of_processes(_: &OwnedFd) -> Result<bool, Errno> {
+    Ok(false)
 }
 
 /// How a directory is held: as a bare handle where there are such.

@@ -8,7 +8,7 @@ use jig_proto::ProjectPath;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 
 use super::leftovers::is_temporary;
-use super::root::{open_child_dir, open_entries};
+use super::root::{is_of_processes, open_child_dir, open_entries};
 use super::{DiskFiles, read_up_to};
 use crate::grep::{self, Hits, Matches, NameKind, Query, Start, Tree};
 use crate::{FilesError, Filter, Kind};
@@ -111,11 +111,12 @@ impl Tree for DiskFiles {
 }
 
 /// Opens a name that the directory said is a regular file. If something else took its place since,
-/// a link is not followed, a pipe does not block, and neither is read.
+/// a link is not followed, a pipe does not block, and neither is read. Nor is what lies in `/proc`.
 fn open_known_file(directory: &OwnedFd, name: &str) -> Option<OwnedFd> {
     let guards = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let flags = OFlags::RDONLY | guards;
     let file = rustix::fs::openat(directory, name, flags, Mode::empty()).ok()?;
     let stat = rustix::fs::fstat(&file).ok()?;
-    (FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile).then_some(file)
+    let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+    (is_file && !is_of_processes(&file).ok()?).then_some(file)
 }

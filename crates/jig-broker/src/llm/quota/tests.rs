@@ -245,3 +245,13 @@ proptest! {
         prop_assert_eq!(quota.report().reserved, 0.0);
     }
 }
+
+/// 0 is unlimited, so a limit that is smaller than what can be counted must not become 0.
+#[test]
+fn f094_the_smallest_limit_is_not_unlimited() {
+    for limit in [1e-6, 4.9e-7, 1e-9, f64::MIN_POSITIVE] {
+        let quota = Quota::new(limit);
+        assert!(quota.report().remaining.is_some(), "{limit}");
+        assert!(quota.reserve(rates(), 1, 1).is_none(), "{limit}");
+    }
+}

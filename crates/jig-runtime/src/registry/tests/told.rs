@@ -1,5 +1,7 @@
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
+use std::time::Instant;
 
 use jig_proto::Status;
 
@@ -225,19 +227,26 @@ fn s063_a_view_does_not_swallow_the_last_output() {
 fn concurrent_fetches_neither_lose_nor_repeat() {
     let (handles, id, tool) = one();
     let handles = Arc::new(handles);
+    let read = Arc::new(AtomicUsize::new(0));
+    let heard = Arc::clone(&read);
     let speaker = thread::spawn(move || {
         for number in 0..500 {
             tool.says(&format!("{number}\n"));
-            // So that no line falls out of the log.
-            thread::yield_now();
-            if number % 20 == 0 {
-                thread::sleep(Duration::from_millis(5));
+            // The readers are never far behind, so that no line falls out of the log.
+            let began = Instant::now();
+            while heard.load(Ordering::Relaxed) + 20 < number {
+                assert!(
+                    began.elapsed() < Duration::from_secs(60),
+                    "nobody reads `{number}`"
+                );
+                thread::yield_now();
             }
         }
         tool.stops("done");
     });
     let readers = (0..4).map(|_| {
         let (handles, id) = (Arc::clone(&handles), id.clone());
+        let read = Arc::clone(&read);
         thread::spawn(move || {
             let mut lines: Vec<String> = Vec::new();
             let look = Fetch {
@@ -246,7 +255,9 @@ fn concurrent_fetches_neither_lose_nor_repeat() {
             };
             while let Ok(report) = handles.fetch("t", &id, &look, None) {
                 assert_eq!(report.details.cut, None);
+                let before = lines.len();
                 lines.extend(text(&report).lines().map(str::to_owned));
+                read.fetch_add(lines.len() - before, Ordering::Relaxed);
             }
             lines
         })

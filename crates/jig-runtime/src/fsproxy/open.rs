@@ -1,0 +1,106 @@
+//! How an open is decided: a real file, a virtual one, or a refusal.
+
+use jig_broker::{Ask, Broker, Judged, Open, Unapproved};
+use jig_proto::ProjectPath;
+use jig_proto::fsproxy::{Opening, ProxyError};
+use jig_proto::vfs::{ErrorKind, ErrorReply};
+
+use super::handles::Opened;
+use super::names::Name;
+use super::options::ManagerOptions;
+use super::refusal::refused_open;
+use super::virtual_files::VirtualFiles;
+
+/// One open, on its way to a file.
+pub(super) struct Asked<'a> {
+    pub(super) broker: &'a Broker,
+    pub(super) files: &'a VirtualFiles,
+    pub(super) options: &'a ManagerOptions,
+    /// The path as the client wrote it.
+    pub(super) text: &'a str,
+    pub(super) opening: Opening,
+}
+
+/// What the policy has to a path.
+enum Found {
+    Real(Opened),
+    /// Nothing that this client may know of. A virtual file may have the name.
+    Nothing,
+}
+
+impl Asked<'_> {
+    /// Opens what the path stands for.
+    ///
+    /// Rules decide what is real. Only what no rule speaks of is virtual: a refusal is told, never hidden behind
+    /// an empty file that swallows what is written.
+    pub(super) fn open(&self, name: &Name) -> Result<Opened, ProxyError> {
+        let found = match name {
+            Name::Elsewhere(_) => Found::Nothing,
+            Name::Project(path) if path.is_root() => {
+                return Err(self.refused(ErrorReply::is_dir(self.text)));
+            }
+            Name::Project(path) => self.open_real(path)?,
+        };
+        if let Found::Real(opened) = found {
+            return Ok(opened);
+        }
+        match self.files.open(name.text(), self.opening)? {
+            Some(file) => Ok(Opened::Virtual(file)),
+            None => Err(self.refused(ErrorReply::not_found(self.text))),
+        }
+    }
+
+    fn open_real(&self, path: &ProjectPath) -> Result<Found, ProxyError> {
+        let wanted = Open {
+            read: self.opening.read,
+            write: self.opening.write,
+            create: self.opening.create,
+            truncate: self.opening.truncate,
+            ..Open::new(path.as_str())
+        };
+        let refused = match self.broker.judge_open(&wanted) {
+            Judged::Ready(work) => match work.open() {
+                Ok(file) => return Ok(Found::Real(Opened::Real(Box::new(file)))),
+                Err(error) => error,
+            },
+            Judged::Uncovered(inquiry) => {
+                let silent = |ask: &Ask| ask.kind() == ErrorKind::Uncovered;
+                if inquiry.asks().iter().all(silent) {
+                    return self.uncovered(path, || inquiry.deny(Unapproved::Unavailable));
+                }
+                // More than silence: such a path needs a rule that names it.
+                inquiry.deny(Unapproved::Unavailable)
+            }
+            Judged::Refused(error) => error,
+        };
+        match refused.kind() {
+            // A link that leads nowhere, where no rule speaks of it.
+            ErrorKind::Uncovered => self.uncovered(path, || refused),
+            // What was written under this name may have become virtual, although reading here is covered.
+            ErrorKind::NotFound if !self.opening.create => Ok(Found::Nothing),
+            _ => Err(self.refused(refused)),
+        }
+    }
+
+    /// No rule speaks of it. Where a client sees a real file that it may not write, it must not come to believe
+    /// that it has written it.
+    fn uncovered(
+        &self,
+        path: &ProjectPath,
+        refuse: impl FnOnce() -> ErrorReply,
+    ) -> Result<Found, ProxyError> {
+        if self.opening.write
+            && let Judged::Ready(work) = self.broker.judge_look(path.as_str(), true)
+            && work.look().is_ok()
+        {
+            let ProxyError { code, message } = self.refused(refuse());
+            let message = format!("this may be read, not written: {message}");
+            return Err(ProxyError::new(code, message));
+        }
+        Ok(Found::Nothing)
+    }
+
+    fn refused(&self, reply: ErrorReply) -> ProxyError {
+        refused_open(reply, self.text, self.options)
+    }
+}

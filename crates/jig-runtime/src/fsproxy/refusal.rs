@@ -1,0 +1,81 @@
+//! Refusals of the broker, in the terms of this protocol.
+
+use jig_broker::is_odd;
+use jig_proto::fsproxy::{Code, ProxyError};
+use jig_proto::vfs::{ErrorKind, ErrorReply};
+
+use super::options::ManagerOptions;
+
+/// An answer of the broker in the terms of this protocol: a denial with the rule that decided and what would
+/// allow it, all in one line.
+pub(super) fn refusal(reply: &ErrorReply) -> ProxyError {
+    let kind = reply.kind();
+    let code = match kind {
+        kind if kind.is_denial() => Code::Perm,
+        ErrorKind::NotFound => Code::NoEnt,
+        ErrorKind::TooLarge => Code::Range,
+        ErrorKind::InvalidParams | ErrorKind::IsDir | ErrorKind::NotDir => Code::Arg,
+        _ => Code::Io,
+    };
+    let mut message = reply.message.clone();
+    if code == Code::Perm {
+        if let Some(rule) = &reply.data.rule {
+            message.push_str("; rule: ");
+            message.push_str(rule);
+        }
+        if let Some(hint) = &reply.data.hint {
+            message.push_str("; to allow it, add: ");
+            message.push_str(hint.trim_end());
+        }
+    }
+    ProxyError::new(code, one_line(&message))
+}
+
+/// The same for an open of `path`, as the client wrote it: what is said names that path, and the way out is the one
+/// that there is here.
+pub(super) fn refused_open(
+    mut reply: ErrorReply,
+    path: &str,
+    options: &ManagerOptions,
+) -> ProxyError {
+    match reply.kind() {
+        ErrorKind::NotFound => return refusal(&ErrorReply::not_found(path)),
+        ErrorKind::IsDir => return refusal(&ErrorReply::is_dir(path)),
+        ErrorKind::NotDir => return refusal(&ErrorReply::not_dir(path)),
+        _ => {}
+    }
+    let data = &mut reply.data;
+    if let (Some(target), true) = (&data.target, options.names.is_whole_disk()) {
+        let (short, whole) = (format!("`{target}`"), format!("`/{target}`"));
+        reply.message = reply.message.replacen(&short, &whole, 1);
+    }
+    if let (Some(hint), Some(advice)) = (&mut data.hint, &options.advice) {
+        let words = match data.operation.as_deref() {
+            Some("read") => &advice.read,
+            _ => &advice.write,
+        };
+        *hint = format!("{words} {}", visible(path));
+    }
+    refusal(&reply)
+}
+
+/// The text on one line: the lines of a rule are set apart by spaces, as TOML's tables can be read then.
+fn one_line(text: &str) -> String {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.collect::<Vec<_>>().join(" ")
+}
+
+/// The text with what a terminal would not show as itself escaped. A path may hold anything.
+fn visible(text: &str) -> String {
+    let mut clean = String::with_capacity(text.len());
+    for c in text.chars() {
+        match is_odd(c) {
+            true => clean.extend(c.escape_unicode()),
+            false => clean.push(c),
+        }
+    }
+    clean
+}
+
+#[cfg(test)]
+mod tests;
