@@ -42,9 +42,13 @@
 //!
 //! The same function is a Wasm component by [`wasm_tool!`].
 //!
+//! A process that was started by a proxy does its file work through its parent: see `proxy`, where there are sockets.
+//!
 //! A tool that does touch files by itself, of the runtime `stdio`, can ask [`CheckAccess`] before
 //! it does.
 
+#[cfg(unix)]
+pub mod proxy;
 pub mod vfs;
 pub mod wasm;
 

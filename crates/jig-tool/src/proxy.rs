@@ -1,0 +1,52 @@
+//! File work through a parent process: a client of the FS Proxy protocol, and a relay for children.
+//!
+//! A process that was started by a proxy (`jig proxy -- COMMAND…`, or [`Relay::spawn`]) may have no
+//! files of its own. It has one connection, on descriptor 3, and [`Client`] opens files over it:
+//!
+//! ```no_run
+//! use std::io::{Read, Write};
+//!
+//! use jig_tool::proxy::{Client, Mode};
+//!
+//! let client = Client::inherited()?;
+//! let mut text = String::new();
+//! client.open("notes.md", Mode::Read)?.read_to_string(&mut text)?;
+//! let mut summary = client.open("summary.md", Mode::Write)?;
+//! writeln!(summary, "{} words", text.split_whitespace().count())?;
+//! summary.close()?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Such a process can have children of its own that work the same way, to any depth: [`Relay`] serves
+//! them and passes on to its own parent what they ask for.
+//!
+//! Nothing here decides what may be opened: the process at the top does.
+
+mod client;
+mod error;
+mod file;
+mod inherit;
+mod link;
+mod relay;
+mod slot;
+mod wire;
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+pub use client::{Client, Pending, Reply};
+pub use error::{ConnectError, Error};
+pub use file::File;
+pub use jig_proto::fsproxy::{
+    Code, DESCRIPTOR, DESCRIPTOR_VARIABLE, Data, LlmCmd, LlmReply, MAX_READ, Message, Mode, Op,
+    Open, ProxyError, QuotaReport, Read, Role, TokenUsage, Write,
+};
+pub use relay::{Attached, Child, ChildOptions, ClientRow, FileRow, Relay, Stream};
+
+/// A thread that panicked leaves nothing half done behind these locks.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn wait_on<'a, T>(condvar: &Condvar, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+    condvar.wait(guard).unwrap_or_else(PoisonError::into_inner)
+}
