@@ -1,5 +1,8 @@
 //! The command line.
 
+mod proxy;
+mod run;
+
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
@@ -7,6 +10,11 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::exit::EXIT_CODES;
 use crate::limits;
+
+use self::proxy::PROXY_HELP;
+pub(crate) use self::proxy::ProxyArgs;
+use self::run::RUN_HELP;
+pub(crate) use self::run::{HoldArgs, RunArgs};
 
 /// Run the tools that agents call under one declared policy, and explain every denial.
 #[derive(Debug, Parser)]
@@ -30,7 +38,7 @@ pub(crate) struct Args {
 }
 
 /// Options of every command.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Global {
     /// The workspace [default: the nearest folder upward with a jig.toml, else with .git]
     #[arg(short = 'C', long, value_name = "DIR", global = true, help_heading = GLOBAL)]
@@ -121,6 +129,9 @@ pub(crate) enum Command {
     /// Run any command under a policy: `jig run -- cargo test`
     #[command(after_help = RUN_HELP)]
     Run(RunArgs),
+    /// Run a command that asks jig for every file, over descriptor 3: `jig proxy -- ./agent`
+    #[command(after_help = PROXY_HELP)]
+    Proxy(ProxyArgs),
     /// Watch a command, and propose the rules that it needs: `jig suggest -- make`
     #[command(after_help = SUGGEST_HELP)]
     Suggest(SuggestArgs),
@@ -246,7 +257,8 @@ Examples:
   jig ps --all           in all workspaces
   jig ps --json          for programs
 
-CPU is the processor time used so far, memory what all processes of the tool hold now.";
+CPU is the processor time used so far, memory what all processes of the tool hold now. Proxies
+(`jig proxy`) follow, each with its clients and the files that they have open.";
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct PsArgs {
@@ -409,97 +421,6 @@ pub(crate) struct AttachArgs {
     /// Type into it
     #[arg(short, long)]
     pub(crate) input: bool,
-}
-
-const RUN_HELP: &str = "\
-Examples:
-  jig run -- ./build.sh                     the workspace read-write, no network, no home
-  jig run --preset rust -- cargo test       and the Rust toolchain
-  jig run --read . --write out -- make      only `out` can be changed
-  jig run --net pypi.org --net files.pythonhosted.org -- pip download requests
-  jig run --policy fmt -- rustfmt src/*.rs  under the rules of the tool `fmt`
-  jig run --overlay -- ./migrate.sh         see what it would change, then decide
-  jig run --dry-run -- make                 print what would be enforced
-
-Without --policy, --read and --write, the command may read, change and run whatever is in the
-workspace, except sensitive paths and jig's own configuration. A path that is given inside the
-workspace takes the place of that; one outside is added to it.
-
-The exit code is that of the command; 1 if it ended well but left something where nothing may come
-into being, which is then moved away; 124 if a limit ended it, 125 if jig could not run it, 126 if it
-may not be executed, 127 if it was not found. A signal that ends the command ends jig, and signals to
-jig reach the command.
-
-With --overlay nothing is changed until you say so: what the command writes goes to a layer over all that
-it may change. Without --apply or --discard you are asked; where there is nobody to ask, the changes are
-shown and discarded. What the rules do not allow, and what somebody else has changed meanwhile, is not
-applied. In a layer a directory that was there before cannot be renamed in one step; `mv` copies it.
-
-At a terminal the command gets a terminal of its own, so that editors, pagers and shells work and yours
-stays as it was; --pty never hands over the streams as they are, --pty always does the same in a pipe.";
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct RunArgs {
-    /// The tool whose policy applies [default: that of a stdio tool without rules]
-    #[arg(long, value_name = "TOOL")]
-    pub(crate) policy: Option<String>,
-    /// The workspace, as -C
-    #[arg(long, value_name = "DIR")]
-    pub(crate) root: Option<Utf8PathBuf>,
-    /// A path that may be read; may be repeated
-    #[arg(long, value_name = "PATH", conflicts_with = "policy")]
-    pub(crate) read: Vec<Utf8PathBuf>,
-    /// A path that may be read and changed; may be repeated
-    #[arg(long, value_name = "PATH", conflicts_with = "policy")]
-    pub(crate) write: Vec<Utf8PathBuf>,
-    /// A host that may be reached: HOST (ports 80 and 443), HOST:PORT, SCHEME://HOST; may be repeated
-    #[arg(long, value_name = "HOST", conflicts_with = "policy")]
-    pub(crate) net: Vec<String>,
-    /// A variable of your environment that the command gets; may be repeated
-    #[arg(long, value_name = "NAME", conflicts_with = "policy")]
-    pub(crate) env: Vec<String>,
-    /// A toolchain that the command may use: rust, node, python, go, git; may be repeated
-    #[arg(long, value_name = "NAME")]
-    pub(crate) preset: Vec<String>,
-    /// The longest it may run: 90s, 10m, 2h
-    #[arg(long, value_name = "TIME")]
-    pub(crate) time: Option<String>,
-    /// The most memory of all its processes together: 512MiB
-    #[arg(long, value_name = "SIZE")]
-    pub(crate) memory: Option<String>,
-    /// The most processes and threads at once
-    #[arg(long, value_name = "COUNT")]
-    pub(crate) processes: Option<u64>,
-    /// The largest file that it may write: 1GiB
-    #[arg(long, value_name = "SIZE")]
-    pub(crate) file_size: Option<String>,
-    /// The most open files of one process
-    #[arg(long, value_name = "COUNT")]
-    pub(crate) descriptors: Option<u64>,
-    /// Whether the command gets a terminal of its own; auto: if jig is used at one
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
-    pub(crate) pty: When,
-    /// Keep its changes apart: afterwards jig shows them, and asks whether to apply or to discard them
-    #[arg(long)]
-    pub(crate) overlay: bool,
-    /// With --overlay: apply the changes if the command ends with 0
-    #[arg(long, requires = "overlay")]
-    pub(crate) apply: bool,
-    /// With --overlay: show the changes and discard them
-    #[arg(long, requires = "overlay", conflicts_with = "apply")]
-    pub(crate) discard: bool,
-    /// Run it even where this machine can't enforce all of it, and say what is missing
-    #[arg(long)]
-    pub(crate) best_effort: bool,
-    /// Don't watch which files and hosts it asks for: faster, but then a refusal is not explained
-    #[arg(long)]
-    pub(crate) no_observe: bool,
-    /// Print what would be enforced, and run nothing
-    #[arg(long)]
-    pub(crate) dry_run: bool,
-    /// The command and its arguments
-    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
-    pub(crate) command: Vec<String>,
 }
 
 const SUGGEST_HELP: &str = "\

@@ -12,6 +12,7 @@ pub(crate) mod fetch;
 pub(crate) mod knowledge;
 pub(crate) mod log;
 pub(crate) mod policy;
+pub(crate) mod proxy;
 pub(crate) mod ps;
 pub(crate) mod run;
 pub(crate) mod spawn;

@@ -16,7 +16,7 @@ Exit codes:
   2  the command line was not understood
   3  the configuration is not valid
   4  with `policy explain --exit-code`: the answer was deny or uncovered
-`jig run` ends as its command does: see `jig run --help`.";
+`jig run` and `jig proxy` end as their command does: see `jig run --help`.";
 
 /// How a command ended, when nothing failed.
 #[derive(Debug)]

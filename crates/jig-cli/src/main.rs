@@ -11,6 +11,7 @@ mod compiling;
 mod diff;
 mod environment;
 mod exit;
+mod foreground;
 mod highlight;
 mod host;
 mod interrupt;
@@ -52,6 +53,7 @@ fn main() -> ExitCode {
         Command::Attach(attach) => cmd::attach::run(attach, &args.global, &mut out),
         Command::Station { root } => station::serve::run(root).map(|()| exit::Done::Ok),
         Command::Run(run) => cmd::run::run(run, &args.global, &mut out),
+        Command::Proxy(proxy) => cmd::proxy::run(proxy, &args.global, &mut out),
         Command::Suggest(suggest) => cmd::suggest::run(suggest, &args.global, &mut out),
         Command::Log(log) => cmd::log::run(log, &args.global, &mut out),
         Command::Knowledge(knowledge) => cmd::knowledge::run(knowledge, &args.global, &mut out),

@@ -8,12 +8,16 @@
 //! Who may speak to it: a process of the same user that can read the station's key. The user alone would
 //! not do: where a sandbox cannot hide a socket, a confined tool could connect to it, and have tools run
 //! under rules of its own choice. It cannot read the key.
+//!
+//! Running proxies are found in the same way, each at a place of its own ([`proxies`]); no station is needed
+//! for them.
 
 pub(crate) mod client;
 mod connection;
 mod follow;
 pub(crate) mod place;
 pub(crate) mod protocol;
+pub(crate) mod proxies;
 pub(crate) mod serve;
 
 #[cfg(test)]

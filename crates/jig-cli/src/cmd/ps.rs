@@ -1,5 +1,7 @@
 //! `jig ps`: what runs.
 
+mod proxies;
+
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
@@ -12,6 +14,7 @@ use crate::limits;
 use crate::output::{Output, printable, table};
 use crate::station::client::Client;
 use crate::station::protocol::{By, Listed, Request, VERSION};
+use crate::station::proxies::list;
 use crate::workspace;
 
 pub(crate) fn run(args: &PsArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
@@ -35,15 +38,24 @@ pub(crate) fn run(args: &PsArgs, global: &Global, out: &mut Output) -> anyhow::R
         let listed: Vec<Listed> = client.ask(&Request::List)?;
         rows.extend(listed.into_iter().map(|row| (workspace.clone(), row)));
     }
+    let found = list((!args.all).then_some(&*root), &env)?;
+    for silent in &found.silent {
+        out.note(&format!("jig: {}", printable(silent)));
+    }
     if out.is_json() {
-        out.json(&Json::Array(rows.iter().map(as_json).collect()))?;
-    } else if rows.is_empty() {
+        let proxies = found.proxies.iter().map(proxies::as_json);
+        out.json(&rows.iter().map(as_json).chain(proxies).collect())?;
+    } else if rows.is_empty() && found.proxies.is_empty() {
         let place = if args.all { "" } else { " in this workspace" };
         out.note(&format!(
             "nothing runs{place}; `jig spawn TOOL` starts a tool"
         ));
     } else {
-        out.text(&printed(args.all, &rows))?;
+        let tools = (!rows.is_empty()).then(|| printed(args.all, &rows));
+        let proxies =
+            (!found.proxies.is_empty()).then(|| proxies::printed(args.all, &found.proxies));
+        let parts: Vec<String> = tools.into_iter().chain(proxies).collect();
+        out.text(&parts.join("\n"))?;
     }
     Ok(Done::Ok)
 }
@@ -51,6 +63,7 @@ pub(crate) fn run(args: &PsArgs, global: &Global, out: &mut Output) -> anyhow::R
 fn as_json((workspace, row): &(Utf8PathBuf, Listed)) -> Json {
     let mut value = json!(row);
     value["workspace"] = json!(workspace);
+    value["kind"] = json!("tool");
     value
 }
 

@@ -2,35 +2,22 @@
 
 pub(super) mod hosts;
 mod layer;
-mod relay;
 mod remedy;
 
-use std::io;
-use std::os::fd::{AsFd as _, OwnedFd};
-use std::thread;
-use std::time::Duration;
-
-use anyhow::{Context, anyhow, bail};
+use anyhow::Context;
 use camino::{Utf8Path, Utf8PathBuf};
-use jig_broker::ConfineError;
 use jig_config::SandboxLimits;
 use jig_engine::{CallError, Preparation, Prepared};
 use jig_proto::Denial;
-use jig_runtime::StartError;
-use jig_sandbox::{
-    Bytes, Child, Enforcement, Exit, Limit, Limits, Observer, SpawnError, SpawnRequest, Stdio, Tier,
-};
+use jig_sandbox::{Bytes, Child, Limit, Limits, Observer, SpawnRequest};
 use serde_json::json;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
-use signal_hook::iterator::{Handle, Signals};
 
-use self::relay::Relay;
-use crate::args::{Global, RunArgs, When};
+use crate::args::{Global, RunArgs};
 use crate::cmd::call;
 use crate::exit::Done;
+use crate::foreground::{self, Foreground, Used};
 use crate::limits;
 use crate::output::{BOLD, DIM, Output, field, printable};
-use crate::terminal;
 use crate::workspace::{self, Project};
 
 pub(crate) fn run(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
@@ -38,7 +25,7 @@ pub(crate) fn run(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::
         Ok(done) => Ok(done),
         // A command may well end with the codes that jig gives its own failures.
         Err(error) if args.dry_run => Err(error),
-        Err(error) => Ok(Done::NotRun(code_of(&error), error)),
+        Err(error) => Ok(Done::NotRun(foreground::code_of(&error), error)),
     }
 }
 
@@ -50,20 +37,7 @@ fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<
         ..project.tool(&tool)?.sandbox.limits
     };
     let engine = call::engine(&project, out)?;
-    let mut command = args.command.clone();
-    if let Some(word) = command.first().filter(|word| word.starts_with('-')) {
-        // What looks like an option of ours was not known, and became the first word of the command.
-        let hint = "hint: `jig run --help` lists the options; the command comes after `--`";
-        return Err(
-            anyhow!(hint).context(format!("`{word}` is no option of jig run, and no program"))
-        );
-    }
-    if let Some(program) = command.first_mut()
-        && program.contains('/')
-    {
-        // A path is meant from where jig was called, as all other words of the command are.
-        *program = workspace::current()?.join(&*program).into_string();
-    }
+    let command = foreground::words(&args.command, "jig run")?;
     let preparation = Preparation {
         // What would only explain a refusal is not part of what is enforced.
         observe: !args.no_observe && !args.dry_run,
@@ -74,7 +48,7 @@ fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<
             .prepare(&tool, &command, preparation)
             .map_err(|error| match error {
                 CallError::Start { error, .. } => anyhow::Error::from(error),
-                CallError::Unconfinable { reason, .. } => not_held(reason),
+                CallError::Unconfinable { reason, .. } => foreground::not_held(&reason),
                 error => error.into(),
             })?;
     if args.dry_run {
@@ -89,25 +63,8 @@ fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<
     for warning in prepared.confined.warnings.iter().chain(&prepared.warnings) {
         out.note(&format!("jig: {warning}"));
     }
-    let has_terminal = match args.pty {
-        When::Auto => terminal::is_at_hand(),
-        When::Always => true,
-        When::Never => false,
-    };
-    // Listening comes first: a signal that arrives while the command starts must not be lost.
-    let signals = Signals::new(FORWARDED).context("cannot listen for signals")?;
-    let (relay, end) = match has_terminal {
-        true => {
-            for signal in relay::OF_TERMINAL {
-                let added = signals.handle().add_signal(signal);
-                added.context("cannot listen for signals")?;
-            }
-            let (relay, end) = Relay::open()?;
-            (Some(relay), Some(end))
-        }
-        false => (None, None),
-    };
-    let (mut child, tree) = start(args, &prepared, end)?;
+    let mut foreground = Foreground::open(args.hold.pty)?;
+    let (mut child, tree) = start(args, &prepared, &mut foreground)?;
     let sockets = child.gateway.take();
     let gateway = sockets.map(|sockets| prepared.broker.open_gateway(sockets));
     let gateway = gateway
@@ -116,17 +73,8 @@ fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<
     if let Some(reason) = &child.unobserved {
         out.note(&format!("jig: a refusal will not be explained: {reason}"));
     }
-    for (part, enforcement) in child.status.parts() {
-        // In tier A the gaps are those that the documents list, and the same for every call.
-        let matters = args.best_effort || child.status.tier != Tier::A;
-        if matters && !matches!(enforcement, Enforcement::Enforced) {
-            out.note(&format!("jig: {part}: {enforcement}"));
-        }
-    }
-    let (exit, timed_out) = match relay {
-        Some(relay) => relay.run(&child, signals, limits.time)?,
-        None => watch(&child, signals, limits.time)?,
-    };
+    foreground::tell_gaps(&child, &args.hold, out);
+    let (exit, timed_out) = foreground.run(&child, limits.time)?;
     let reached = child.reached();
     let observation = child.observer.take().map(Observer::finish);
     drop(child);
@@ -151,32 +99,17 @@ fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<
     for intruder in &intruders {
         out.note(&format!("jig: {intruder}"));
     }
-    let mut ended_by_limit = timed_out;
-    if timed_out && let Some(time) = limits.time {
-        out.note(&format!(
-            "jig: the command ran longer than {} and was ended; allow more with --time {}s",
-            limits::time(time),
-            (time * 2).as_secs().max(1)
-        ));
-    }
-    for limit in reached {
-        ended_by_limit |= matches!(limit, Limit::Memory);
-        let height = tree.height(limit).unwrap_or(0);
-        let higher = height.saturating_mul(2);
-        let flag = match limit {
-            Limit::Tasks => format!("--processes {higher}"),
-            Limit::Descriptors => format!("--descriptors {higher}"),
-            Limit::Memory => format!("--memory {}", size(higher)),
-            _ => format!("--file-size {}", size(higher)),
-        };
-        let told = limit.told(height);
-        out.note(&format!("jig: the command {told}; allow more with {flag}"));
-    }
+    let used = Used {
+        time: limits.time.filter(|_| timed_out),
+        reached,
+        tree,
+    };
+    let ended_by_limit = used.tell(out);
     if !went_well {
         explained(args, &denials, out);
     }
     Ok(match ended_by_limit {
-        true => Done::Passed(Exit::Exited { code: LIMIT }),
+        true => Done::Passed(foreground::BY_LIMIT),
         // Whoever goes on because all went well would go on without what was moved away.
         false if exit.is_success() && !(intruders.is_empty() && settled) => Done::Bad,
         false => Done::Passed(exit),
@@ -239,42 +172,7 @@ fn project(args: &RunArgs, global: &Global) -> anyhow::Result<(Project, String)>
             sets.push(format!("{}=[{}]", key("access.env"), rules.join(",")));
         }
     }
-    if !args.preset.is_empty() {
-        sets.push(format!("{}={}", key("sandbox.presets"), json!(args.preset)));
-    }
-    if args.best_effort {
-        sets.push(format!("{}=\"best-effort\"", key("sandbox.enforce")));
-    }
-    let texts = [
-        ("time", &args.time),
-        ("memory", &args.memory),
-        ("file_size", &args.file_size),
-    ];
-    for (limit, text) in texts {
-        if let Some(text) = text {
-            // A bare number counts seconds or bytes.
-            let value = match text.parse::<i64>() {
-                Ok(number) => json!(number),
-                Err(_) => json!(text),
-            };
-            sets.push(format!(
-                "{}={value}",
-                key(&format!("sandbox.limits.{limit}"))
-            ));
-        }
-    }
-    let counts = [
-        ("processes", args.processes),
-        ("descriptors", args.descriptors),
-    ];
-    for (limit, count) in counts {
-        if let Some(count) = count {
-            sets.push(format!(
-                "{}={count}",
-                key(&format!("sandbox.limits.{limit}"))
-            ));
-        }
-    }
+    sets.extend(foreground::settings(&args.hold, name));
     if let Some(tool) = &args.policy {
         // An unknown name must not become a new tool by what is set on it.
         Project::load_at(root.clone(), global, &[])?.tool(tool)?;
@@ -318,7 +216,7 @@ fn rules(args: &RunArgs, root: &Utf8Path) -> anyhow::Result<(Vec<String>, Vec<St
 fn start(
     args: &RunArgs,
     prepared: &Prepared,
-    terminal: Option<OwnedFd>,
+    foreground: &mut Foreground,
 ) -> anyhow::Result<(Child, Limits)> {
     let mut request = SpawnRequest::new(prepared.confined.program.clone(), "/");
     prepared.confined.apply(&mut request);
@@ -330,78 +228,9 @@ fn start(
     {
         request.cwd = current.into_std_path_buf();
     }
-    match terminal {
-        Some(end) => request.terminal = Some(end),
-        None => {
-            request.stdin = given(io::stdin().as_fd())?;
-            request.stdout = given(io::stdout().as_fd())?;
-            request.stderr = given(io::stderr().as_fd())?;
-        }
-    }
+    foreground.hand_over(&mut request)?;
     let limits = request.limits;
-    let child = jig_sandbox::spawn(request).map_err(|error| match error {
-        SpawnError::Confinement { reason, .. } => not_held(reason),
-        error => error.into(),
-    })?;
-    Ok((child, limits))
-}
-
-fn not_held(reason: String) -> anyhow::Error {
-    let hint = "hint: `jig doctor` says what this machine can enforce; with --best-effort the command \
-                runs with that";
-    anyhow!(hint).context(format!("the command was not started: {reason}"))
-}
-
-/// A stream of ours as the command's own. A directory is none: whoever holds one can look around from there.
-#[expect(
-    clippy::disallowed_types,
-    reason = "a stream that is open already is asked what it is"
-)]
-fn given(stream: std::os::fd::BorrowedFd<'_>) -> anyhow::Result<Stdio> {
-    let copy = stream
-        .try_clone_to_owned()
-        .context("cannot hand over a standard stream")?;
-    let file = std::fs::File::from(copy);
-    if file.metadata().is_ok_and(|about| about.is_dir()) {
-        bail!("a standard stream is a directory, which is not handed over");
-    }
-    Ok(Stdio::Given(file.into()))
-}
-
-/// Waits for the end, and passes signals on meanwhile. Says also whether its time was over.
-fn watch(
-    child: &Child,
-    mut signals: Signals,
-    time: Option<Duration>,
-) -> anyhow::Result<(Exit, bool)> {
-    thread::scope(|scope| {
-        let listening = Listening(signals.handle());
-        scope.spawn(move || {
-            for signal in signals.forever() {
-                child.signal(signal);
-            }
-        });
-        let failed = "cannot wait for the command";
-        let exit = match time {
-            Some(time) => child.wait_timeout(time).context(failed)?,
-            None => Some(child.wait().context(failed)?),
-        };
-        let result = match exit {
-            Some(exit) => (exit, false),
-            None => (child.end(GRACE).context(failed)?, true),
-        };
-        drop(listening);
-        Ok(result)
-    })
-}
-
-/// Ends the listening thread when it goes out of scope, however that happens.
-struct Listening(Handle);
-
-impl Drop for Listening {
-    fn drop(&mut self) {
-        self.0.close();
-    }
+    Ok((foreground::spawn(request)?, limits))
 }
 
 /// What would be enforced.
@@ -473,14 +302,6 @@ fn shown(
     out.text(&text)
 }
 
-/// A size as a flag takes it.
-fn size(bytes: u64) -> String {
-    match Bytes(bytes).to_string().split_once(' ') {
-        Some((count, unit)) if unit != "bytes" => format!("{count}{unit}"),
-        _ => bytes.to_string(),
-    }
-}
-
 /// What of the network its rules open. There may be a gateway without rules, which only explains refusals.
 fn network(prepared: &Prepared) -> String {
     let ports: Vec<String> = prepared.policy.ports().iter().map(u16::to_string).collect();
@@ -490,32 +311,5 @@ fn network(prepared: &Prepared) -> String {
     }
 }
 
-/// What shells and `env` end with when a command did not run.
-fn code_of(error: &anyhow::Error) -> u8 {
-    if let Some(SpawnError::NotExecutable { .. } | SpawnError::ExecFormat { .. }) =
-        error.downcast_ref()
-    {
-        return NOT_EXECUTABLE;
-    }
-    let not_found = matches!(error.downcast_ref(), Some(SpawnError::NotFound { .. }))
-        || matches!(
-            error.downcast_ref(),
-            Some(StartError::Confine(ConfineError::ProgramNotFound { .. }))
-        );
-    if not_found { NOT_FOUND } else { FAILED }
-}
-
 /// What the command is called among the tools.
 const NAME: &str = "jig-run";
-
-/// The exit codes of jig's own, as `timeout` and `env` have them.
-const LIMIT: i32 = 124;
-const FAILED: u8 = 125;
-const NOT_EXECUTABLE: u8 = 126;
-const NOT_FOUND: u8 = 127;
-
-/// From asking a command to end because its time is over to killing it.
-const GRACE: Duration = Duration::from_secs(5);
-
-/// The signals that reach the command.
-const FORWARDED: [i32; 6] = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2];

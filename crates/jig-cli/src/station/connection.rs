@@ -38,22 +38,9 @@ fn converse(station: &Station, stream: &UnixStream) -> io::Result<()> {
     stream.set_read_timeout(Some(LONGEST_SILENCE))?;
     stream.set_write_timeout(Some(LONGEST_STALL))?;
     let mut lines = Lines::new(stream, LONGEST_REQUEST);
-    let hello: Hello = match lines.message() {
-        Ok(Some(hello)) => hello,
-        Ok(None) => return Ok(()),
-        Err(error) => return refuse(stream, error),
+    let Some(hello) = admitted("station", stream, &mut lines, &station.key)? else {
+        return Ok(());
     };
-    if !is_outside_sandboxes(stream).unwrap_or(false) {
-        let reason = "jig runs in a container or sandbox here, and the station of this workspace does not: \
-                      it serves only who sees the machine as it does";
-        return send(stream, &failed(&anyhow!(reason)));
-    }
-    if !Key::parse(&hello.key).is_ok_and(|key| key.is(&station.key)) {
-        return send(
-            stream,
-            &failed(&anyhow!("this is not the key of the station")),
-        );
-    }
     if station.is_over() {
         return send(stream, &Reply::Going);
     }
@@ -93,6 +80,31 @@ fn converse(station: &Station, stream: &UnixStream) -> io::Result<()> {
         };
         send(stream, &reply)?;
     }
+}
+
+/// The first line of a client who may ask `what` is here; `None` if it may not, which it was told.
+pub(super) fn admitted<R: io::Read>(
+    what: &str,
+    stream: &UnixStream,
+    lines: &mut Lines<R>,
+    key: &Key,
+) -> io::Result<Option<Hello>> {
+    let hello: Hello = match lines.message() {
+        Ok(Some(hello)) => hello,
+        Ok(None) => return Ok(None),
+        Err(error) => return refuse(stream, error).map(|()| None),
+    };
+    let reason = if !is_outside_sandboxes(stream).unwrap_or(false) {
+        format!(
+            "jig runs in a container or sandbox here, and the {what} of this workspace does not: it serves \
+             only who sees the machine as it does"
+        )
+    } else if !Key::parse(&hello.key).is_ok_and(|shown| shown.is(key)) {
+        format!("this is not the key of the {what}")
+    } else {
+        return Ok(Some(hello));
+    };
+    send(stream, &failed(&anyhow!(reason))).map(|()| None)
 }
 
 /// Tells a client that it was not understood. What follows could be anything, so nothing follows.

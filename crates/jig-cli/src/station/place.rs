@@ -1,7 +1,7 @@
-//! [`Place`]: where the station of a workspace is found.
+//! [`Place`]: where the station of a workspace is found, and the proxies that run there.
 //!
-//! There are three files for each workspace: the socket, the lock that the living station holds, and the
-//! key that a client has to show. They are in jig's state, which is hidden from every tool, whatever it was
+//! There are three files for each: the socket, the lock that the living process holds, and the key that a
+//! client has to show. They are in jig's state, which is hidden from every tool, whatever it was
 //! given: a runtime directory such as `/run/user/1000` is not, because tools may need what else is there.
 //! The directory is opened once, checked, and used by its descriptor from then on, so that nobody can put
 //! another in its place; that also makes every path short enough for a socket.
@@ -9,7 +9,7 @@
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail};
@@ -22,12 +22,24 @@ use rustix::rand::{GetRandomFlags, getrandom};
 use crate::audit;
 use crate::environment::Environment;
 
-/// Where the station of one workspace is found.
+/// Where the station of one workspace is found, or one proxy.
 #[derive(Debug)]
 pub(crate) struct Place {
-    directory: Rc<Directory>,
+    directory: Arc<Directory>,
     /// The names of its files, without their endings.
     name: String,
+    kind: &'static Kind,
+}
+
+/// What is at a place.
+#[derive(Debug)]
+struct Kind {
+    /// For people.
+    what: &'static str,
+    /// The endings of its files. None is that of another kind, which would find it otherwise.
+    socket: &'static str,
+    key: &'static str,
+    lock: &'static str,
 }
 
 impl Place {
@@ -45,13 +57,50 @@ impl Place {
     pub(crate) fn find(root: &Utf8Path, env: &Environment) -> anyhow::Result<Option<Self>> {
         let directory = Directory::open(Directory::path_for(env)?)?;
         Ok(directory.map(|directory| Self {
-            directory: Rc::new(directory),
+            directory: Arc::new(directory),
             name: name(root),
+            kind: &STATION,
         }))
+    }
+
+    /// The place of proxy `number` of this process, which works for the workspace at `root`; its directory
+    /// is made if it is not there.
+    pub(crate) fn make_proxy(
+        root: &Utf8Path,
+        env: &Environment,
+        number: u32,
+    ) -> anyhow::Result<Self> {
+        let place = Self::make(root, env)?;
+        Ok(Self {
+            name: format!("{}-{}-{number}", place.name, std::process::id()),
+            kind: &PROXY,
+            ..place
+        })
+    }
+
+    /// The places of this user in which a proxy was started: those of the workspace at `root`, or all.
+    pub(crate) fn proxies(root: Option<&Utf8Path>, env: &Environment) -> anyhow::Result<Vec<Self>> {
+        // The lock is the first of its files that comes, and the last that goes.
+        let mut places = Self::of_kind(&PROXY, PROXY.lock, env)?;
+        if let Some(root) = root {
+            let prefix = format!("{}-", name(root));
+            places.retain(|place| place.name.starts_with(&prefix));
+        }
+        Ok(places)
+    }
+
+    /// The process that a proxy's place was made by.
+    pub(crate) fn proxy_pid(&self) -> Option<u32> {
+        self.name.split('-').nth(1)?.parse().ok()
     }
 
     /// The places of this user in which a station was started, whatever the workspace.
     pub(crate) fn all(env: &Environment) -> anyhow::Result<Vec<Self>> {
+        Self::of_kind(&STATION, STATION.socket, env)
+    }
+
+    /// The places of one kind, found by the file of this ending.
+    fn of_kind(kind: &'static Kind, ending: &str, env: &Environment) -> anyhow::Result<Vec<Self>> {
         let Some(directory) = Directory::open(Directory::path_for(env)?)? else {
             return Ok(Vec::new());
         };
@@ -60,28 +109,44 @@ impl Place {
         for entry in fs::Dir::read_from(&directory.handle).with_context(cannot)? {
             let entry = entry.with_context(cannot)?;
             let name = entry.file_name().to_str().unwrap_or_default();
-            if let Some(name) = name.strip_suffix(SOCKET) {
+            if let Some(name) = name.strip_suffix(ending) {
                 names.push(name.to_owned());
             }
         }
         names.sort();
-        let directory = Rc::new(directory);
+        let directory = Arc::new(directory);
         let place = |name| Self {
-            directory: Rc::clone(&directory),
+            directory: Arc::clone(&directory),
             name,
+            kind,
         };
         Ok(names.into_iter().map(place).collect())
     }
 
-    /// Connects to the station. `None` if there is none; what a killed one left is removed then.
+    /// Connects to who is there. `None` if nobody is; what a killed process left is removed then.
     pub(crate) fn connect(&self) -> anyhow::Result<Option<UnixStream>> {
-        match UnixStream::connect(self.address(SOCKET)) {
+        self.connected(UnixStream::connect(self.address(self.kind.socket)))
+    }
+
+    /// The same without waiting, for a place that was listed: somebody who takes no connections is an error.
+    pub(crate) fn connect_at_once(&self) -> anyhow::Result<Option<UnixStream>> {
+        let stream = connect_at_once(&self.address(self.kind.socket));
+        if let Err(error) = &stream
+            && error.kind() == ErrorKind::NotFound
+        {
+            // It begins, or goes, or was killed while it did.
+            self.tidy();
+        }
+        self.connected(stream)
+    }
+
+    fn connected(&self, stream: io::Result<UnixStream>) -> anyhow::Result<Option<UnixStream>> {
+        let (what, path) = (self.kind.what, self.path(self.kind.socket));
+        match stream {
             Ok(stream) => {
-                if !is_ours(&stream).context("cannot tell who the station belongs to")? {
-                    bail!(
-                        "the station at `{}` belongs to another user",
-                        self.path(SOCKET)
-                    );
+                let ours = is_ours(&stream);
+                if !ours.with_context(|| format!("cannot tell who the {what} belongs to"))? {
+                    bail!("the {what} at `{path}` belongs to another user");
                 }
                 Ok(Some(stream))
             }
@@ -91,16 +156,21 @@ impl Place {
                 Ok(None)
             }
             Err(error) => {
-                let context = format!("cannot connect to the station at `{}`", self.path(SOCKET));
+                let context = format!("cannot connect to the {what} at `{path}`");
                 Err(anyhow!(error).context(context))
             }
         }
     }
 
-    /// The key of the station that is there.
+    /// The key of who is there.
     pub(crate) fn key(&self) -> io::Result<Key> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let file = fs::openat(&self.directory.handle, self.file(KEY), flags, Mode::empty())?;
+        let file = fs::openat(
+            &self.directory.handle,
+            self.file(self.kind.key),
+            flags,
+            Mode::empty(),
+        )?;
         let mut text = [0; KEY_LENGTH * 2];
         let mut filled = 0;
         while filled < text.len() {
@@ -115,14 +185,14 @@ impl Place {
             .ok_or_else(|| io::Error::new(ErrorKind::InvalidData, "the key is damaged"))
     }
 
-    /// Takes the place, for a station that begins. Waits for one that is about to go. `None` if another
+    /// Takes the place, for a process that begins. Waits for one that is about to go. `None` if another
     /// one serves here already.
     pub(crate) fn claim(self, patience: Duration) -> anyhow::Result<Option<Claim>> {
         let start = Instant::now();
         loop {
-            if let Some(lock) = self
-                .lock()
-                .context("cannot lock the place of the station")?
+            let lock = self.lock();
+            if let Some(lock) =
+                lock.with_context(|| format!("cannot lock the place of the {}", self.kind.what))?
             {
                 return Ok(Some(Claim { place: self, lock }));
             }
@@ -131,24 +201,30 @@ impl Place {
             }
             if start.elapsed() > patience {
                 bail!(
-                    "another station holds `{}`, and does not answer",
-                    self.path(LOCK)
+                    "another {} holds `{}`, and does not answer",
+                    self.kind.what,
+                    self.path(self.kind.lock)
                 );
             }
             std::thread::sleep(BETWEEN_TRIES);
         }
     }
 
-    /// Removes what a killed station left, if nobody holds the place.
+    /// Removes what a killed process left, if nobody holds the place.
     fn tidy(&self) {
         if let Ok(Some(_lock)) = self.lock() {
-            self.remove(&[SOCKET, KEY, LOCK]);
+            self.remove_all();
         }
+    }
+
+    /// The lock goes last, while it is held: whoever opened it before finds out.
+    fn remove_all(&self) {
+        self.remove(&[self.kind.socket, self.kind.key, self.kind.lock]);
     }
 
     fn remove(&self, endings: &[&str]) {
         for ending in endings {
-            // What is not there need not be removed; the rest is for the next station.
+            // What is not there need not be removed; the rest is for who comes next.
             let _ = fs::unlinkat(&self.directory.handle, self.file(ending), AtFlags::empty());
         }
     }
@@ -157,7 +233,12 @@ impl Place {
     fn lock(&self) -> io::Result<Option<OwnedFd>> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         loop {
-            let lock = fs::openat(&self.directory.handle, self.file(LOCK), flags, PRIVATE_FILE)?;
+            let lock = fs::openat(
+                &self.directory.handle,
+                self.file(self.kind.lock),
+                flags,
+                PRIVATE_FILE,
+            )?;
             match fs::flock(&lock, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => {}
                 Err(Errno::WOULDBLOCK) => return Ok(None),
@@ -168,7 +249,7 @@ impl Place {
             let held = fs::fstat(&lock)?;
             match fs::statat(
                 &self.directory.handle,
-                self.file(LOCK),
+                self.file(self.kind.lock),
                 AtFlags::SYMLINK_NOFOLLOW,
             ) {
                 Ok(found) if (found.st_dev, found.st_ino) == (held.st_dev, held.st_ino) => {
@@ -215,13 +296,13 @@ impl Claim {
     /// Makes a key and listens. The key is there before the socket, so that whoever connects can read it.
     pub(crate) fn listen(&self) -> anyhow::Result<(UnixListener, Key)> {
         let place = &self.place;
-        let cannot = || format!("cannot listen at `{}`", place.path(SOCKET));
+        let cannot = || format!("cannot listen at `{}`", place.path(place.kind.socket));
         self.close();
         let key = Key::random().with_context(cannot)?;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let file = fs::openat(
             &place.directory.handle,
-            place.file(KEY),
+            place.file(place.kind.key),
             flags,
             PRIVATE_FILE,
         );
@@ -230,24 +311,36 @@ impl Claim {
         if written != KEY_LENGTH * 2 {
             bail!("cannot write the key in `{}`", place.directory.path);
         }
-        let listener = UnixListener::bind(place.address(SOCKET)).with_context(cannot)?;
+        let listener = UnixListener::bind(place.address(place.kind.socket)).with_context(cannot)?;
         // The directory keeps others out already; this says it once more.
-        let (folder, socket) = (&place.directory.handle, place.file(SOCKET));
+        let (folder, socket) = (&place.directory.handle, place.file(place.kind.socket));
         fs::chmodat(folder, socket, PRIVATE_FILE, AtFlags::empty()).with_context(cannot)?;
         Ok((listener, key))
     }
 
     /// Takes the socket away, so that nobody finds it any more. The place stays claimed.
     pub(crate) fn close(&self) {
-        self.place.remove(&[SOCKET, KEY]);
+        let Kind { socket, key, .. } = self.place.kind;
+        self.place.remove(&[socket, key]);
     }
 }
 
 impl Drop for Claim {
-    /// The lock's file goes last, while the lock is held: whoever opened it before finds out.
     fn drop(&mut self) {
-        self.place.remove(&[SOCKET, KEY, LOCK]);
+        self.place.remove_all();
     }
+}
+
+/// Connects without waiting for a place in the queue of who listens: somebody who was stopped never makes one.
+fn connect_at_once(path: &Utf8Path) -> io::Result<UnixStream> {
+    use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, connect, socket};
+    let socket = socket(AddressFamily::UNIX, SocketType::STREAM, None)?;
+    rustix::io::fcntl_setfd(&socket, rustix::io::FdFlags::CLOEXEC)?;
+    let stream = UnixStream::from(socket);
+    stream.set_nonblocking(true)?;
+    connect(&stream, &SocketAddrUnix::new(path.as_str())?)?;
+    stream.set_nonblocking(false)?;
+    Ok(stream)
 }
 
 /// What a client shows to prove that it could read the station's directory.
@@ -412,9 +505,19 @@ fn make(path: &Utf8Path) -> Result<(), Errno> {
     }
 }
 
-const SOCKET: &str = ".sock";
-const KEY: &str = ".key";
-const LOCK: &str = ".lock";
+static STATION: Kind = Kind {
+    what: "station",
+    socket: ".sock",
+    key: ".key",
+    lock: ".lock",
+};
+
+static PROXY: Kind = Kind {
+    what: "proxy",
+    socket: ".proxy",
+    key: ".proxy-key",
+    lock: ".proxy-lock",
+};
 
 const PRIVATE_FILE: Mode = Mode::from_raw_mode(0o600);
 const PRIVATE_DIRECTORY: Mode = Mode::from_raw_mode(0o700);

@@ -15,6 +15,13 @@ mod examples;
 mod explain;
 #[cfg(feature = "wasm-tools")]
 mod knowledge;
+mod proxy;
+mod proxy_client;
+mod proxy_llm;
+mod proxy_mistakes;
+mod proxy_nested;
+mod proxy_stdio;
+mod ps_proxies;
 mod pty_run;
 mod run;
 mod run_layer;

@@ -1,4 +1,4 @@
-//! `jig run` at a terminal: the command has a terminal of its own, and jig stands between the two.
+//! A command at a terminal: the command has a terminal of its own, and jig stands between the two.
 //!
 //! The command never holds the user's terminal, so that it can neither type into it nor change it for good.
 //! Every key goes through as it is; ctrl-C is a byte, which becomes a signal in the command's terminal.
@@ -16,9 +16,9 @@ use jig_sandbox::{Child, Exit, Interest, Waker};
 use rustix::io::Errno;
 use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 use signal_hook::consts::{SIGHUP, SIGTSTP, SIGWINCH};
-use signal_hook::iterator::{Handle, Signals};
+use signal_hook::iterator::Signals;
 
-use super::GRACE;
+use super::{GRACE, Listening};
 use crate::terminal::{self, Raw};
 
 /// A terminal for a command.
@@ -198,15 +198,6 @@ impl News {
     fn tell(&self, what: &AtomicBool) {
         what.store(true, Ordering::SeqCst);
         self.waker.wake();
-    }
-}
-
-/// Ends the listening thread when it goes out of scope, however that happens.
-struct Listening(Handle);
-
-impl Drop for Listening {
-    fn drop(&mut self) {
-        self.0.close();
     }
 }
 

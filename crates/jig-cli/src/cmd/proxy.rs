@@ -1,0 +1,198 @@
+//! `jig proxy`: a command, or a client on stdin and stdout, that asks jig for every file (the FS proxy).
+//!
+//! Three ways lead from here: a command that is confined and gets descriptor 3, a client that somebody else
+//! has started ([`stdio`]), and, inside of a proxy, a command whose requests are passed on ([`nested`]).
+
+mod allowed;
+mod nested;
+mod service;
+mod stdio;
+
+use std::ffi::OsString;
+use std::os::fd::BorrowedFd;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context as _, anyhow};
+use jig_broker::{Confined, Reach};
+use jig_engine::{CallError, Preparation, Prepared};
+use jig_proto::fsproxy::{DESCRIPTOR, DESCRIPTOR_VARIABLE};
+use jig_runtime::fsproxy::{ClientOptions, End, Stream, Streams};
+use jig_sandbox::{Network, PathRule, Rights, RuleSource, SpawnRequest};
+
+use self::service::Service;
+use crate::args::{Global, ProxyArgs};
+use crate::exit::Done;
+use crate::foreground::{self, Foreground, Used};
+use crate::output::{Output, printable};
+
+pub(crate) fn run(args: &ProxyArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
+    if let Err(error) = understood(args) {
+        return Ok(Done::NotRun(NOT_UNDERSTOOD, error));
+    }
+    let is_nested = std::env::var_os(DESCRIPTOR_VARIABLE).is_some_and(|value| !value.is_empty());
+    let result = match args.stdio {
+        true if is_nested => nested::refused("--stdio"),
+        true => return stdio::serve(args, global, out),
+        false if is_nested => nested::run(args),
+        false => command(args, global, out),
+    };
+    match result {
+        Ok(done) => Ok(done),
+        Err(error) => Ok(Done::NotRun(foreground::code_of(&error), error)),
+    }
+}
+
+/// Either a client or a command.
+fn understood(args: &ProxyArgs) -> anyhow::Result<()> {
+    match (args.stdio, args.command.first()) {
+        (false, None) => {
+            let hint = "hint: it comes after `--`: jig proxy -- ./agent; with --stdio a client is served \
+                        that somebody else has started";
+            Err(anyhow!(hint).context("there is no command to run"))
+        }
+        (true, Some(program)) => {
+            let hint = "hint: leave one of them out: without --stdio the command is started, and asks over \
+                        descriptor 3";
+            let what =
+                format!("--stdio serves a client that runs already, and starts no `{program}`");
+            Err(anyhow!(hint).context(what))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Runs a command that reaches nothing but jig, and serves it.
+fn command(args: &ProxyArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
+    let words = foreground::words(&args.command, "jig proxy")?;
+    let service = Service::new(args, global, out)?;
+    let prepared = confined(&service, &words)?;
+    for warning in prepared.confined.warnings.iter().chain(&prepared.warnings) {
+        out.note(&format!("jig: {warning}"));
+    }
+    let registration = service.publish(out);
+
+    let mut foreground = Foreground::open(args.hold.pty)?;
+    let options = ClientOptions {
+        llm: args.llm,
+        streams: streams(&foreground)?,
+        label: args.command[0].clone(),
+        ..ClientOptions::default()
+    };
+    let (client, theirs) = service
+        .manager
+        .connect(options)
+        .context("cannot make descriptor 3 of the command")?;
+    let mut request = SpawnRequest::new(prepared.confined.program.clone(), "/");
+    prepared.confined.apply(&mut request);
+    // What it may not reach by itself, it is not meant to: there is no refusal to explain.
+    request.observe = false;
+    request.args = words.iter().skip(1).map(Into::into).collect();
+    let number = DESCRIPTOR.to_string().into();
+    request.env.insert(DESCRIPTOR_VARIABLE.into(), number);
+    request.descriptors.push((DESCRIPTOR, theirs));
+    if let Some(folder) = service.folder(args, &prepared) {
+        request.cwd = folder.into();
+    }
+    foreground.hand_over(&mut request)?;
+    let tree = request.limits;
+    let child = foreground::spawn(request)?;
+    client.set_pid(child.id());
+    foreground::tell_gaps(&child, &args.hold, out);
+    let time = service.limits.time;
+    let (exit, timed_out) = foreground.run(&child, time)?;
+    let reached = child.reached();
+    // With it ends all that it started, so that nobody holds the other end any more.
+    drop(child);
+
+    // What it asked for before it ended is still done (F-088).
+    let end = client.wait_timeout(LAST_REQUESTS);
+    client.end();
+    service.manager.end();
+    drop(registration);
+    if let Some(End::Broken(reason)) = end {
+        let reason = printable(&reason);
+        out.note(&format!(
+            "jig: the command did not keep to the protocol of descriptor 3: {reason}"
+        ));
+    }
+    let intruders = prepared.confined.finish();
+    for intruder in &intruders {
+        out.note(&format!("jig: {intruder}"));
+    }
+    let used = Used {
+        time: time.filter(|_| timed_out),
+        reached,
+        tree,
+    };
+    Ok(match used.tell(out) {
+        true => Done::Passed(foreground::BY_LIMIT),
+        false if exit.is_success() && !intruders.is_empty() => Done::Bad,
+        false => Done::Passed(exit),
+    })
+}
+
+/// Confines the command to its own program and what was named as a part of it.
+fn confined(service: &Service, words: &[String]) -> anyhow::Result<Prepared> {
+    let preparation = Preparation {
+        reach: match service.code_is_inside {
+            // The rules of the tool that the command is confined as are then those on its code.
+            true => Reach::Workspace,
+            false => Reach::OwnProgramOnly,
+        },
+        ..Preparation::default()
+    };
+    let prepared = service.engine.prepare(&service.tool, words, preparation);
+    let mut prepared = prepared.map_err(|error| match error {
+        CallError::Start { error, .. } => anyhow::Error::from(error),
+        CallError::Unconfinable { reason, .. } => foreground::not_held(&reason),
+        error => error.into(),
+    })?;
+    // Whatever hosts the tool's rules name: the way out is descriptor 3.
+    Arc::make_mut(&mut prepared.confined.profile).network = Network::None;
+    if let Ok(jig) = std::env::current_exe() {
+        show_jig(jig, &mut prepared.confined);
+    }
+    Ok(prepared)
+}
+
+/// Lets the command run jig, by which it serves processes of its own, wherever that is installed.
+fn show_jig(jig: PathBuf, confined: &mut Confined) {
+    let name = OsString::from("PATH");
+    let path = confined.env.get(&name).cloned().unwrap_or_default();
+    let places = std::env::split_paths(&path);
+    let own = jig.parent().map(PathBuf::from);
+    // Last, so that what stands beside it hides no program of the system.
+    if let Ok(path) = std::env::join_paths(places.chain(own)) {
+        confined.env.insert(name, path);
+    }
+    Arc::make_mut(&mut confined.profile).paths.push(PathRule {
+        path: jig,
+        rights: Rights::READ.with(Rights::EXECUTE),
+        source: RuleSource::System,
+    });
+}
+
+/// What the handles 0 to 2 of the command are.
+fn streams(foreground: &Foreground) -> anyhow::Result<Streams> {
+    let failed = "cannot share the standard streams with the command";
+    let Some(terminal) = foreground.terminal() else {
+        return Streams::inherited().context(failed);
+    };
+    // The user's own terminal is raw meanwhile: what is written has to pass the command's, as what the
+    // command itself prints does. And the command itself reads what is typed.
+    let copy = |terminal: BorrowedFd<'_>| terminal.try_clone_to_owned().map(Stream::new);
+    Ok(Streams {
+        stdin: None,
+        stdout: Some(copy(terminal).context(failed)?),
+        stderr: Some(copy(terminal).context(failed)?),
+    })
+}
+
+/// The exit code of a command line that was not understood.
+const NOT_UNDERSTOOD: u8 = 2;
+
+/// How long the requests of a command that has ended may take. They are in our hands already: only a slow
+/// disk could need more, and only somebody outside of the sandbox could still hold the other end.
+const LAST_REQUESTS: Duration = Duration::from_secs(10);

@@ -1,0 +1,310 @@
+//! A confined command in the foreground, as `jig run` and `jig proxy` have one: it gets jig's streams or a
+//! terminal of its own, signals reach it, limits end it, and jig ends as it did.
+//!
+//! Start at [`Foreground`]. What the command may reach is decided elsewhere.
+
+mod relay;
+
+use std::io;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, anyhow, bail};
+use jig_broker::ConfineError;
+use jig_runtime::StartError;
+use jig_sandbox::{
+    Bytes, Child, Enforcement, Exit, Limit, Limits, SpawnError, SpawnRequest, Stdio, Tier,
+};
+use serde_json::json;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+use signal_hook::iterator::{Handle, Signals};
+
+use self::relay::Relay;
+use crate::args::{HoldArgs, When};
+use crate::limits;
+use crate::output::Output;
+use crate::terminal;
+use crate::workspace;
+
+/// The place of a command that is about to start.
+pub(crate) struct Foreground {
+    signals: Signals,
+    terminal: Option<Terminal>,
+}
+
+/// A terminal for the command.
+struct Terminal {
+    relay: Relay,
+    /// The command's end, until it is handed over.
+    end: Option<OwnedFd>,
+}
+
+impl Foreground {
+    /// Makes the place ready. From here on no signal is lost, so this comes before the start.
+    pub(crate) fn open(pty: When) -> anyhow::Result<Self> {
+        let signals = Signals::new(FORWARDED).context(NO_SIGNALS)?;
+        let has_terminal = match pty {
+            When::Auto => terminal::is_at_hand(),
+            When::Always => true,
+            When::Never => false,
+        };
+        let mut terminal = None;
+        if has_terminal {
+            for signal in relay::OF_TERMINAL {
+                signals.handle().add_signal(signal).context(NO_SIGNALS)?;
+            }
+            let (relay, end) = Relay::open()?;
+            terminal = Some(Terminal {
+                relay,
+                end: Some(end),
+            });
+        }
+        Ok(Self { signals, terminal })
+    }
+
+    /// The command's end of its terminal, for somebody who prints there beside it: what is written to it
+    /// reaches the user as what the command prints does. `None` if the command gets jig's own streams.
+    pub(crate) fn terminal(&self) -> Option<BorrowedFd<'_>> {
+        let terminal = self.terminal.as_ref()?;
+        terminal.end.as_ref().map(OwnedFd::as_fd)
+    }
+
+    /// Puts the streams of the command into the request that starts it.
+    pub(crate) fn hand_over(&mut self, request: &mut SpawnRequest) -> anyhow::Result<()> {
+        match &mut self.terminal {
+            Some(terminal) => request.terminal = terminal.end.take(),
+            None => {
+                request.stdin = given(io::stdin().as_fd())?;
+                request.stdout = given(io::stdout().as_fd())?;
+                request.stderr = given(io::stderr().as_fd())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Stays with the command until it has ended. Says also whether its time was over.
+    pub(crate) fn run(self, child: &Child, time: Option<Duration>) -> anyhow::Result<(Exit, bool)> {
+        match self.terminal {
+            Some(terminal) => terminal.relay.run(child, self.signals, time),
+            None => watch(child, self.signals, time),
+        }
+    }
+}
+
+/// The words of a command as they are started. `ours` is the command of jig that was given them.
+pub(crate) fn words(command: &[String], ours: &str) -> anyhow::Result<Vec<String>> {
+    let mut command = command.to_vec();
+    if let Some(word) = command.first().filter(|word| word.starts_with('-')) {
+        // What looks like an option of ours was not known, and became the first word of the command.
+        let hint = format!("hint: `{ours} --help` lists the options; the command comes after `--`");
+        return Err(
+            anyhow!(hint).context(format!("`{word}` is no option of {ours}, and no program"))
+        );
+    }
+    if let Some(program) = command.first_mut()
+        && program.contains('/')
+    {
+        // A path is meant from where jig was called, as all other words of the command are.
+        *program = workspace::current()?.join(&*program).into_string();
+    }
+    Ok(command)
+}
+
+/// What the options on holding a command set on the tool under whose policy it runs.
+pub(crate) fn settings(hold: &HoldArgs, tool: &str) -> Vec<String> {
+    let key = |key: &str| format!("tools.{}.{key}", json!(tool));
+    let mut sets = Vec::new();
+    if !hold.preset.is_empty() {
+        sets.push(format!("{}={}", key("sandbox.presets"), json!(hold.preset)));
+    }
+    if hold.best_effort {
+        sets.push(format!("{}=\"best-effort\"", key("sandbox.enforce")));
+    }
+    let texts = [
+        ("time", &hold.time),
+        ("memory", &hold.memory),
+        ("file_size", &hold.file_size),
+    ];
+    for (limit, text) in texts {
+        if let Some(text) = text {
+            // A bare number counts seconds or bytes.
+            let value = match text.parse::<i64>() {
+                Ok(number) => json!(number),
+                Err(_) => json!(text),
+            };
+            sets.push(format!(
+                "{}={value}",
+                key(&format!("sandbox.limits.{limit}"))
+            ));
+        }
+    }
+    let counts = [
+        ("processes", hold.processes),
+        ("descriptors", hold.descriptors),
+    ];
+    for (limit, count) in counts {
+        if let Some(count) = count {
+            sets.push(format!(
+                "{}={count}",
+                key(&format!("sandbox.limits.{limit}"))
+            ));
+        }
+    }
+    sets
+}
+
+/// Starts a command.
+pub(crate) fn spawn(request: SpawnRequest) -> anyhow::Result<Child> {
+    jig_sandbox::spawn(request).map_err(|error| match error {
+        SpawnError::Confinement { reason, .. } => not_held(&reason),
+        error => error.into(),
+    })
+}
+
+/// A command that cannot be confined as it has to be.
+pub(crate) fn not_held(reason: &str) -> anyhow::Error {
+    let hint = "hint: `jig doctor` says what this machine can enforce; with --best-effort the command \
+                runs with that";
+    anyhow!(hint).context(format!("the command was not started: {reason}"))
+}
+
+/// Says what of the confinement of a command this machine does not enforce.
+pub(crate) fn tell_gaps(child: &Child, hold: &HoldArgs, out: &mut Output) {
+    for (part, enforcement) in child.status.parts() {
+        // In tier A the gaps are those that the documents list, and the same for every call.
+        let matters = hold.best_effort || child.status.tier != Tier::A;
+        if matters && !matches!(enforcement, Enforcement::Enforced) {
+            out.note(&format!("jig: {part}: {enforcement}"));
+        }
+    }
+}
+
+/// The limits that a command came up against.
+pub(crate) struct Used {
+    /// Its time, if that ended it.
+    pub(crate) time: Option<Duration>,
+    /// Others.
+    pub(crate) reached: Vec<Limit>,
+    /// How high those were.
+    pub(crate) tree: Limits,
+}
+
+impl Used {
+    /// Says them, each with the way to allow more. Tells whether one of them ended the command.
+    pub(crate) fn tell(&self, out: &mut Output) -> bool {
+        if let Some(time) = self.time {
+            out.note(&format!(
+                "jig: the command ran longer than {} and was ended; allow more with --time {}s",
+                limits::time(time),
+                (time * 2).as_secs().max(1)
+            ));
+        }
+        let mut ended = self.time.is_some();
+        for limit in &self.reached {
+            ended |= matches!(limit, Limit::Memory);
+            let height = self.tree.height(*limit).unwrap_or(0);
+            let higher = height.saturating_mul(2);
+            let flag = match limit {
+                Limit::Tasks => format!("--processes {higher}"),
+                Limit::Descriptors => format!("--descriptors {higher}"),
+                Limit::Memory => format!("--memory {}", size(higher)),
+                _ => format!("--file-size {}", size(higher)),
+            };
+            let told = limit.told(height);
+            out.note(&format!("jig: the command {told}; allow more with {flag}"));
+        }
+        ended
+    }
+}
+
+/// What shells and `env` end with when a command did not run.
+pub(crate) fn code_of(error: &anyhow::Error) -> u8 {
+    if let Some(SpawnError::NotExecutable { .. } | SpawnError::ExecFormat { .. }) =
+        error.downcast_ref()
+    {
+        return NOT_EXECUTABLE;
+    }
+    let not_found = matches!(error.downcast_ref(), Some(SpawnError::NotFound { .. }))
+        || matches!(
+            error.downcast_ref(),
+            Some(StartError::Confine(ConfineError::ProgramNotFound { .. }))
+        );
+    if not_found { NOT_FOUND } else { FAILED }
+}
+
+/// A stream of ours as the command's own. A directory is none: whoever holds one can look around from there.
+#[expect(
+    clippy::disallowed_types,
+    reason = "a stream that is open already is asked what it is"
+)]
+fn given(stream: BorrowedFd<'_>) -> anyhow::Result<Stdio> {
+    let copy = stream
+        .try_clone_to_owned()
+        .context("cannot hand over a standard stream")?;
+    let file = std::fs::File::from(copy);
+    if file.metadata().is_ok_and(|about| about.is_dir()) {
+        bail!("a standard stream is a directory, which is not handed over");
+    }
+    Ok(Stdio::Given(file.into()))
+}
+
+/// Waits for the end, and passes signals on meanwhile. Says also whether its time was over.
+fn watch(
+    child: &Child,
+    mut signals: Signals,
+    time: Option<Duration>,
+) -> anyhow::Result<(Exit, bool)> {
+    thread::scope(|scope| {
+        let listening = Listening(signals.handle());
+        scope.spawn(move || {
+            for signal in signals.forever() {
+                child.signal(signal);
+            }
+        });
+        let failed = "cannot wait for the command";
+        let exit = match time {
+            Some(time) => child.wait_timeout(time).context(failed)?,
+            None => Some(child.wait().context(failed)?),
+        };
+        let result = match exit {
+            Some(exit) => (exit, false),
+            None => (child.end(GRACE).context(failed)?, true),
+        };
+        drop(listening);
+        Ok(result)
+    })
+}
+
+/// Ends a listening thread when it goes out of scope, however that happens.
+pub(crate) struct Listening(pub(crate) Handle);
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+/// A size as a flag takes it.
+fn size(bytes: u64) -> String {
+    match Bytes(bytes).to_string().split_once(' ') {
+        Some((count, unit)) if unit != "bytes" => format!("{count}{unit}"),
+        _ => bytes.to_string(),
+    }
+}
+
+/// How a command ended that a limit ended, as `timeout` has it.
+pub(crate) const BY_LIMIT: Exit = Exit::Exited { code: 124 };
+
+/// The exit codes of jig's own, as `env` has them.
+pub(crate) const FAILED: u8 = 125;
+pub(crate) const NOT_EXECUTABLE: u8 = 126;
+pub(crate) const NOT_FOUND: u8 = 127;
+
+/// From asking a command to end because its time is over to killing it.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// The signals that reach the command.
+pub(crate) const FORWARDED: [i32; 6] = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2];
+
+const NO_SIGNALS: &str = "cannot listen for signals";

@@ -1,0 +1,375 @@
+//! [`Registration`] and [`list`]: how `jig ps` finds the proxies that run, and asks each for its tables.
+//!
+//! A proxy serves its tables where a station would serve a workspace ([`place`](super::place)): on a socket
+//! in jig's state, which no tool sees, to processes of the same user that can read its key and are in no
+//! sandbox. There is one question and one answer. Neither side trusts the other with its time or its memory:
+//! a proxy that was stopped does not stop `jig ps`, and the other way round.
+
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd as _;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use camino::{Utf8Path, Utf8PathBuf};
+use jig_sandbox::{Interest, Waker};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
+
+use super::connection::admitted;
+use super::place::{Claim, Key, Place, is_ours};
+use super::protocol::{Hello, Lines, Reply, VERSION, send};
+use crate::environment::Environment;
+
+/// What a proxy tells of itself: an object with the lists `clients` and `files`, `quota`, and the words of
+/// the `command`, if it runs one.
+pub(crate) type Snapshot = Arc<dyn Fn() -> Json + Send + Sync>;
+
+/// As long as it is there, `jig ps` shows the proxy.
+#[derive(Debug)]
+pub(crate) struct Registration {
+    claim: Claim,
+    desk: Arc<Desk>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// What all connections share.
+struct Desk {
+    workspace: Utf8PathBuf,
+    since: Instant,
+    key: Key,
+    snapshot: Snapshot,
+    visitors: AtomicUsize,
+    is_over: AtomicBool,
+    waker: Waker,
+}
+
+/// What a proxy answers.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Proxy {
+    /// The workspace that it works for.
+    pub(crate) workspace: Utf8PathBuf,
+    pub(crate) pid: u32,
+    pub(crate) age_ms: u64,
+    /// What it said of itself, as far as that fits.
+    #[serde(flatten)]
+    pub(crate) tables: Map<String, Json>,
+}
+
+/// What came of asking all proxies.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) proxies: Vec<Proxy>,
+    /// Those that did not answer, each with the reason.
+    pub(crate) silent: Vec<String>,
+}
+
+impl Registration {
+    /// Makes a proxy of the workspace at `root` known to `jig ps`. `snapshot` is called on threads of its
+    /// own, for each question.
+    pub(crate) fn publish(
+        root: &Utf8Path,
+        env: &Environment,
+        snapshot: Snapshot,
+    ) -> anyhow::Result<Self> {
+        let failed = "cannot make the proxy known to `jig ps`";
+        let number = PUBLISHED.fetch_add(1, Ordering::Relaxed);
+        let place = Place::make_proxy(root, env, number).context(failed)?;
+        let Some(claim) = place.claim(PATIENCE).context(failed)? else {
+            bail!("{failed}: its place is taken");
+        };
+        let (listener, key) = claim.listen().context(failed)?;
+        listener.set_nonblocking(true).context(failed)?;
+        let desk = Arc::new(Desk {
+            workspace: root.to_owned(),
+            since: Instant::now(),
+            key,
+            snapshot,
+            visitors: AtomicUsize::new(0),
+            is_over: AtomicBool::new(false),
+            waker: Waker::new().context(failed)?,
+        });
+        let served = Arc::clone(&desk);
+        let thread = thread::Builder::new()
+            .name("jig-tables".to_owned())
+            .spawn(move || receive(&served, &listener))
+            .context(failed)?;
+        Ok(Self {
+            claim,
+            desk,
+            thread: Some(thread),
+        })
+    }
+}
+
+impl Drop for Registration {
+    fn drop(&mut self) {
+        self.claim.close();
+        self.desk.is_over.store(true, Ordering::SeqCst);
+        self.desk.waker.wake();
+        if let Some(thread) = self.thread.take() {
+            // It waits for nothing but this. Had it panicked, nobody could be told here.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Takes connections until the registration goes. Without it `jig ps` shows less, and nothing else suffers.
+fn receive(desk: &Arc<Desk>, listener: &UnixListener) {
+    while !desk.is_over.load(Ordering::SeqCst) {
+        let waits = [
+            Interest::Readable(listener.as_fd()),
+            Interest::Woken(&desk.waker),
+        ];
+        if jig_sandbox::poll(&waits, None).is_err() {
+            return;
+        }
+        desk.waker.clear();
+        while let Ok((stream, _)) = listener.accept() {
+            let visit = Visit::new(desk);
+            if visit.number > MOST_VISITORS {
+                continue;
+            }
+            // Whatever goes wrong with the connection is the client's to notice.
+            let _ = thread::Builder::new()
+                .name("jig-table".to_owned())
+                .spawn(move || answer(&visit.desk, &stream));
+        }
+    }
+}
+
+/// Counts a client for as long as it is served.
+struct Visit {
+    desk: Arc<Desk>,
+    number: usize,
+}
+
+impl Visit {
+    fn new(desk: &Arc<Desk>) -> Self {
+        Self {
+            desk: Arc::clone(desk),
+            number: desk.visitors.fetch_add(1, Ordering::SeqCst) + 1,
+        }
+    }
+}
+
+impl Drop for Visit {
+    fn drop(&mut self) {
+        self.desk.visitors.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+fn answer(desk: &Desk, stream: &UnixStream) -> io::Result<()> {
+    // What was accepted may have taken that over.
+    stream.set_nonblocking(false)?;
+    if !is_ours(stream)? {
+        return Ok(());
+    }
+    let timed = Timed::new(stream, PATIENCE);
+    stream.set_write_timeout(Some(PATIENCE))?;
+    let mut lines = Lines::new(timed, LONGEST_HELLO);
+    if admitted("proxy", stream, &mut lines, &desk.key)?.is_none() {
+        return Ok(());
+    }
+    let proxy = Proxy {
+        workspace: desk.workspace.clone(),
+        pid: std::process::id(),
+        age_ms: u64::try_from(desk.since.elapsed().as_millis()).unwrap_or(u64::MAX),
+        tables: bounded((desk.snapshot)(), LONGEST_TABLES),
+    };
+    let proxy = serde_json::to_value(proxy)?;
+    send(timed, &Reply::Ok(proxy))
+}
+
+/// As much of a snapshot as fits into so many bytes. Of long lists the first rows are kept, and `omitted`
+/// says how many are missing; what is no list and does not fit is left out.
+fn bounded(snapshot: Json, mut bytes: usize) -> Map<String, Json> {
+    let Json::Object(snapshot) = snapshot else {
+        return Map::new();
+    };
+    let mut fits = |value: &Json| {
+        let size = value.to_string().len() + 1;
+        let fits = size <= bytes;
+        bytes -= if fits { size } else { bytes };
+        fits
+    };
+    let mut kept = Map::new();
+    let mut omitted = Map::new();
+    for (name, value) in snapshot {
+        match value {
+            Json::Array(rows) => {
+                let all = rows.len();
+                let rows: Vec<Json> = rows.into_iter().take_while(&mut fits).collect();
+                if rows.len() < all {
+                    omitted.insert(name.clone(), (all - rows.len()).into());
+                }
+                kept.insert(name, Json::Array(rows));
+            }
+            value if fits(&value) => {
+                kept.insert(name, value);
+            }
+            _ => {}
+        }
+    }
+    if !omitted.is_empty() {
+        kept.insert("omitted".to_owned(), Json::Object(omitted));
+    }
+    kept
+}
+
+/// Asks the proxies of the workspace at `root`, or all of this user, for their tables. What killed ones
+/// left is removed.
+pub(crate) fn list(root: Option<&Utf8Path>, env: &Environment) -> anyhow::Result<Found> {
+    let deadline = Instant::now() + PATIENCE;
+    let mut found = Found::default();
+    // All are asked before the first is heard, so that those that are slow are so at the same time.
+    let mut asked = Vec::new();
+    for place in Place::proxies(root, env)? {
+        let pid = place.proxy_pid().unwrap_or_default();
+        match ask(&place) {
+            Ok(Some(stream)) => asked.push((pid, stream)),
+            Ok(None) => {}
+            Err(error) => found.silent.push(silence(pid, &error)),
+        }
+    }
+    for (pid, stream) in asked {
+        let left = deadline.saturating_duration_since(Instant::now());
+        match hear(&stream, left.max(LEAST_PATIENCE)) {
+            Ok(Some(proxy)) => found.proxies.push(proxy),
+            Ok(None) => {}
+            Err(error) => found.silent.push(silence(pid, &error)),
+        }
+    }
+    // By what does not change from one look to the next.
+    let key = |proxy: &Proxy| (proxy.workspace.clone(), proxy.pid);
+    found.proxies.sort_by_cached_key(key);
+    Ok(found)
+}
+
+/// Sends the question. `None` if nobody is there.
+fn ask(place: &Place) -> anyhow::Result<Option<UnixStream>> {
+    let Some(stream) = place.connect_at_once()? else {
+        return Ok(None);
+    };
+    // It is read after the connection was made: a proxy that listens has written its key.
+    let key = match place.key() {
+        Ok(key) => key.to_string(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let hello = Hello {
+        jig: VERSION.to_owned(),
+        key,
+    };
+    match send(Timed::new(&stream, LEAST_PATIENCE), &hello) {
+        Err(error) if is_gone(&error) => Ok(None),
+        sent => Ok(sent.map(|()| Some(stream))?),
+    }
+}
+
+/// The answer. `None` if the proxy has gone meanwhile.
+fn hear(stream: &UnixStream, patience: Duration) -> anyhow::Result<Option<Proxy>> {
+    let mut lines = Lines::new(Timed::new(stream, patience), LONGEST_ANSWER);
+    match lines.message() {
+        Ok(Some(Reply::Ok(value))) => {
+            let proxy = serde_json::from_value(value).context("its answer has another form")?;
+            Ok(Some(proxy))
+        }
+        Ok(Some(Reply::Error(failure))) => Err(failure.into_error()),
+        Ok(Some(Reply::Going) | None) => Ok(None),
+        Err(error) if is_gone(&error) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn is_gone(error: &io::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
+    matches!(error.kind(), BrokenPipe | ConnectionReset | UnexpectedEof)
+}
+
+fn silence(pid: u32, error: &anyhow::Error) -> String {
+    use io::ErrorKind::{TimedOut, WouldBlock};
+    let kind = error.downcast_ref().map(io::Error::kind);
+    match kind {
+        Some(TimedOut | WouldBlock) => format!("the proxy with the pid {pid} does not answer"),
+        _ => format!("the proxy with the pid {pid} cannot be asked: {error:#}"),
+    }
+}
+
+/// A connection that has so much time altogether, however the other end uses it.
+#[derive(Debug, Clone, Copy)]
+struct Timed<'a> {
+    stream: &'a UnixStream,
+    deadline: Instant,
+}
+
+impl<'a> Timed<'a> {
+    fn new(stream: &'a UnixStream, patience: Duration) -> Self {
+        Self {
+            stream,
+            deadline: Instant::now() + patience,
+        }
+    }
+
+    fn left(&self) -> io::Result<Option<Duration>> {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        match left.is_zero() {
+            true => Err(io::ErrorKind::TimedOut.into()),
+            false => Ok(Some(left)),
+        }
+    }
+}
+
+impl Read for Timed<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.stream.set_read_timeout(self.left()?)?;
+        self.stream.read(buffer)
+    }
+}
+
+impl Write for Timed<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.stream.set_write_timeout(self.left()?)?;
+        self.stream.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Only what is of use: the rest is a secret, or a function.
+impl std::fmt::Debug for Desk {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Desk")
+            .field("workspace", &self.workspace)
+            .finish_non_exhaustive()
+    }
+}
+
+/// How many this process has published: each has files of its own.
+static PUBLISHED: AtomicU32 = AtomicU32::new(0);
+
+/// How long one exchange may take, and all of them together at first.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// What each proxy gets even if others have used up the time. One that lives has long answered by then.
+const LEAST_PATIENCE: Duration = Duration::from_millis(200);
+
+/// The longest first line of a client, in bytes.
+const LONGEST_HELLO: usize = 4 << 10;
+
+/// The most of a snapshot, in bytes: the names of files are chosen by whoever is behind the proxy.
+const LONGEST_TABLES: usize = 8 << 20;
+
+/// The longest answer that is read, in bytes.
+const LONGEST_ANSWER: usize = LONGEST_TABLES + (1 << 20);
+
+/// A client is there for a moment; more than these are up to no good.
+const MOST_VISITORS: usize = 16;
+
+#[cfg(test)]
+mod tests;
