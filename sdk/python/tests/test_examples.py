@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
+import subprocess
 import sys
 import unittest
 from pathlib import Path
-from typing import List
+from typing import List, Tuple
 
 from fake_host import Host, JsonObject
+from fake_proxy import Proxy
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 
@@ -105,6 +108,61 @@ class Python(unittest.TestCase):
     def test_nothing(self) -> None:
         host = self.run_tool(False, paths=["nowhere"])
         self.assertEqual(host.result, "Nothing is left to do.")
+
+
+@unittest.skipUnless(EXAMPLES.is_dir(), "the examples are not here: this is not the repository")
+@unittest.skipUnless(hasattr(os, "fork"), "descriptors are not inherited here")
+class Pipelines(unittest.TestCase):
+    """The shell of `fs-proxy`: its files, its pipes and its streams are the proxy's."""
+
+    def run_line(self, line: str, fake: Proxy) -> Tuple[int, str]:
+        with fake.connect() as theirs:
+            done = subprocess.run(
+                [*command_of("fs-proxy"), line],
+                env={"JIG_PROXY_FD": str(theirs.fileno())},
+                pass_fds=[theirs.fileno()],
+                stderr=subprocess.PIPE,
+                universal_newlines=True,
+                timeout=60,
+            )
+        self.assertTrue(fake.ended.wait(30))
+        self.assertEqual((fake.faults, fake.open_files), ([], {}))
+        return done.returncode, done.stderr
+
+    def check(self, line: str, printed: str, **made: str) -> None:
+        notes = (EXAMPLES / "fs-proxy" / "notes.txt").read_bytes()
+        fake = Proxy(notes=notes)
+        fake.streams[0] += b"typed in\n"
+        with self.subTest(line=line):
+            self.assertEqual(self.run_line(line, fake), (0, ""))
+            self.assertEqual(fake.streams[1].decode(), printed)
+            for name, content in made.items():
+                self.assertEqual(fake.files[name].decode(), content)
+
+    def test_pipelines(self) -> None:
+        self.check("wc", "1 lines, 2 words\n")
+        self.check("grep order notes | wc", "2 lines, 9 words\n")
+        self.check("grep TODO notes | sort | head 1", "TODO call the roofer about the gutter\n")
+        self.check("grep door notes > found", "", found="painted the door\n")
+        self.check("cat notes notes | grep 'bought paint' | uniq", "2 bought paint\n")
+
+    def test_llm(self) -> None:
+        self.check("grep TODO notes | llm 'What first?'", "An answer.\n")
+        self.check("llm 'What first?' notes > found", "", found="An answer.\n")
+        self.check("llm 'What is this?'", "An answer.\n")
+
+    def test_mistakes(self) -> None:
+        for line, expected in (
+            ("cat missing", "pipe: `missing` does not exist\n"),
+            ("cat denied | wc", "pipe: r on `denied` is denied by a rule\n"),
+            ("wc |", "pipe: a stage of the pipeline is empty\n"),
+            ("wc > a b", "pipe: `>` and a file are the end of a line\n"),
+            ("grep", "pipe: grep: missing a required argument: 'pattern'\n"),
+            ("head x", "pipe: invalid literal for int() with base 10: 'x'\n"),
+            ("rm x", "pipe: no command 'rm'; there are cat, grep, head, llm, sort, uniq, wc\n"),
+        ):
+            with self.subTest(line=line):
+                self.assertEqual(self.run_line(line, Proxy()), (1, expected))
 
 
 if __name__ == "__main__":

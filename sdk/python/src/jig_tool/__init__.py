@@ -11,6 +11,9 @@ for them, which decides by the rules of ``jig.toml``. :mod:`jig_tool.vfs` is all
 
     if __name__ == "__main__":
         word_count.main()
+
+A program under ``jig proxy`` is something else: it opens files over an inherited socket, with
+:mod:`jig_tool.proxy`, which is imported by itself.
 """
 
 from jig_tool import vfs
