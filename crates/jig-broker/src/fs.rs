@@ -18,8 +18,8 @@ mod search;
 mod shape;
 
 use jig_files::Kind;
-use jig_files::{ContentHash, Edit, FilesError, WriteOptions};
-use jig_policy::{Capability, FileTarget, Resolved};
+use jig_files::{ContentHash, Edit, FilesError, Place, WriteOptions};
+use jig_policy::{Capability, FileTarget, Resolved, Verdict};
 use jig_proto::ProjectPath;
 use jig_proto::vfs::{
     ErrorReply, FsAppend, FsDelete, FsListDir, FsPatch, FsPath, FsRead, FsRename, FsWrite, Method,
@@ -129,12 +129,28 @@ fn change(judge: &mut Judge<'_>, text: &str, method: Method) -> Judgement<Grante
         Ok(place) => place,
         Err(error) => return Err(unlocated(judge, &path, text, Capability::Update, error)),
     };
-    let wanted = if place.exists() {
-        Capability::Update
-    } else {
-        Capability::Create
-    };
+    let wanted = changing(judge, &place);
     Granted::judge(judge, place, text, &[wanted])
+}
+
+/// What writing a place takes: `update` where something stands, `create` where nothing does.
+///
+/// Who may neither read nor write there is refused `update` in any case: which of the two it would be is already
+/// knowledge about what is there.
+fn changing(judge: &Judge<'_>, place: &Place) -> Capability {
+    use Capability::{Create, Read, Update};
+
+    let verdict = |capability| {
+        let policy = &judge.inner.policy;
+        policy.decide_fs(capability, place.resolved()).verdict
+    };
+    // Only where both are denied: what is asked about must be what is done.
+    let is_told =
+        || [Create, Update].map(verdict) != [Verdict::Deny; 2] || verdict(Read) == Verdict::Allow;
+    match !place.exists() && is_told() {
+        true => Create,
+        false => Update,
+    }
 }
 
 /// The answers of a patch tell what is in the file, so it needs `read` as well.

@@ -709,3 +709,12 @@ pub(crate) enum Question {
         args: Vec<String>,
     },
 }
+
+/// A path that gives something away. An empty one, such as from a variable that is not set, would be the whole
+/// current folder.
+fn named(text: &str) -> Result<Utf8PathBuf, &'static str> {
+    match text.is_empty() {
+        true => Err("it names nothing; the current folder is `.`"),
+        false => Ok(text.into()),
+    }
+}

@@ -116,6 +116,20 @@ impl Project {
         Err(anyhow!(hint).context(format!("there is no tool `{name}`")))
     }
 
+    /// The tool that jig made up for a command, by settings alone. `hint` says how to use one that is declared.
+    ///
+    /// A file that spoke of it, such as one that came with the workspace, would widen what every command may
+    /// do, and nobody who starts one would know.
+    pub(crate) fn made_up(&self, name: &str, hint: &str) -> anyhow::Result<&Tool> {
+        let tool = self.tool(name)?;
+        match tool.declared_at().file() {
+            None => Ok(tool),
+            Some(file) => Err(anyhow!("hint: {hint}").context(format!(
+                "`{file}` declares a tool `{name}`, which is what jig calls a command that is no tool"
+            ))),
+        }
+    }
+
     /// The workspace as paths are resolved in it.
     pub(crate) fn workspace(&self) -> anyhow::Result<Workspace<DiskLookup>> {
         Workspace::on_disk(self.root.clone())

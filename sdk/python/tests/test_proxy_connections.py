@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import textwrap
@@ -242,6 +243,61 @@ class Processes(unittest.TestCase):
         mine.close()
         until(fake.ended.is_set, "the proxy still has a client")
         self.assertEqual(fake.faults, [])
+
+    def test_own_sockets_are_no_connection(self) -> None:
+        """Without a proxy, 3 is the number of whatever this process opens first."""
+        body = """
+            import os, socket
+            mine, other = socket.socketpair()
+            print(mine.fileno())
+            try:
+                proxy.connect()
+            except proxy.Disconnected as error:
+                print(error)
+            # It is left as it was, and nothing was sent.
+            mine.send(b"mine")
+            print(other.recv(100))
+        """
+        source = "from jig_tool import proxy\n" + textwrap.dedent(body)
+        environment = {**os.environ, "PYTHONPATH": str(SDK), "PYTHONDONTWRITEBYTECODE": "1"}
+        environment.pop("JIG_PROXY_FD", None)
+        told = subprocess.run(
+            [sys.executable, "-c", source],
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            universal_newlines=True,
+            timeout=60,
+        ).stdout
+        expected = "no proxy: descriptor 3 was opened by this process, not left by a parent"
+        self.assertEqual(told, f"3\n{expected}\nb'mine'\n")
+
+    def test_a_connection_in_use_is_left_open(self) -> None:
+        theirs, ours = socket.socketpair()
+        number = theirs.fileno()
+        fcntl.lockf(number, fcntl.LOCK_EX)
+        body = """
+            import gc, os
+            for _ in range(2):
+                try:
+                    proxy.connect()
+                except proxy.Disconnected as error:
+                    print(error)
+                gc.collect()
+        """
+        source = "from jig_tool import proxy\n" + textwrap.dedent(body)
+        environment = {**os.environ, "PYTHONPATH": str(SDK), "JIG_PROXY_FD": str(number)}
+        with theirs, ours:
+            told = subprocess.run(
+                [sys.executable, "-c", source],
+                env=environment,
+                pass_fds=[number],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                universal_newlines=True,
+                timeout=60,
+            ).stdout
+        self.assertEqual(told, f"descriptor {number} is in use by another process\n" * 2)
 
     def test_no_proxy(self) -> None:
         cases = (

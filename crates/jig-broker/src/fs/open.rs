@@ -10,7 +10,7 @@ use jig_proto::vfs::{ErrorReply, Method};
 use super::act::ATTEMPTS;
 use super::grant::Granted;
 use super::open_file::OpenFile;
-use super::{Judgement, unlocated, wire_path};
+use super::{Judgement, changing, unlocated, wire_path};
 use crate::approvals::ApprovalKey;
 use crate::broker::Inner;
 use crate::judge::Judge;
@@ -99,7 +99,7 @@ impl<'a> Open<'a> {
         };
         let mut wanted = Vec::with_capacity(2);
         if self.create && !place.exists() {
-            wanted.push(Capability::Create);
+            wanted.push(changing(judge, &place));
         } else if changes || new {
             wanted.push(Capability::Update);
         }

@@ -40,10 +40,10 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) root: Option<Utf8PathBuf>,
     /// A path that may be read; may be repeated
-    #[arg(long, value_name = "PATH", conflicts_with = "policy")]
+    #[arg(long, value_name = "PATH", value_parser = super::named, conflicts_with = "policy")]
     pub(crate) read: Vec<Utf8PathBuf>,
     /// A path that may be read and changed; may be repeated
-    #[arg(long, value_name = "PATH", conflicts_with = "policy")]
+    #[arg(long, value_name = "PATH", value_parser = super::named, conflicts_with = "policy")]
     pub(crate) write: Vec<Utf8PathBuf>,
     /// A host that may be reached: HOST (ports 80 and 443), HOST:PORT, SCHEME://HOST; may be repeated
     #[arg(long, value_name = "HOST", conflicts_with = "policy")]

@@ -19,7 +19,8 @@ use jig_broker::{Confined, Reach};
 use jig_engine::{CallError, Preparation, Prepared};
 use jig_proto::fsproxy::{DESCRIPTOR, DESCRIPTOR_VARIABLE};
 use jig_runtime::fsproxy::{ClientOptions, End, Stream, Streams};
-use jig_sandbox::{Network, PathRule, Rights, RuleSource, SpawnRequest};
+use jig_sandbox::{Exit, Network, PathRule, Rights, RuleSource, SpawnRequest};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use self::service::Service;
 use crate::args::{Global, ProxyArgs};
@@ -31,6 +32,7 @@ pub(crate) fn run(args: &ProxyArgs, global: &Global, out: &mut Output) -> anyhow
     if let Err(error) = understood(args) {
         return Ok(Done::NotRun(NOT_UNDERSTOOD, error));
     }
+    make_room_for_files();
     let is_nested = std::env::var_os(DESCRIPTOR_VARIABLE).is_some_and(|value| !value.is_empty());
     let result = match args.stdio {
         true if is_nested => nested::refused("--stdio"),
@@ -42,6 +44,19 @@ pub(crate) fn run(args: &ProxyArgs, global: &Global, out: &mut Output) -> anyhow
         Ok(done) => Ok(done),
         Err(error) => Ok(Done::NotRun(foreground::code_of(&error), error)),
     }
+}
+
+/// Lets jig have as many files open as the system allows: those of its clients are its own, and with the usual
+/// limit of 1024 they would meet that before the one that tells them so.
+fn make_room_for_files() {
+    let limit = getrlimit(Resource::Nofile);
+    let _ = setrlimit(
+        Resource::Nofile,
+        Rlimit {
+            current: limit.maximum,
+            ..limit
+        },
+    );
 }
 
 /// Either a client or a command.
@@ -117,6 +132,20 @@ fn command(args: &ProxyArgs, global: &Global, out: &mut Output) -> anyhow::Resul
             "jig: the command did not keep to the protocol of descriptor 3: {reason}"
         ));
     }
+    // The first mistake: a program that knows nothing of the protocol finds no file. One that did not run at
+    // all says so by its code.
+    let has_failed = matches!(
+        exit,
+        Exit::Exited {
+            code: 1..FIRST_OF_NOT_RUN
+        }
+    );
+    if has_failed && !timed_out && client.requests() == 0 {
+        out.note(
+            "jig: the command asked for nothing over descriptor 3, and has no files of its own; \
+             `jig run` is for programs that know nothing of jig",
+        );
+    }
     let intruders = prepared.confined.finish();
     for intruder in &intruders {
         out.note(&format!("jig: {intruder}"));
@@ -189,6 +218,9 @@ fn streams(foreground: &Foreground) -> anyhow::Result<Streams> {
         stderr: Some(copy(terminal).context(failed)?),
     })
 }
+
+/// From here on an exit code says that a command did not run: jig's own, and those of shells.
+const FIRST_OF_NOT_RUN: i32 = foreground::FAILED as i32;
 
 /// The exit code of a command line that was not understood.
 const NOT_UNDERSTOOD: u8 = 2;

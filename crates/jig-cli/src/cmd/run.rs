@@ -177,7 +177,14 @@ fn project(args: &RunArgs, global: &Global) -> anyhow::Result<(Project, String)>
         // An unknown name must not become a new tool by what is set on it.
         Project::load_at(root.clone(), global, &[])?.tool(tool)?;
     }
-    Ok((Project::load_at(root, global, &sets)?, name.to_owned()))
+    let project = Project::load_at(root, global, &sets)?;
+    if args.policy.is_none() {
+        project.made_up(
+            name,
+            "rename it, or name it as the one that applies: --policy jig-run",
+        )?;
+    }
+    Ok((project, name.to_owned()))
 }
 
 /// The rules for paths inside the workspace, and the list of those outside, as TOML.

@@ -17,6 +17,7 @@ mod explain;
 mod knowledge;
 mod proxy;
 mod proxy_client;
+mod proxy_hostile;
 mod proxy_llm;
 mod proxy_mistakes;
 mod proxy_nested;

@@ -42,6 +42,10 @@ fn mistakes_are_explained() {
     hint: make it first: mkdir -p [workspace]/no/folder
     [exit 1]
     ");
+    assert_snapshot!(told(&["--", "sh", "-c", "test -e a.txt"]), @"
+    jig: the command asked for nothing over descriptor 3, and has no files of its own; `jig run` is for programs that know nothing of jig
+    [exit 1]
+    ");
     assert_snapshot!(told(&["--llm", "--", "cat"]), @r#"
     error: --llm needs a model, and the configuration has no [llm]
     hint: add it to your own configuration (~/.config/jig/config.toml): [llm] with model = "…"; the key stays in a variable, which `key_env` names

@@ -52,6 +52,11 @@ impl Client {
         *lock(&self.0.pid) = Some(pid);
     }
 
+    /// How many requests it has made so far, or had made when it ended.
+    pub fn requests(&self) -> u64 {
+        self.0.requests.load(Ordering::Relaxed)
+    }
+
     /// Ends the connection, such as when the process at its other end has exited (F-087): a process of its own
     /// may still have the socket, and then there is no end of the stream. When this returns, its handles are
     /// closed and its record is gone. Calling it again does nothing.

@@ -83,21 +83,30 @@ impl Asked<'_> {
     }
 
     /// No rule speaks of it. Where a client sees a real file that it may not write, it must not come to believe
-    /// that it has written it.
+    /// that it has written it; nor where it can never read what it would have written.
     fn uncovered(
         &self,
         path: &ProjectPath,
         refuse: impl FnOnce() -> ErrorReply,
     ) -> Result<Found, ProxyError> {
-        if self.opening.write
-            && let Judged::Ready(work) = self.broker.judge_look(path.as_str(), true)
-            && work.look().is_ok()
-        {
-            let ProxyError { code, message } = self.refused(refuse());
-            let message = format!("this may be read, not written: {message}");
-            return Err(ProxyError::new(code, message));
+        if !self.opening.write {
+            return Ok(Found::Nothing);
         }
-        Ok(Found::Nothing)
+        let seen = match self.broker.judge_look(path.as_str(), true) {
+            Judged::Ready(work) => work.look(),
+            Judged::Refused(error) => Err(error),
+            Judged::Uncovered(_) => return Ok(Found::Nothing),
+        };
+        match seen.map_err(|error| (error.kind(), error)) {
+            Ok(_) => {
+                let ProxyError { code, message } = self.refused(refuse());
+                let message = format!("this may be read, not written: {message}");
+                Err(ProxyError::new(code, message))
+            }
+            Err((ErrorKind::NotFound | ErrorKind::Uncovered, _)) => Ok(Found::Nothing),
+            // Reading is told the same, so that this tells nothing new.
+            Err((_, error)) => Err(self.refused(error)),
+        }
     }
 
     fn refused(&self, reply: ErrorReply) -> ProxyError {

@@ -54,7 +54,7 @@ pub(super) fn refused_open(
             Some("read") => &advice.read,
             _ => &advice.write,
         };
-        *hint = format!("{words} {}", visible(path));
+        *hint = format!("{words} {}", word(path));
     }
     refusal(&reply)
 }
@@ -63,6 +63,21 @@ pub(super) fn refused_open(
 fn one_line(text: &str) -> String {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     lines.collect::<Vec<_>>().join(" ")
+}
+
+/// The path as one word of a shell's command line. It is the client's, and whoever follows the advice must not run
+/// what stands in it.
+fn word(path: &str) -> String {
+    let mut word = visible(path);
+    if word.starts_with('-') {
+        // It would be another option.
+        word.insert_str(0, "./");
+    }
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+,:@%=".contains(c);
+    match word.chars().all(is_plain) {
+        true => word,
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
 }
 
 /// The text with what a terminal would not show as itself escaped. A path may hold anything.

@@ -15,4 +15,3 @@ mod neighbours;
 mod roles;
 mod storm;
 mod world;
-mod scratch;

@@ -48,6 +48,21 @@ fn x25_f038_rules_decide_what_is_real_and_the_rest_is_virtual() {
     });
 }
 
+/// A refusal that says `update` of what exists and `create` of what does not would tell one from the other.
+#[test]
+fn x25_a_denial_does_not_tell_whether_something_is_there() {
+    on_both(|world| {
+        let mut raw = world.raw();
+        for mode in ["r", "w", "a", "rw"] {
+            let [there, missing] = ["key.txt", "nix.txt"].map(|name| {
+                let refused = raw.open(&format!("in/secret/{name}"), mode).unwrap_err();
+                (refused.0, refused.1.replace(name, "NAME"))
+            });
+            assert_eq!(there, missing, "{mode}");
+        }
+    });
+}
+
 /// One virtual namespace for the whole tree, as long as it lives.
 #[test]
 fn x25_virtual_files_are_shared_and_outlive_their_client() {
@@ -165,6 +180,60 @@ fn x25_x36_a_virtual_file_never_stands_in_front_of_a_real_one_that_is_read() {
         world.put("in/report.txt", b"theirs");
         assert_eq!(raw.content("in/report.txt").unwrap(), b"theirs");
         assert_eq!(raw.open_code("in/report.txt", "a"), "E_PERM");
+    });
+}
+
+/// A virtual file that reading does not find again would swallow what is written: where reading says why there can
+/// be no file, writing says the same.
+#[test]
+fn x25_what_is_written_can_be_read_again() {
+    on_both(|world| {
+        let manager = read_only(&world);
+        let (_client, socket) = manager.connect(ClientOptions::default()).unwrap();
+        let mut raw = Raw::new(socket);
+        let mut paths = vec![
+            "in/a.txt/x",
+            "in/a.txt/x/y",
+            "in/new/x",
+            "new",
+            "hidden.txt/x",
+        ];
+        if world.backend == Backend::Disk {
+            let link = |to: &str, name: &str| {
+                std::os::unix::fs::symlink(to, world.root.join(name)).unwrap();
+            };
+            link("/etc", "away");
+            link("nowhere", "dangling");
+            link("loop", "loop");
+            paths.extend([
+                "away/x",
+                "away/passwd",
+                "dangling",
+                "dangling/x",
+                "loop",
+                "loop/x",
+            ]);
+        }
+        for path in paths {
+            for mode in ["a", "rw", "w"] {
+                let Ok(handle) = raw.open(path, mode) else {
+                    continue;
+                };
+                raw.write(handle, b"mine").unwrap();
+                raw.close(handle).unwrap();
+                let found = raw.content(path);
+                assert!(
+                    found.is_ok_and(|found| found.ends_with(b"mine")),
+                    "{path} {mode}"
+                );
+            }
+        }
+        assert_eq!(raw.content("in/new/x").unwrap(), b"mine");
+        if world.backend == Backend::Disk {
+            for mode in ["r", "w", "a", "rw"] {
+                assert_eq!(raw.open_code("away/x", mode), "E_PERM", "{mode}");
+            }
+        }
     });
 }
 

@@ -80,9 +80,16 @@ def inherited(variable: Optional[str]) -> Transport:
     # The standard streams are never the connection: the rest of the program uses them.
     if len(numbers) != len(texts) or len(numbers) > 2 or min(numbers) <= 2:
         raise Disconnected(f"{VARIABLE} must be a descriptor, or two as `r,w`; it is {variable!r}")
-    transport = of_descriptors(numbers[0] if len(numbers) == 1 else (numbers[0], numbers[1]))
-    _take_alone(numbers[0])
-    return transport
+    for number in numbers:
+        # What this process opened itself is not inheritable, and somebody uses it.
+        if _kind(number) and not os.get_inheritable(number):
+            raise Disconnected(
+                f"no proxy: descriptor {number} was opened by this process, not left by a parent"
+            )
+    read_fd, write_fd = numbers[0], numbers[-1]
+    _check_kinds(read_fd, write_fd)
+    _take_alone(read_fd)
+    return Transport(read_fd, write_fd)
 
 
 def _take_alone(descriptor: int) -> None:
@@ -105,18 +112,22 @@ def of_descriptors(descriptors: Descriptors) -> Transport:
     if isinstance(descriptors, socket.socket):
         descriptors = descriptors.detach()
     if isinstance(descriptors, int):
-        if not _is_stream_socket(descriptors):
-            raise Disconnected(
-                f"no proxy: descriptor {descriptors} is not a socket, as `jig proxy` leaves one"
-            )
-        return Transport(descriptors, descriptors)
+        descriptors = (descriptors, descriptors)
     read_fd, write_fd = descriptors
+    _check_kinds(read_fd, write_fd)
+    return Transport(read_fd, write_fd)
+
+
+def _check_kinds(read_fd: int, write_fd: int) -> None:
     if read_fd == write_fd:
-        return of_descriptors(read_fd)
-    for descriptor in descriptors:
+        if not _is_stream_socket(read_fd):
+            raise Disconnected(
+                f"no proxy: descriptor {read_fd} is not a socket, as `jig proxy` leaves one"
+            )
+        return
+    for descriptor in (read_fd, write_fd):
         if not _is_pipe(descriptor) and not _is_stream_socket(descriptor):
             raise Disconnected(f"no proxy: descriptor {descriptor} is neither a pipe nor a socket")
-    return Transport(read_fd, write_fd)
 
 
 def _kind(descriptor: int) -> int:

@@ -2,6 +2,9 @@
 //!
 //! Everything runs in the sandbox of the outermost proxy already, and its policy decides. So there is nothing
 //! to configure here, and nothing to confine: the command gets no more than this process has.
+//!
+//! There is no wall between the processes of one sandbox. This one keeps its connection to itself, but a program
+//! that has one too, such as a shell that started jig, can be looked into by what it starts.
 
 use std::io::{self, ErrorKind, IsTerminal as _};
 use std::mem;
@@ -121,10 +124,19 @@ fn upstream() -> anyhow::Result<Client> {
         }
         error => silent(error.to_string()),
     })?;
-    // Every proxy has some answer to this, and it changes nothing.
-    match client.quota() {
-        Err(Error::Connection(error)) => Err(silent(error.to_string())),
-        _ => Ok(client),
+    let (done, answered) = mpsc::channel();
+    let asking = client.clone();
+    thread::spawn(move || {
+        // Every proxy has some answer to this, and it changes nothing.
+        let _ = done.send(asking.quota());
+    });
+    match answered.recv_timeout(LAST_REQUESTS) {
+        Ok(Err(Error::Connection(error))) => Err(silent(error.to_string())),
+        Ok(_) => Ok(client),
+        Err(_) => {
+            let waited = LAST_REQUESTS.as_secs();
+            Err(silent(format!("it has not answered for {waited} seconds")))
+        }
     }
 }
 

@@ -42,8 +42,9 @@ impl Service {
         let mut global = global.clone();
         global.config.extend(args.policy.iter().cloned());
         let named = named_tool(args, &root, &global)?;
+        let is_made_up = named.is_none();
         let mut sets = Vec::new();
-        if named.is_none() {
+        if is_made_up {
             let key = |key: &str| format!("tools.{}.{key}", json!(NAME));
             // As a tool that asks for every file: the workspace, read-only, where nothing is declared.
             sets.push(format!("{}=\"local\"", key("source")));
@@ -53,6 +54,12 @@ impl Service {
         let tool = named.unwrap_or_else(|| NAME.to_owned());
         sets.extend(foreground::settings(&args.hold, &tool));
         let project = Project::load_at(root.clone(), &global, &sets)?;
+        if is_made_up {
+            project.made_up(
+                &tool,
+                "rename it, or name it as the one that applies: --tool jig-proxy",
+            )?;
+        }
         let served = Served::new(args, &project, project.tool(&tool)?)?;
 
         let code = Code::find(&args.code, &root)?;
@@ -170,7 +177,11 @@ impl Served {
         Ok(Self {
             policy,
             names: Names::new(&project.root, inside.unwrap_or_default()),
-            advice: None,
+            // What is listed is all that there is, so the folder that could be read is listed, too.
+            advice: (args.tool.is_none() && args.policy.is_none()).then(|| Advice {
+                read: "-i . -i".to_owned(),
+                write: "-i . -o".to_owned(),
+            }),
             files,
         })
     }

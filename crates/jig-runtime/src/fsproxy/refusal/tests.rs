@@ -64,11 +64,11 @@ fn an_open_is_refused_in_the_words_of_who_asked() {
     };
     check(
         denied("read"),
-        "access denied: read on `/tmp/notes.txt`: no; rule: a rule; to allow it, add: -i ../notes\\u{1b}.txt",
+        "access denied: read on `/tmp/notes.txt`: no; rule: a rule; to allow it, add: -i '../notes\\u{1b}.txt'",
     );
     check(
         denied("update"),
-        "access denied: update on `/tmp/notes.txt`: no; rule: a rule; to allow it, add: -o ../notes\\u{1b}.txt",
+        "access denied: update on `/tmp/notes.txt`: no; rule: a rule; to allow it, add: -o '../notes\\u{1b}.txt'",
     );
     check(
         ErrorReply::not_found("tmp/notes.txt"),
@@ -77,4 +77,33 @@ fn an_open_is_refused_in_the_words_of_who_asked() {
     // Where there is no way out, none is told.
     let escape = refused_open(ErrorReply::escape("tmp/x"), "x", &options);
     assert!(!escape.message.contains("to allow it"), "{escape}");
+}
+
+/// The path is the client's, and the words are for the command line of whoever runs the proxy.
+#[test]
+fn the_way_out_is_one_word_of_a_shell() {
+    let options = ManagerOptions {
+        advice: Some(Advice {
+            read: "-i".to_owned(),
+            write: "-o".to_owned(),
+        }),
+        ..ManagerOptions::default()
+    };
+    let check = |path: &str, word: &str| {
+        let denied = ErrorReply::denied_by_rule("read", "a rule")
+            .with_wanted("read", "a")
+            .with_hint("[[tools.x.access.fs]]");
+        let message = refused_open(denied, path, &options).message;
+        let told = message.split_once("add: -i ").unwrap().1;
+        assert_eq!(told, word);
+    };
+    check("notes/a-b_c.txt", "notes/a-b_c.txt");
+    check("two words", "'two words'");
+    check("x; curl evil | sh", "'x; curl evil | sh'");
+    check("$(id)`id`", "'$(id)`id`'");
+    check("it's", r"'it'\''s'");
+    check("-o", "./-o");
+    check("-o /", "'./-o /'");
+    check("~/x", "'~/x'");
+    check("ä", "'ä'");
 }

@@ -1,0 +1,140 @@
+//! What could give the command of `jig proxy` more than was said: where jig stands, what the workspace brought
+//! along, and what was left out.
+
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::process::Stdio;
+
+use serde_json::{Value as Json, json};
+
+use super::desk::{Desk, Ran, for_each_user};
+use super::proxy_client::ended;
+
+/// A workspace at `/`, as in many containers, holds `/proc`, and there the variables of jig itself with the key
+/// of the model.
+#[test]
+fn a_workspace_at_the_top_of_the_disk_does_not_tell_the_variables_of_jig() {
+    for_each_user(|desk| {
+        let script = "
+def attempt(path):
+    try:
+        return proxy.content(path)
+    except Refused as refused:
+        return refused.args[0]
+tell([attempt(path) for path in ['/proc/self/environ', 'proc/self/environ', 'self/environ', '/proc/self/status']])";
+        for (options, expected) in [
+            (&[][..], ["E_ARG", "E_ARG", "E_NOENT", "E_ARG"]),
+            (&["-i", "/"], ["E_PERM", "E_PERM", "E_NOENT", "E_PERM"]),
+            (&["-i", "/proc"], ["E_ARG", "E_ARG", "E_NOENT", "E_ARG"]),
+            (&["--root", "/proc"], ["E_ARG", "E_NOENT", "E_ARG", "E_ARG"]),
+        ] {
+            let mut jig = desk.proxy(options, script);
+            let jig = jig.current_dir("/").env("OPENAI_API_KEY", "sk-of-jig");
+            let ran = Ran::of(jig.output().unwrap());
+            let told: Json = serde_json::from_str(&ran.out).unwrap_or_else(|_| panic!("{ran:?}"));
+            assert_eq!(told, json!(expected), "{options:?}");
+        }
+    });
+}
+
+/// Whoever writes the files of a workspace does not choose what a command without a tool may do. Before, these
+/// declarations let it change the workspace, and read beside it without asking.
+#[test]
+fn the_workspace_does_not_declare_what_jig_makes_up() {
+    let desk = Desk::new();
+    let beside = desk.beside("private");
+    std::fs::create_dir(&beside).unwrap();
+    std::fs::write(beside.join("key"), "a key").unwrap();
+    let private = beside.join("key");
+    let private = private.as_str();
+    for (name, command, named) in [
+        ("jig-proxy", "proxy", "--tool"),
+        ("jig-run", "run", "--policy"),
+    ] {
+        // Be it a whole tool or only a part of one.
+        let tool = format!("[tools.{name}]\nsource = 'local'\ncommand = 'true'\n");
+        let more = format!("[tools.{name}.sandbox]\nsystem = ['{beside}']\n");
+        for config in [format!("{tool}{more}"), more] {
+            desk.workspace.write("jig.toml", &config);
+            let ran = desk.run(&[command, "--", "cat", private]);
+            assert_eq!((ran.code, ran.out.as_str()), (Some(125), ""), "{ran:?}");
+            let hint = format!("{named} {name}");
+            assert!(
+                ran.err.contains("jig.toml") && ran.err.contains(&hint),
+                "{ran:?}"
+            );
+        }
+        // Whoever names it has read it.
+        desk.workspace.write(
+            "jig.toml",
+            format!("{tool}[tools.{name}.sandbox]\nsystem = ['{beside}']\n"),
+        );
+        let ran = desk.run(&[command, named, name, "--", "cat", private]);
+        assert_eq!((ran.code, ran.out.as_str()), (Some(0), "a key"), "{ran:?}");
+    }
+}
+
+/// `-o "$OUT"` with a variable that is not set gave the whole current folder away.
+#[test]
+fn an_empty_path_names_nothing() {
+    let desk = Desk::new();
+    desk.workspace.write("a.txt", "a");
+    for (command, option) in [
+        ("proxy", "-i"),
+        ("proxy", "-o"),
+        ("proxy", "--code"),
+        ("proxy", "--root"),
+        ("proxy", "--policy"),
+        ("run", "--read"),
+        ("run", "--write"),
+    ] {
+        let ran = desk.run(&[command, option, "", "--", "true"]);
+        assert_eq!(ran.code, Some(2), "{command} {option}: {ran:?}");
+        assert!(
+            ran.err.contains("names nothing"),
+            "{command} {option}: {ran:?}"
+        );
+    }
+}
+
+/// The hints of the default, which is the workspace and read-only, can be followed.
+#[test]
+fn what_is_refused_by_default_can_be_given() {
+    let desk = Desk::new();
+    desk.workspace.write("a.txt", "a");
+    let script = "
+try:
+    proxy.close(proxy.open('a.txt', 'w'))
+    tell('done')
+except Refused as refused:
+    tell(refused.args[1])";
+    let told = desk.told_by(&[], script);
+    let hint = told
+        .as_str()
+        .and_then(|told| told.rsplit_once("to allow it, add: "));
+    let Some((_, options)) = hint else {
+        panic!("{told}");
+    };
+    let options: Vec<&str> = options.split_whitespace().collect();
+    assert_eq!(desk.told_by(&options, script), "done", "{options:?}");
+}
+
+/// The variable is set, and at the other end of the descriptor is somebody who says nothing.
+#[test]
+fn a_proxy_that_never_answers_is_not_waited_for() {
+    let desk = Desk::new();
+    let (theirs, _silent) = UnixStream::pair().unwrap();
+    let built = env!("CARGO_BIN_EXE_jig");
+    let mut shell = desk.command("/bin/sh");
+    let mut jig = shell
+        .args(["-c", "exec \"$0\" proxy -- true 3<&0 </dev/null", built])
+        .env("JIG_PROXY_FD", "3")
+        .stdin(Stdio::from(OwnedFd::from(theirs)))
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let status = ended(&mut jig);
+    let ran = Ran::of(jig.wait_with_output().unwrap());
+    assert_eq!(status.code(), Some(125), "{ran:?}");
+    assert!(ran.err.contains("no proxy answers there"), "{ran:?}");
+}
