@@ -46,10 +46,13 @@ pub(crate) fn run(args: &PsArgs, global: &Global, out: &mut Output) -> anyhow::R
         let proxies = found.proxies.iter().map(proxies::as_json);
         out.json(&rows.iter().map(as_json).chain(proxies).collect())?;
     } else if rows.is_empty() && found.proxies.is_empty() {
-        let place = if args.all { "" } else { " in this workspace" };
-        out.note(&format!(
-            "nothing runs{place}; `jig spawn TOOL` starts a tool"
-        ));
+        // Of those that did not answer nothing is known.
+        if found.silent.is_empty() {
+            let place = if args.all { "" } else { " in this workspace" };
+            out.note(&format!(
+                "nothing runs{place}; `jig spawn TOOL` starts a tool"
+            ));
+        }
     } else {
         let tools = (!rows.is_empty()).then(|| printed(args.all, &rows));
         let proxies =

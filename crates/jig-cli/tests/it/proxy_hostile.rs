@@ -1,9 +1,11 @@
 //! What could give the command of `jig proxy` more than was said: where jig stands, what the workspace brought
 //! along, and what was left out.
 
+use std::io::{Read as _, Write as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::process::Stdio;
+use std::thread;
 
 use serde_json::{Value as Json, json};
 
@@ -122,19 +124,57 @@ except Refused as refused:
 /// The variable is set, and at the other end of the descriptor is somebody who says nothing.
 #[test]
 fn a_proxy_that_never_answers_is_not_waited_for() {
-    let desk = Desk::new();
     let (theirs, _silent) = UnixStream::pair().unwrap();
-    let built = env!("CARGO_BIN_EXE_jig");
+    let ran = under(&Desk::new(), theirs, &["true"]);
+    assert_eq!(ran.code, Some(125), "{ran:?}");
+    assert!(ran.err.contains("no proxy answers there"), "{ran:?}");
+}
+
+/// Somebody serves the descriptor who has confined nobody. The command was started, and could do all that its
+/// user can.
+#[test]
+fn a_command_that_nobody_confines_is_not_started() {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    if !status.contains("NoNewPrivs:\t0") {
+        return;
+    }
+    let (theirs, mut ours) = UnixStream::pair().unwrap();
+    let server = thread::spawn(move || {
+        let mut length = [0; 4];
+        while ours.read_exact(&mut length).is_ok() {
+            let mut body = vec![0; u32::from_be_bytes(length) as usize];
+            ours.read_exact(&mut body).unwrap();
+            let id = serde_json::from_slice::<Json>(&body).unwrap()["id"].take();
+            let error = json!({ "code": "E_UNSUPPORTED", "message": "LLM not available" });
+            let answer = json!({ "id": id, "ok": false, "error": error }).to_string();
+            let length = u32::try_from(answer.len()).unwrap().to_be_bytes();
+            ours.write_all(&length).unwrap();
+            ours.write_all(answer.as_bytes()).unwrap();
+        }
+    });
+    let desk = Desk::new();
+    let ran = under(&desk, theirs, &["touch", "made"]);
+    assert_eq!(ran.code, Some(125), "{ran:?}");
+    assert!(ran.err.contains("env -u JIG_PROXY_FD"), "{ran:?}");
+    assert!(!desk.path("made").exists());
+    server.join().unwrap();
+}
+
+/// `jig proxy -- COMMAND` with this as its descriptor 3.
+fn under(desk: &Desk, descriptor: UnixStream, command: &[&str]) -> Ran {
     let mut shell = desk.command("/bin/sh");
+    let built = env!("CARGO_BIN_EXE_jig");
+    let script = "exec \"$0\" proxy -- \"$@\" 3<&0 </dev/null";
     let mut jig = shell
-        .args(["-c", "exec \"$0\" proxy -- true 3<&0 </dev/null", built])
+        .args(["-c", script, built])
+        .args(command)
         .env("JIG_PROXY_FD", "3")
-        .stdin(Stdio::from(OwnedFd::from(theirs)))
+        .stdin(Stdio::from(OwnedFd::from(descriptor)))
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let status = ended(&mut jig);
-    let ran = Ran::of(jig.wait_with_output().unwrap());
-    assert_eq!(status.code(), Some(125), "{ran:?}");
-    assert!(ran.err.contains("no proxy answers there"), "{ran:?}");
+    // What starts it keeps the descriptor, and the other end is not to wait for that.
+    drop(shell);
+    ended(&mut jig);
+    Ran::of(jig.wait_with_output().unwrap())
 }

@@ -1,7 +1,8 @@
 //! `jig proxy` inside of a proxy: the command gets a descriptor 3 of its own, and what it asks for is passed on.
 //!
 //! Everything runs in the sandbox of the outermost proxy already, and its policy decides. So there is nothing
-//! to configure here, and nothing to confine: the command gets no more than this process has.
+//! to configure here, and nothing to confine: the command gets no more than this process has. If there is no
+//! sandbox around this process, the command is not started.
 //!
 //! There is no wall between the processes of one sandbox. This one keeps its connection to itself, but a program
 //! that has one too, such as a shell that started jig, can be looked into by what it starts.
@@ -34,6 +35,11 @@ pub(super) fn run(args: &ProxyArgs) -> anyhow::Result<Done> {
     }
     let words = foreground::words(&args.command, "jig proxy")?;
     let upstream = upstream()?;
+    if is_free() {
+        // Dropped, it would end the connection for everybody.
+        mem::forget(upstream);
+        return not_confined();
+    }
     close_up()?;
     let relay = Relay::new(upstream.clone()).context("cannot serve the command")?;
     // Listening comes first: a signal that arrives while the command starts must not be lost.
@@ -53,6 +59,27 @@ pub(super) fn run(args: &ProxyArgs) -> anyhow::Result<Done> {
     let status = watched(&mut child, signals)?;
     leave(&child, upstream);
     Ok(Done::Passed(exit_of(status)))
+}
+
+/// Whether this process is in no sandbox for sure: all of jig's are entered for good. The variable says only that
+/// somebody serves a descriptor.
+fn is_free() -> bool {
+    #[cfg(target_os = "linux")]
+    return rustix::thread::no_new_privs().is_ok_and(|is_set| !is_set);
+    #[cfg(not(target_os = "linux"))]
+    return false;
+}
+
+fn not_confined() -> anyhow::Result<Done> {
+    let hint = format!(
+        "hint: to have jig confine it, start jig without the variable: env -u {DESCRIPTOR_VARIABLE} jig proxy …; \
+         a program that serves processes which need no sandbox starts them itself (`Relay` of the SDK)"
+    );
+    let what = format!(
+        "the command was not started: whoever serves it ({DESCRIPTOR_VARIABLE} is set) has put jig into no \
+         sandbox, so it would be in none"
+    );
+    Err(anyhow!(hint).context(what))
 }
 
 /// Makes this process one that others of the same user cannot look into. The command is such a process: it could
