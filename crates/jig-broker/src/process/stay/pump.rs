@@ -95,13 +95,13 @@ impl Pump {
 
     /// Serves the program until it has ended.
     fn watch(&mut self, buffer: &mut [u8]) -> io::Result<Exit> {
-        let mut was_asked = false;
+        let mut asked: Option<Instant> = None;
         let mut rest: Option<Instant> = None;
         loop {
             // Before anything is looked at: what comes later wakes again.
             self.process.waker().clear();
             self.deliver();
-            let kill_in = self.end_if_told(&mut was_asked);
+            let kill_in = self.end_if_told(&mut asked);
             if let Some(exit) = self.child.try_wait()? {
                 return Ok(exit);
             }
@@ -203,24 +203,32 @@ impl Pump {
     }
 
     /// Asks the program to end, or kills it, if it should end; how long until the next look at the clock.
-    fn end_if_told(&self, was_asked: &mut bool) -> Option<Duration> {
+    /// `asked` is when it was last asked.
+    fn end_if_told(&self, asked: &mut Option<Instant>) -> Option<Duration> {
         let at = self.process.kill_at()?;
         let left = at.saturating_duration_since(Instant::now());
         if left.is_zero() {
             self.child.kill();
             return Some(AGAIN);
         }
-        if !std::mem::replace(was_asked, true) {
-            let on_terminal = |transcript: &mut Transcript| transcript.screen().is_some();
-            if self.process.with_transcript(on_terminal) {
-                // As a terminal that is closed says it: an interactive shell does not end by `SIGTERM`.
+        let on_terminal = |transcript: &mut Transcript| transcript.screen().is_some();
+        let on_terminal = self.process.with_transcript(on_terminal);
+        let is_first = asked.is_none();
+        if is_first || (on_terminal && asked.is_some_and(|last| last.elapsed() >= AGAIN)) {
+            if on_terminal {
+                // As a terminal that is closed says it: an interactive shell does not end by `SIGTERM`. Said
+                // again, because a shell that is just about to wait for input notices it with the next signal
+                // only.
                 self.child.signal(Number::HUP.as_raw());
             }
-            self.child.terminate();
+            if is_first {
+                self.child.terminate();
+            }
             // One that was stopped hears of it only when it goes on.
             self.child.signal(Number::CONT.as_raw());
+            *asked = Some(Instant::now());
         }
-        Some(left)
+        Some(if on_terminal { left.min(AGAIN) } else { left })
     }
 }
 
@@ -251,7 +259,7 @@ const FLOOD: usize = 128 * 1024;
 /// How long the end of the output is waited for when the program has ended.
 const DRAIN: Duration = Duration::from_secs(1);
 
-/// How often a program is killed that does not go away.
+/// How often a program is killed that does not go away, or asked on its terminal.
 const AGAIN: Duration = Duration::from_secs(1);
 
 /// What the audit log says of a program that stayed, when it has ended.
