@@ -118,9 +118,19 @@ fn start(
     let why_not = if unwanted {
         "no namespaces were asked for".to_owned()
     } else {
-        plan.hold = Hold::Namespaces(Maps::widest());
         plan.confinement = compile(request, terminal, Tier::A)?;
-        match launch(request, plan)? {
+        plan.hold = Hold::Namespaces(Maps::widest());
+        let mut launched = launch(request, plan)?;
+        if launched
+            .as_ref()
+            .is_err_and(|refusal| failure::is_about_namespaces(*refusal))
+        {
+            // The kernel still counts what is just being torn down, so a refusal may be one of the moment. A
+            // second says that it is so here.
+            plan.hold = Hold::Namespaces(Maps::widest());
+            launched = launch(request, plan)?;
+        }
+        match launched {
             Ok(running) => {
                 let status = match (&request.profile, &plan.confinement) {
                     (Some(_), Some(confinement)) => {
@@ -145,7 +155,13 @@ fn start(
         });
     }
     plan.hold = Hold::Adoption;
-    plan.confinement = compile(request, terminal, Tier::B)?;
+    plan.confinement = compile(request, terminal, Tier::B).map_err(|error| {
+        if unwanted {
+            error
+        } else {
+            because(error, &why_not)
+        }
+    })?;
     if starts_in_private(request) {
         // There is none here, and what the host has under that name is not meant.
         plan.directory = c"/".to_owned();
@@ -162,6 +178,17 @@ fn start(
             Ok((running, status))
         }
         Err(refusal) => Err(failure::error(request, plan, refusal)),
+    }
+}
+
+/// What cannot be held without namespaces, with the reason why there are none.
+fn because(error: SpawnError, why_not: &str) -> SpawnError {
+    match error {
+        SpawnError::Confinement { program, reason } => SpawnError::Confinement {
+            program,
+            reason: format!("{reason} ({why_not})"),
+        },
+        error => error,
     }
 }
 
