@@ -61,7 +61,7 @@ pub(crate) struct ProxyArgs {
     /// Give a client that asks for more than 4096 bytes at once 4096, instead of an error
     #[arg(long)]
     pub(crate) lenient: bool,
-    /// Let it ask the model of [llm] in your configuration, within the quota there
+    /// Let it ask the model of `[llm]` in your configuration, within the quota there
     #[arg(long)]
     pub(crate) llm: bool,
     /// A part of the program that it may read by itself: a script, a folder of modules; may be repeated
