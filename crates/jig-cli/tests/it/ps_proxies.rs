@@ -11,6 +11,7 @@ use serde_json::{Value as Json, json};
 
 use super::desk::{Desk, Ran, for_each_user, is_root};
 use super::proxy_client::{Foreign, PYTHON};
+use super::station_access::is_out_of_reach;
 use super::vfs_tool::until;
 
 /// A desk at which a proxy runs, with two files open.
@@ -169,35 +170,11 @@ fn a_proxy_that_is_killed_while_its_command_runs() {
 fn a_confined_tool_does_not_reach_a_proxy() {
     for_each_user(|desk| {
         let client = with_proxy(desk);
-        desk.workspace.write("reach.py", REACH);
         let run = desk.workspace.home.join(".local/state/jig/run");
-        let words = [PYTHON, "reach.py", run.as_str()];
-        // Whoever is not confined reaches it.
-        assert_eq!(desk.unconfined(&words), "connected\nread\n");
-        let home = desk.workspace.home.as_str();
-        let given = ["run", "--write", home, "--write", ".", "--"];
-        let confined = desk.run(&[&given[..], &words].concat());
-        assert!(!confined.out.contains("connected"), "{confined:?}");
-        assert!(!confined.out.contains("read"), "{confined:?}");
+        is_out_of_reach(desk, &run, [".proxy", ".proxy-key"]);
         client.end();
     });
 }
-
-const REACH: &str = r#"
-import glob, socket, sys
-for path in glob.glob(sys.argv[1] + "/*.proxy"):
-    try:
-        socket.socket(socket.AF_UNIX).connect(path)
-        print("connected")
-    except OSError as error:
-        print(error)
-for path in glob.glob(sys.argv[1] + "/*.proxy-key"):
-    try:
-        open(path).read()
-        print("read")
-    except OSError as error:
-        print(error)
-"#;
 
 /// Another user is told nothing, even where the folder lets them through and the key is known.
 #[test]

@@ -9,6 +9,7 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
+use camino::Utf8Path;
 use serde_json::{Value as Json, json};
 
 use super::desk::{Desk, Ran, for_each_user, is_root};
@@ -108,19 +109,39 @@ fn a_confined_tool_does_not_reach_the_station() {
         }
         let hall = Hall::new(desk);
         hall.spawn(&["echo"]);
-        desk.workspace.write("reach.py", REACH);
-        let run = hall.directory();
-        let words = ["python3", "reach.py", run.as_str()];
-        // Whoever is not confined reaches it.
-        let free = desk.unconfined(&words);
-        assert_eq!(free, "connected\nkey read\n");
-        let home = desk.workspace.home.as_str();
-        let given = ["run", "--write", home, "--write", ".", "--"];
-        let confined = desk.run(&[&given[..], &words].concat());
-        assert!(!confined.out.contains("connected"), "{confined:?}");
-        assert!(!confined.out.contains("key read"), "{confined:?}");
+        is_out_of_reach(desk, &hall.directory(), [".sock", ".key"]);
     });
 }
+
+/// Checks that a tool to which the home is open reaches neither the sockets nor the keys in a folder, which have
+/// these endings, and that whoever is not confined does.
+#[track_caller]
+pub(crate) fn is_out_of_reach(desk: &Desk, folder: &Utf8Path, [socket, key]: [&str; 2]) {
+    desk.workspace.write("reach.py", REACH);
+    let words = ["python3", "reach.py", folder.as_str(), socket, key];
+    assert_eq!(desk.unconfined(&words), "connected\nkey read\n");
+    let home = desk.workspace.home.as_str();
+    let given = ["run", "--write", home, "--write", ".", "--"];
+    let confined = desk.run(&[&given[..], &words].concat());
+    assert!(!confined.out.contains("connected"), "{confined:?}");
+    assert!(!confined.out.contains("key read"), "{confined:?}");
+}
+
+const REACH: &str = r#"
+import glob, socket, sys
+for path in glob.glob(sys.argv[1] + "/*" + sys.argv[2]):
+    try:
+        socket.socket(socket.AF_UNIX).connect(path)
+        print("connected")
+    except OSError as error:
+        print(error)
+for path in glob.glob(sys.argv[1] + "/*" + sys.argv[3]):
+    try:
+        open(path).read()
+        print("key read")
+    except OSError as error:
+        print(error)
+"#;
 
 /// Who has the key and sits in namespaces of their own is told why nothing is done: that is how a tool would
 /// come, should it ever get so far.
@@ -180,22 +201,6 @@ fn a_home_that_is_the_workspace_does_not_show_the_station() {
     assert_eq!(jig(&["abort", "--all"]).code, Some(0));
     drop(hall);
 }
-
-const REACH: &str = r#"
-import glob, socket, sys
-for path in glob.glob(sys.argv[1] + "/*.sock"):
-    try:
-        socket.socket(socket.AF_UNIX).connect(path)
-        print("connected")
-    except OSError as error:
-        print(error)
-for path in glob.glob(sys.argv[1] + "/*.key"):
-    try:
-        open(path).read()
-        print("key read")
-    except OSError as error:
-        print(error)
-"#;
 
 /// Whatever comes in, the station goes on.
 #[test]
