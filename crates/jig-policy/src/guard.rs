@@ -41,7 +41,8 @@ pub enum ProtectionLevel {
 
 impl Guards {
     /// The guards of every workspace: the files in which jig looks for configuration, whether
-    /// they exist or not, the folders of jig and JP, and what makes git run programs.
+    /// they exist or not, the folders of jig and JP, what makes git run programs, and what makes agents
+    /// and editors run them.
     pub fn of_workspace() -> Self {
         let mut guards = Self::default();
         for file in ["jig.toml", ".jig/config.toml", ".jp/config.toml"] {
@@ -51,6 +52,9 @@ impl Guards {
         guards.protect(".jp", ProtectionLevel::Named, "the folder of JP");
         for path in GIT_PATHS {
             guards.protect(path, ProtectionLevel::Named, GIT);
+        }
+        for path in AGENT_PATHS {
+            guards.protect(path, ProtectionLevel::Named, AGENT);
         }
         guards.repository = true;
         guards
@@ -176,6 +180,21 @@ const GIT_PATHS: [&str; 4] = [
     ".git/config.worktree",
     ".git/commondir",
     ".git/modules",
+];
+
+/// What agents and editors obey, in words.
+const AGENT: &str = "the configuration of an agent or editor, which can name programs to run";
+
+/// What in a workspace makes the user's own agent or editor run programs later, outside of any sandbox: the
+/// servers and hooks of agents (that jig is one of the servers is written there, too), and the tasks of
+/// editors.
+const AGENT_PATHS: [&str; 6] = [
+    ".mcp.json",
+    ".claude",
+    ".codex",
+    ".cursor",
+    ".vscode",
+    ".zed",
 ];
 
 /// Where a repository keeps what belongs to each of its linked worktrees.

@@ -357,3 +357,30 @@ END
         );
     });
 }
+
+/// What makes an agent or an editor run programs, outside of any sandbox, is written only by a rule that
+/// names it: otherwise a tool would replace jig in the list of servers.
+#[test]
+fn what_agents_and_editors_run_is_not_written() {
+    for_each_user(|desk| {
+        desk.workspace.write(".mcp.json", "{}\n");
+        desk.workspace.write(".vscode/tasks.json", "{}\n");
+        let script = "echo evil > .mcp.json; echo evil > .vscode/tasks.json; echo evil > .vscode/mcp.json
+            mkdir -p .cursor .claude; echo evil > .cursor/mcp.json; echo evil > .claude/settings.json
+            rm -f .mcp.json; mv .vscode gone; echo fine > other.json; true";
+        desk.run(&["run", "--", "sh", "-c", script]);
+        assert_eq!(desk.read(".mcp.json"), "{}\n");
+        assert_eq!(desk.read(".vscode/tasks.json"), "{}\n");
+        assert_eq!(desk.read("other.json"), "fine\n");
+        for missing in [
+            ".vscode/mcp.json",
+            ".cursor/mcp.json",
+            ".claude/settings.json",
+        ] {
+            assert!(!desk.path(missing).exists(), "{missing}");
+        }
+        let named = ["run", "--write", ".mcp.json", "--", "sh", "-c"];
+        desk.ok(&[&named[..], &["echo '{ }' > .mcp.json"]].concat());
+        assert_eq!(desk.read(".mcp.json"), "{ }\n");
+    });
+}
