@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 pub(crate) fn run(names: &[&str]) -> Result<(), String> {
     let all = [
-        "files", "fsproxy", "handles", "net", "policy", "spawn", "startup", "vfs", "wasm",
+        "files", "fsproxy", "handles", "mcp", "net", "policy", "spawn", "startup", "vfs", "wasm",
     ];
     let names = if names.is_empty() { &all } else { names };
     for name in names {
@@ -31,6 +31,7 @@ pub(crate) fn run(names: &[&str]) -> Result<(), String> {
                 "--bench",
                 "handles",
             ])?,
+            "mcp" => mcp()?,
             "net" => crate::cargo(&["bench", "--quiet", "--package", "jig-cli", "--bench", "net"])?,
             "policy" => crate::cargo(&["bench", "--quiet", "--package", "jig-policy"])?,
             "spawn" => {
@@ -58,6 +59,15 @@ pub(crate) fn run(names: &[&str]) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// `jig mcp`, with the server that it is compared with.
+fn mcp() -> Result<(), String> {
+    let (node, server) = crate::mcp::server_filesystem()?;
+    let words = ["bench", "--quiet", "--package", "jig-cli"];
+    let mut bench = crate::cargo_command(&words);
+    bench.args(["--bench", "mcp", "--", "--node"]).arg(node);
+    crate::run(bench.arg("--server").arg(server))
 }
 
 /// Components: with the floor and the program that they are compared with.

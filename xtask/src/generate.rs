@@ -110,12 +110,17 @@ fn value(property: &Json) -> String {
 const BEGIN: &str = "<!-- keys:begin -->";
 const END: &str = "<!-- keys:end -->";
 
-const TABLES: [(&str, &str); 23] = [
+const TABLES: [(&str, &str); 26] = [
     ("tool", "`[tools.NAME]`"),
     ("parameter", "`[tools.NAME.parameters.NAME]`"),
     ("command", "`[tools.NAME.command]`, as a table"),
     ("terminal_of_a_tool", "`[tools.NAME.terminal]`, as a table"),
     ("approval_of_actions", "`[tools.NAME.run]`, as a table"),
+    ("run_rule", "`[[tools.NAME.run]]`, as a list of rules"),
+    (
+        "condition_of_a_run_rule",
+        "`[[tools.NAME.run.all]]`, in a rule",
+    ),
     ("question", "`[tools.NAME.questions.ID]`"),
     ("rules_of_a_tool", "`[tools.NAME.access]`"),
     ("rule_on_files", "`[[tools.NAME.access.fs]]`"),
@@ -146,4 +151,5 @@ const TABLES: [(&str, &str); 23] = [
     ("LLM", "`[llm]`"),
     ("weights_of_tokens", "`[llm.weights]`"),
     ("model_of_the_LLM", "`[llm.models.NAME]`"),
+    ("MCP_server", "`[mcp]`"),
 ];

@@ -12,6 +12,7 @@ mod bench;
 mod fuzz;
 mod generate;
 mod guests;
+mod mcp;
 mod providers;
 mod size;
 mod tools;
@@ -23,8 +24,10 @@ use std::time::Instant;
 const USAGE: &str = "\
 Usage: cargo xtask <CHORE>
 
-  test [FILTER…]   all tests, doctests, the Python SDK and the providers' libraries included
+  test [FILTER…]   all tests, doctests, the Python SDK, the providers' libraries and foreign clients of
+                   `jig mcp` included
   providers        only the check of published schemas by the model providers' libraries
+  mcp [PART…]      only `jig mcp` tried by foreign clients: python, inspector, conformance (all by default)
   check            what CI checks: fmt, clippy, tests, docs, generated files
   guests [FLAG…]   build the components that tests use and jig embeds, into target/guests;
                    --check: compare what is committed instead of writing it;
@@ -32,7 +35,7 @@ Usage: cargo xtask <CHORE>
   generate         write the generated files again: the JSON Schema and the list of keys
   size             the program with and without `wasm-tools`
   fuzz [TARGET…]   the fuzz targets (all by default), a minute each; --seconds N: as long as that
-  bench [NAME…]    benchmarks: files, fsproxy, handles, net, policy, spawn, startup, vfs, wasm (all by default)";
+  bench [NAME…]    benchmarks: files, fsproxy, handles, mcp, net, policy, spawn, startup, vfs, wasm (all by default)";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -41,6 +44,7 @@ fn main() -> ExitCode {
         ["test", filters @ ..] => test(filters),
         ["check"] => check(),
         ["providers"] => providers::run(),
+        ["mcp", parts @ ..] => mcp::run(parts),
         ["generate"] => generate::run(),
         ["guests", flags @ ..] => guests::Wanted::parse(flags).and_then(guests::run),
         ["size"] => size::run(),
@@ -71,14 +75,11 @@ fn test(filters: &[&str]) -> Result<(), String> {
         .stderr(Stdio::null())
         .status()
         .is_ok_and(|status| status.success());
-    if whole {
-        providers::run()?;
-    }
     // The attacks on files last as long as they are known to need.
     let tests = |args: &[&str]| run(cargo_command(args).env("JIG_ATTACK_SECONDS", "10"));
     if !nextest {
         tests(&[&["test", "--workspace", "--locked", "--"], filters].concat())?;
-        return if whole { python() } else { Ok(()) };
+        return if whole { foreign() } else { Ok(()) };
     }
     let all = [
         "nextest",
@@ -89,10 +90,17 @@ fn test(filters: &[&str]) -> Result<(), String> {
     ];
     tests(&[&all, filters].concat())?;
     if whole {
-        python()?;
+        foreign()?;
         cargo(&["test", "--workspace", "--locked", "--doc"])?;
     }
     Ok(())
+}
+
+/// What is tested from other languages, with the program that was built for the tests before.
+fn foreign() -> Result<(), String> {
+    python()?;
+    providers::check()?;
+    mcp::check(&[])
 }
 
 /// The tests of the Python SDK, which need nothing but Python itself and the program that was built for the

@@ -10,17 +10,23 @@ use std::process::Command;
 
 use crate::tools::{self, Missing};
 
-/// Runs the tests.
-///
-/// They are skipped only where nothing can be installed: without Python, or without a way to the
-/// package index.
+/// Builds jig and runs the tests.
 pub(crate) fn run() -> Result<(), String> {
+    crate::cargo(&["build", "--locked", "--package", "jig-cli"])?;
+    check()
+}
+
+/// The same with the program as it was built before.
+///
+/// The tests are skipped only where nothing can be installed: without Python, or without a way to the
+/// package index.
+pub(crate) fn check() -> Result<(), String> {
     let tests = crate::root().join("crates/jig-proto/tests/providers");
     let requirements = std::fs::read_to_string(tests.join("requirements.txt"));
     let requirements = requirements.map_err(|error| error.to_string())?;
     let python = match tools::python(&tools::target().join("providers"), &requirements) {
         Ok(python) => python,
-        Err(Missing::Skipped(why)) => {
+        Err(Missing::Skipped(why) | Missing::Unreachable(why)) => {
             eprintln!(
                 "  skipped: {why}, so the schemas that tools publish were not checked by the \
                  providers' libraries"
@@ -30,6 +36,8 @@ pub(crate) fn run() -> Result<(), String> {
         Err(Missing::Failed(error)) => return Err(error),
     };
     let mut command = Command::new(python);
-    command.arg("-m").arg("unittest").args(["discover", "-s"]);
+    command
+        .env("JIG", tools::target().join("debug/jig"))
+        .args(["-m", "unittest", "discover", "-s"]);
     crate::run(command.arg(tests).current_dir(crate::root()))
 }

@@ -12,8 +12,10 @@ use std::process::{Command, Output, Stdio};
 /// What is needed could not be had; a chore that can do without says so and goes on.
 #[derive(Debug)]
 pub(crate) enum Missing {
-    /// There is no such program, or nobody to install it from.
+    /// There is no such program on this machine.
     Skipped(String),
+    /// There is nobody to install it from.
+    Unreachable(String),
     /// Something is wrong.
     Failed(String),
 }
@@ -100,7 +102,7 @@ pub(crate) fn node(folder: &Path, package: &str, lock: &str) -> Result<PathBuf, 
     Ok(programs)
 }
 
-/// Runs an installer; one that gets no answer is a reason to skip.
+/// Runs an installer; that it gets no answer is told apart from other failures.
 fn install(name: &str, command: &mut Command) -> Result<(), Missing> {
     let installed = output(command)?;
     if installed.status.success() {
@@ -108,7 +110,7 @@ fn install(name: &str, command: &mut Command) -> Result<(), Missing> {
     }
     let said = said(&installed);
     if UNREACHABLE.iter().any(|sign| said.contains(sign)) {
-        return Err(Missing::Skipped(
+        return Err(Missing::Unreachable(
             "the package index is not reachable".to_owned(),
         ));
     }

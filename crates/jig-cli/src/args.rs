@@ -1,7 +1,10 @@
 //! The command line.
 
+mod approve;
+mod mcp;
 mod proxy;
 mod run;
+mod setup;
 
 use std::time::Duration;
 
@@ -11,10 +14,16 @@ use clap::{Parser, Subcommand, ValueEnum};
 use crate::exit::EXIT_CODES;
 use crate::limits;
 
+use self::approve::APPROVE_HELP;
+pub(crate) use self::approve::ApproveArgs;
+use self::mcp::MCP_HELP;
+pub(crate) use self::mcp::McpArgs;
 use self::proxy::PROXY_HELP;
 pub(crate) use self::proxy::ProxyArgs;
 use self::run::RUN_HELP;
 pub(crate) use self::run::{HoldArgs, RunArgs};
+use self::setup::SETUP_HELP;
+pub(crate) use self::setup::{Client, SetupArgs};
 
 /// Run the tools that agents call under one declared policy, and explain every denial.
 #[derive(Debug, Parser)]
@@ -135,6 +144,15 @@ pub(crate) enum Command {
     /// Watch a command, and propose the rules that it needs: `jig suggest -- make`
     #[command(after_help = SUGGEST_HELP)]
     Suggest(SuggestArgs),
+    /// Serve the tools to agents, over MCP: `jig mcp --check`
+    #[command(after_help = MCP_HELP)]
+    Mcp(McpArgs),
+    /// Answer the questions of MCP servers: `jig approve`
+    #[command(after_help = APPROVE_HELP)]
+    Approve(ApproveArgs),
+    /// Connect an agent to `jig mcp`: `jig setup claude-code`
+    #[command(after_help = SETUP_HELP)]
+    Setup(SetupArgs),
     /// Show what was decided: every request of every tool, and the rule behind it
     Log(LogArgs),
     /// Print what a system prompt should say about the knowledge base

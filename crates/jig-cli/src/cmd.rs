@@ -2,6 +2,7 @@
 
 pub(crate) mod abort;
 pub(crate) mod apply;
+pub(crate) mod approve;
 pub(crate) mod attach;
 pub(crate) mod call;
 pub(crate) mod completions;
@@ -11,10 +12,12 @@ pub(crate) mod explain;
 pub(crate) mod fetch;
 pub(crate) mod knowledge;
 pub(crate) mod log;
+pub(crate) mod mcp;
 pub(crate) mod policy;
 pub(crate) mod proxy;
 pub(crate) mod ps;
 pub(crate) mod run;
+pub(crate) mod setup;
 pub(crate) mod spawn;
 pub(crate) mod suggest;
 pub(crate) mod tool;

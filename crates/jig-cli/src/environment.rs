@@ -24,6 +24,12 @@ impl Environment {
         Self(variables.collect())
     }
 
+    /// The same without one variable.
+    pub(crate) fn without(mut self, name: &str) -> Self {
+        self.0.remove(name);
+        self
+    }
+
     /// The value of a variable.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)

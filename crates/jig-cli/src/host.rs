@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use anyhow::Context;
+use camino::Utf8Path;
+use jig_config::Config;
 use jig_engine::Engine;
 use jig_files::DiskFiles;
 
@@ -27,9 +29,17 @@ pub(crate) fn engine(
 
 /// The engine for whoever only wants to know about the tools.
 pub(crate) fn without_log(project: &Project, env: &Environment) -> anyhow::Result<Engine> {
-    let files = DiskFiles::open(&project.root)
-        .with_context(|| format!("cannot open the workspace `{}`", project.root))?;
-    let config = Arc::new(project.config().clone());
+    for_config(&project.root, Arc::new(project.config().clone()), env)
+}
+
+/// The same for a configuration of the workspace at `root`.
+pub(crate) fn for_config(
+    root: &Utf8Path,
+    config: Arc<Config>,
+    env: &Environment,
+) -> anyhow::Result<Engine> {
+    let files =
+        DiskFiles::open(root).with_context(|| format!("cannot open the workspace `{root}`"))?;
     let mut engine = Engine::new(config, Arc::new(files));
     engine.env = env.host();
     engine.program = std::env::current_exe().ok();

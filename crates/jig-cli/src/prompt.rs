@@ -8,10 +8,13 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
+use std::os::fd::AsFd as _;
 use std::process::Command;
+use std::sync::Arc;
 
 use jig_engine::{About, Answer, Ask, Asker};
 use jig_proto::{Prompt, Question};
+use jig_sandbox::{Interest, Waker};
 use serde_json::Value as Json;
 
 use crate::diff;
@@ -23,13 +26,39 @@ pub(crate) struct Terminal {
     /// Yes to whether a tool may run, and to its own yes/no questions. Never to access.
     yes: bool,
     tty: Option<(BufReader<File>, File)>,
+    /// Ends the wait for a line.
+    waker: Option<Arc<Waker>>,
+    /// The terminal has no more lines.
+    is_closed: bool,
 }
 
 impl Terminal {
     /// `None` if there is nobody to ask and nothing was answered in advance.
     pub(crate) fn open(yes: bool, interactive: bool) -> Option<Self> {
         let tty = if interactive { open_tty() } else { None };
-        (yes || tty.is_some()).then_some(Self { yes, tty })
+        (yes || tty.is_some()).then_some(Self {
+            yes,
+            tty,
+            waker: None,
+            is_closed: false,
+        })
+    }
+
+    /// Gives a question up, as if there was no answer, when this wakes: somebody else has answered it.
+    pub(crate) fn give_up_on(&mut self, waker: Arc<Waker>) {
+        self.waker = Some(waker);
+    }
+
+    /// Whether the terminal has ended. A person may end one question by that, too (Ctrl-D), and go on.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.is_closed
+    }
+
+    /// Prints before a question. What a tool wrote must be printable.
+    pub(crate) fn show(&mut self, text: &str) {
+        if let Some((_, writer)) = &mut self.tty {
+            let _ = write!(writer, "{text}");
+        }
     }
 
     /// One of a few words, by its first letter; an empty line is the last one. `None` if nobody answers.
@@ -102,7 +131,7 @@ impl Terminal {
 
     /// One of a few words, by its first letter. An empty line is the last one, which is no; that may be
     /// followed by the reason.
-    fn choose(&mut self, head: &str, help: &str, words: &[&str]) -> Answer {
+    pub(crate) fn choose(&mut self, head: &str, help: &str, words: &[&str]) -> Answer {
         let mut shown = format!("{head}{DIM}{help}{DIM:#}: ");
         loop {
             let Some(text) = self.line(&shown) else {
@@ -153,9 +182,27 @@ impl Terminal {
         let (reader, writer) = self.tty.as_mut()?;
         write!(writer, "{shown}").ok()?;
         writer.flush().ok()?;
+        if let Some(waker) = &self.waker
+            && reader.buffer().is_empty()
+        {
+            // A terminal is readable when there is a whole line, or its end.
+            let waits = [
+                Interest::Readable(reader.get_ref().as_fd()),
+                Interest::Woken(waker),
+            ];
+            let ready = jig_sandbox::poll(&waits, None).ok()?;
+            if !ready.contains(0) {
+                let _ = writeln!(writer);
+                return None;
+            }
+        }
         let mut line = String::new();
         match reader.read_line(&mut line) {
-            Ok(0) | Err(_) => None,
+            Err(_) => {
+                self.is_closed = true;
+                None
+            }
+            Ok(0) => None,
             Ok(_) => Some(line.trim_end_matches(['\n', '\r']).to_owned()),
         }
     }

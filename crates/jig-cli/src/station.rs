@@ -9,9 +9,10 @@
 //! not do: where a sandbox cannot hide a socket, a confined tool could connect to it, and have tools run
 //! under rules of its own choice. It cannot read the key.
 //!
-//! Running proxies are found in the same way, each at a place of its own ([`proxies`]); no station is needed
-//! for them.
+//! Running proxies are found in the same way, each at a place of its own ([`proxies`]), and so are MCP servers
+//! whose questions people answer ([`asks`]); no station is needed for them.
 
+pub(crate) mod asks;
 pub(crate) mod client;
 mod connection;
 mod follow;

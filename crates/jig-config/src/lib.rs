@@ -38,20 +38,22 @@ mod show;
 mod sources;
 mod system;
 mod value;
+mod widening;
 
 pub use edit::{
     AddedFs, AddedNet, AddedSystem, Additions, Edit, EditError, SaveError, read_config,
 };
 pub use load::{Loaded, load};
 pub use model::{
-    AllowToggle, Command, CommandError, Config, ConfigFile, Enable, Enforce, FormatMode, Input,
-    LlmConfig, LlmKey, LlmTokenField, LlmWeights, NetworkSettings, Notices, OnUncovered,
-    OverlayMode, Parameter, ParameterType, Preset, Question, QuestionTarget, ResultMode, RunMode,
-    RunModes, Runtime, Sandbox, SandboxLimits, Source, SourceError, SystemPath, Tool, ToolName,
-    ToolNameError, Topic,
+    AllowToggle, Command, CommandError, Config, ConfigFile, Decided, Enable, Enforce, FormatMode,
+    Input, LlmConfig, LlmKey, LlmTokenField, LlmWeights, McpConfig, NetworkSettings, Notices,
+    OnUncovered, OverlayMode, Parameter, ParameterType, Preset, Question, QuestionTarget,
+    ResultMode, RunCondition, RunMode, RunModes, RunRule, RunRules, RunTest, Runtime, Sandbox,
+    SandboxLimits, Source, SourceError, SystemPath, Tool, ToolName, ToolNameError, Topic,
 };
 pub use origin::{Layer, Origin};
 pub use problem::{Errors, Problem, Severity};
 pub use schema::json_schema;
 pub use show::{show, show_json};
 pub use sources::{Sources, WORKSPACE_FILES};
+pub use widening::{Widened, widening};

@@ -7,6 +7,7 @@ mod enforcement;
 mod files;
 mod hosts;
 mod llm;
+mod prefixes;
 mod topics;
 
 use jig_proto::ToolAction;
@@ -19,7 +20,9 @@ use crate::sources::Sources;
 
 /// Looks at the rules of every tool.
 pub(crate) fn lint(sources: &Sources, config: &Config, warnings: &mut Vec<Problem>) {
+    let mut seen = Vec::new();
     for tool in config.tools.values() {
+        prefixes::lint(sources, tool, &mut seen, warnings);
         files::lint(sources, config, tool, warnings);
         hosts::lint(tool, warnings);
         empty_lists(tool, warnings);

@@ -11,8 +11,8 @@ use crate::file;
 use crate::hint::{dotted, quote};
 use crate::merge::merge;
 use crate::model::{
-    Config, ConfigFile, LlmConfig, build, check_llm, check_quota, declared_in_sandbox, read_topics,
-    shown_path,
+    Config, ConfigFile, LlmConfig, McpConfig, build, check_llm, check_mcp, check_quota,
+    declared_in_sandbox, read_topics, shown_path,
 };
 use crate::origin::{Layer, Origin, Text};
 use crate::overrides::{from_set, from_variable, ours};
@@ -142,7 +142,9 @@ fn read_text(text: &Arc<Text>, jp: bool, problems: &mut Vec<Problem>) -> Option<
         Ok(mut node) => {
             if jp {
                 forget_foreign_keys(&ROOT, &mut node);
-                forget(JPS_OWN, &mut node);
+                for name in JPS_OWN {
+                    forget(name, &mut node);
+                }
             }
             checked(node, problems)
         }
@@ -215,8 +217,13 @@ fn finish(
         check_quota(&layers, &mut errors);
         LlmConfig::read(&node, &mut errors)
     });
+    let mcp = merge_table(&layers, "mcp", &keys::MCP).filter(|_| !blamed(&["mcp"]));
+    if mcp.is_some() {
+        check_mcp(&layers, &mut errors);
+    }
+    let mcp = McpConfig::read(mcp);
     let merged = merge_tools(layers, |name| blamed(&["tools", name]));
-    let built = build(sources, merged, network, topics, llm, files);
+    let built = build(sources, merged, network, topics, llm, mcp, files);
     problems.append(&mut errors);
     problems.extend(built.errors);
     match Errors::new(problems) {
@@ -264,6 +271,10 @@ fn merge_tools(layers: Vec<Node>, blamed: impl Fn(&str) -> bool) -> IndexMap<Str
             }
         }
     }
+    let mut shared_arguments = Vec::new();
+    for run in defaults.iter().filter_map(|node| node.get("run")) {
+        collect_arguments(run, &mut shared_arguments);
+    }
     let shape = Shape::Table(&keys::TOOL);
     let mut merged = IndexMap::new();
     for (name, (built_in, own)) in parts {
@@ -298,6 +309,7 @@ fn merge_tools(layers: Vec<Node>, blamed: impl Fn(&str) -> bool) -> IndexMap<Str
                 node,
                 own_rules,
                 own_sandbox,
+                shared_arguments: shared_arguments.clone(),
             };
             merged.insert(name, tool);
         }
@@ -326,6 +338,24 @@ pub(crate) struct MergedTool {
     pub(crate) own_rules: Option<Origin>,
     /// The last `sandbox` of the tool's own entries, not of `'*'`.
     pub(crate) own_sandbox: Option<Node>,
+    /// Where the run rules of `'*'` name arguments.
+    pub(crate) shared_arguments: Vec<Origin>,
+}
+
+/// Where `arg` stands in what `run` says, at any depth.
+fn collect_arguments(node: &Node, found: &mut Vec<Origin>) {
+    match &node.value {
+        Value::Table(entries) => {
+            for (name, entry) in entries {
+                match name.as_str() {
+                    "arg" => found.push(entry.node.origin.clone()),
+                    _ => collect_arguments(&entry.node, found),
+                }
+            }
+        }
+        Value::List(items) => items.iter().for_each(|item| collect_arguments(item, found)),
+        _ => {}
+    }
 }
 
 /// Where an entry of a tool declares rules, in either spelling.
@@ -362,8 +392,8 @@ fn missing_file(shown: &str) -> Problem {
     .in_file(shown)
 }
 
-/// In a file of JP this is how JP asks models.
-const JPS_OWN: &str = "llm";
+/// In a file of JP this is how JP asks models, and the servers that it asks for tools.
+const JPS_OWN: [&str; 2] = ["llm", "mcp"];
 
 /// jig's own layer.
 const BUILT_IN: &str = include_str!("built-in.toml");

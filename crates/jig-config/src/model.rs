@@ -4,10 +4,13 @@ mod build;
 mod command;
 mod limits;
 mod llm;
+mod mcp;
 mod name;
 mod network;
+mod output;
 mod parameter;
 mod rules;
+mod run;
 mod settings;
 mod source;
 mod stateful;
@@ -33,17 +36,21 @@ pub use command::{Command, CommandError};
 pub use limits::SandboxLimits;
 pub use llm::{LlmConfig, LlmKey, LlmTokenField, LlmWeights};
 pub(crate) use llm::{check_layer as check_llm, check_quota};
+pub use mcp::McpConfig;
+pub(crate) use mcp::check_workspace as check_mcp;
 pub use name::{ToolName, ToolNameError};
 pub use network::NetworkSettings;
 pub(crate) use network::parse_resolver;
 pub use parameter::{Parameter, ParameterType};
 pub(crate) use rules::{RulePlace, RulePlaces};
+pub use run::{Decided, RunCondition, RunModes, RunRule, RunRules, RunTest};
+pub(crate) use run::{NO_MATCH, parse_pointer};
 pub use settings::{
     AllowToggle, Enable, Enforce, FormatMode, Input, OnUncovered, OverlayMode, Preset, Question,
     QuestionTarget, ResultMode, RunMode, Sandbox, SystemPath,
 };
 pub use source::{Runtime, Source, SourceError};
-pub use stateful::{Notices, RunModes};
+pub use stateful::Notices;
 pub(crate) use sugar::declared as declared_in_sandbox;
 pub use topic::Topic;
 pub(crate) use topic::read_topics;
@@ -66,6 +73,10 @@ pub struct Config {
     /// The topics of the knowledge base by name, in the order in which the layers mention them, also
     /// those that are switched off.
     pub topics: IndexMap<String, Topic>,
+    /// How the tools are served over MCP.
+    pub mcp: McpConfig,
+    /// The root of the workspace.
+    pub(crate) workspace: Utf8PathBuf,
     /// `[network]` as it was written.
     pub(crate) network_values: Option<Node>,
 }
@@ -114,6 +125,8 @@ pub struct Tool {
     pub input: Input,
     /// The component that a tool of runtime `wasm` runs, relative to the workspace.
     pub wasm: Option<Utf8PathBuf>,
+    /// What people know it by, if that is not its name.
+    pub title: Option<String>,
     /// One line about the tool.
     pub summary: Option<String>,
     /// What the model is told about it.
@@ -123,6 +136,9 @@ pub struct Tool {
     /// Its own parameters by name, in the order in which they were declared: those of a plain call,
     /// and of `spawn`.
     pub parameters: IndexMap<String, Parameter>,
+    /// The JSON Schema of its result, if it always returns an object of JSON; the root has the type
+    /// `object`.
+    pub output: Option<Json>,
     /// What can be done with it between calls; none for a tool that is only called.
     pub actions: Actions,
     /// The rows and columns of the terminal that a tool of runtime `stdio` runs on, if it does.

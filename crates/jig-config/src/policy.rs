@@ -5,7 +5,8 @@ use std::io;
 use camino::Utf8Path;
 use jig_policy::{
     CommandRuleError, Entry, EnvNameError, Guards, Lookup, NetRuleError, Policy, ProgramError,
-    ProtectionLevel, ResolveError, ResolveReason, Resource, RuleError, RuleErrorKind, Workspace,
+    ProtectionLevel, ResolveError, ResolveReason, Resource, RuleError, RuleErrorKind, RuleErrors,
+    Sensitive, Workspace,
 };
 use jig_proto::ProjectPath;
 use url::Url;
@@ -28,14 +29,7 @@ impl Config {
     ) -> Result<Policy, Errors> {
         let guards = self.guards(tool, workspace.root());
         let compiled = Policy::compile(&tool.access, tool.default_access, &guards, workspace);
-        compiled.map_err(|errors| {
-            let problems = errors
-                .0
-                .iter()
-                .map(|error| tool.rule_error(error))
-                .collect();
-            Errors::of(problems)
-        })
+        compiled.map_err(|errors| tool.rule_errors(&errors))
     }
 
     /// What stands above the rules of a tool in the workspace at `root`: the sensitive paths with
@@ -48,10 +42,8 @@ impl Config {
         } else {
             protect_worktrees(&mut guards, root);
         }
-        for pattern in &tool.sandbox.sensitive_paths {
-            // Patterns were checked when they were loaded.
-            let _ = guards.sensitive.add(pattern);
-        }
+        let state = self.state_inside(root);
+        guards.sensitive = tool.sensitive(&state);
         for file in &self.files {
             let what = "configuration that jig loads";
             let named = file.path.strip_prefix(root).ok().map(Utf8Path::as_str);
@@ -61,10 +53,9 @@ impl Config {
                 guards.protect(path, ProtectionLevel::Never, what);
             }
         }
-        for path in self.state_inside(root) {
-            guards.protect(&path, ProtectionLevel::Never, "the state of jig");
+        for path in state {
             // A name that is no pattern is protected against changes at least.
-            let _ = guards.sensitive.add(&format!("/{path}"));
+            guards.protect(&path, ProtectionLevel::Never, "the state of jig");
         }
         for other in self.tools.values().filter(|other| other.name != tool.name) {
             for program in other.named_files() {
@@ -78,7 +69,7 @@ impl Config {
     }
 
     /// Where the state of jig lies in the workspace at `root`: by its name, and where that really leads.
-    fn state_inside(&self, root: &Utf8Path) -> Vec<String> {
+    pub fn state_inside(&self, root: &Utf8Path) -> Vec<String> {
         let Some(state) = &self.state else {
             return Vec::new();
         };
@@ -95,6 +86,26 @@ impl Config {
 }
 
 impl Tool {
+    /// The paths that only a rule which names them covers: those of every tool with the tool's own, and the
+    /// state of jig, [wherever it lies](Config::state_inside) in the workspace.
+    pub fn sensitive(&self, state: &[String]) -> Sensitive {
+        let mut sensitive = Sensitive::default();
+        for pattern in &self.sandbox.sensitive_paths {
+            // Patterns were checked when they were loaded.
+            let _ = sensitive.add(pattern);
+        }
+        for path in state {
+            let _ = sensitive.add(&format!("/{path}"));
+        }
+        sensitive
+    }
+
+    /// The rules of this tool that can't be compiled, each at its place.
+    pub fn rule_errors(&self, errors: &RuleErrors) -> Errors {
+        let problems = errors.0.iter().map(|error| self.rule_error(error));
+        Errors::of(problems.collect())
+    }
+
     /// What is wrong with a rule of this tool, at the place where it was written.
     pub fn rule_error(&self, error: &RuleError) -> Problem {
         let places = match error.resource {
@@ -174,7 +185,7 @@ impl Tool {
 }
 
 /// A tree in which nothing exists: paths are judged by their text.
-struct NothingThere;
+pub(crate) struct NothingThere;
 
 impl Lookup for NothingThere {
     fn entry(&self, _: &ProjectPath) -> io::Result<Entry> {

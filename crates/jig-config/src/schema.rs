@@ -39,7 +39,7 @@ fn schema_of(shape: &Shape, definitions: &mut Object<String, Json>) -> Json {
         Shape::Table(table) => reference(table, definitions),
         Shape::Map(map) => schema_of_map(map, definitions),
         Shape::Free => json!({}),
-        Shape::FreeTable => json!({ "type": "object" }),
+        Shape::FreeTable | Shape::Whole => json!({ "type": "object" }),
         Shape::Any(shapes) => {
             let all: Vec<Json> = shapes
                 .iter()

@@ -40,6 +40,8 @@ pub(crate) enum Shape {
     Free,
     /// A table of anything; layers are merged key by key.
     FreeTable,
+    /// A table of anything; a later layer replaces it as a whole.
+    Whole,
     /// One of several shapes, told apart by the kind of the value.
     Any(&'static [Shape]),
 }
@@ -176,7 +178,9 @@ impl Shape {
             Shape::List(list) => {
                 kind == Kind::List || (kind == Kind::Table && list.merge == ListMerge::Append)
             }
-            Shape::Table(_) | Shape::Map(_) | Shape::FreeTable => kind == Kind::Table,
+            Shape::Table(_) | Shape::Map(_) | Shape::FreeTable | Shape::Whole => {
+                kind == Kind::Table
+            }
             Shape::Free => true,
             Shape::Any(shapes) => shapes.iter().any(|shape| shape.accepts(kind)),
         }
@@ -187,7 +191,7 @@ impl Shape {
         match self {
             Shape::Table(table) => table.key(name).map(|key| &key.shape),
             Shape::Map(map) => Some(map.shape_of(name)),
-            Shape::Free | Shape::FreeTable => Some(&Shape::Free),
+            Shape::Free | Shape::FreeTable | Shape::Whole => Some(&Shape::Free),
             Shape::Any(shapes) => shapes.iter().find_map(|shape| shape.child(name)),
             _ => None,
         }
@@ -206,7 +210,9 @@ impl Shape {
             }
             Shape::Quantity(quantity) => quantity.noun(),
             Shape::List(_) => "a list".to_owned(),
-            Shape::Table(_) | Shape::Map(_) | Shape::FreeTable => "a table".to_owned(),
+            Shape::Table(_) | Shape::Map(_) | Shape::FreeTable | Shape::Whole => {
+                "a table".to_owned()
+            }
             Shape::Free => "any value".to_owned(),
             Shape::Any(shapes) => either(&shapes.iter().map(Shape::noun).collect::<Vec<_>>()),
         }

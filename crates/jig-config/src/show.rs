@@ -4,7 +4,7 @@ use jig_proto::ToolAction;
 use serde_json::{Map, Value as Json, json};
 
 use crate::hint::key;
-use crate::model::{Config, LlmConfig, Runtime, Tool};
+use crate::model::{Config, LlmConfig, McpConfig, Runtime, Tool};
 use crate::origin::Origin;
 use crate::value::{Kind, Node, Value};
 
@@ -26,14 +26,15 @@ pub fn show(config: &Config, origin: bool) -> String {
     if let Some(llm) = &config.llm {
         writer.llm(llm);
     }
+    writer.mcp(&config.mcp);
     for tool in config.tools.values() {
         writer.tool(tool);
     }
     writer.text
 }
 
-/// The final configuration as JSON: `tools`, `network`, `kb` if there are topics, `llm` if there is one, and
-/// with `origin` also `origins`, which maps the dotted key of every value to its `layer`, `file`, `line` and
+/// The final configuration as JSON: `tools`, `network`, `kb` if there are topics, `llm` and `mcp` if a layer has
+/// them, and with `origin` also `origins`, which maps the dotted key of every value to its `layer`, `file`, `line` and
 /// `column`.
 pub fn show_json(config: &Config, origin: bool) -> Json {
     let mut tools = Map::new();
@@ -77,6 +78,16 @@ pub fn show_json(config: &Config, origin: bool) -> Json {
         shown["llm"] = Json::Object(values);
         if origin {
             collect_origins(&llm.values, "llm", &mut origins);
+        }
+    }
+    if let Some(written) = &config.mcp.values {
+        let mut values = written.to_json_map();
+        for (name, value) in config.mcp.defaults() {
+            values.entry(name).or_insert(value);
+        }
+        shown["mcp"] = Json::Object(values);
+        if origin {
+            collect_origins(written, "mcp", &mut origins);
         }
     }
     if origin {
@@ -159,6 +170,18 @@ impl Writer {
             self.line(name, &value, "default");
         }
         self.tables("llm", &llm.values);
+    }
+
+    fn mcp(&mut self, mcp: &McpConfig) {
+        let Some(written) = &mcp.values else {
+            return;
+        };
+        self.header("[mcp]");
+        self.values(written);
+        for (name, value) in mcp.defaults() {
+            let value = basic_string(value.as_str().unwrap_or_default());
+            self.line(name, &value, "default");
+        }
     }
 
     fn tool(&mut self, tool: &Tool) {

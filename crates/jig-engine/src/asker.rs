@@ -61,7 +61,9 @@ pub enum Answer {
     /// The answer.
     Given(Value),
     /// The answer, which holds for the rest of the turn: the same question of the same tool is not asked
-    /// again. For access it counts as an ordinary answer: that has a word of its own for it.
+    /// again. A yes to a run holds for all runs of the tool that the same rule of `run` asks about. Arguments,
+    /// results and changes are others each time: for them it counts as an ordinary answer, and so it does for
+    /// access, which has a word of its own for it.
     GivenForTurn(Value),
     /// No, and why. The reason reaches the assistant.
     Rejected(String),

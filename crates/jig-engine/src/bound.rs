@@ -10,7 +10,7 @@ const MAX_TRACE: usize = 100;
 
 /// Cuts the text blocks of a result so that they hold at most `most` bytes together.
 pub(crate) fn bound(content: Content, most: usize) -> Content {
-    let total: usize = content.blocks().iter().map(text_bytes).sum();
+    let total = text_bytes(&content);
     if total <= most {
         return content;
     }
@@ -27,7 +27,7 @@ pub(crate) fn bound(content: Content, most: usize) -> Content {
                 return kept.into_iter().collect();
             }
             block => {
-                left = left.saturating_sub(text_bytes(&block));
+                left = left.saturating_sub(block_bytes(&block));
                 kept.push(block);
             }
         }
@@ -51,7 +51,12 @@ pub(crate) fn bound_error(mut error: ToolError, most: usize) -> ToolError {
     error
 }
 
-fn text_bytes(block: &Block) -> usize {
+/// How many bytes the text blocks of a result hold together.
+pub(crate) fn text_bytes(content: &Content) -> usize {
+    content.blocks().iter().map(block_bytes).sum()
+}
+
+fn block_bytes(block: &Block) -> usize {
     match block {
         Block::Text(text) => text.text.len(),
         _ => 0,

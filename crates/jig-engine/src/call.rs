@@ -141,15 +141,32 @@ pub enum CallError {
         /// Why, in the words of the one who was asked.
         reason: Option<String>,
     },
-    /// The tool asks before it runs, and nobody can answer.
+    /// The tool asks before it runs, and nobody can answer. How somebody could is for the caller to add, who
+    /// knows whom it did not ask.
     #[error("`{0}` runs only after somebody agreed, and nobody can be asked here")]
     NobodyToAsk(String),
+    /// The tool asks before it runs, and nobody answered in time.
+    #[error("`{0}` runs only after somebody agreed, and nobody answered in time")]
+    NobodyAnswered(String),
     /// The configuration says that the tool is not to be run.
     #[error("`{0}` is configured to be skipped")]
     Skipped(String),
     /// The result was held back.
     #[error("the result of `{0}` was not passed on")]
     ResultWithheld(String),
+    /// The tool ran to its end, and its result is not what it declares in `output`.
+    #[error(
+        "`{tool}` ran, but its result is not what its `output` declares: {error}{}",
+        if *.discarded { "; what it changed was discarded" } else { "" }
+    )]
+    Output {
+        /// The tool.
+        tool: String,
+        /// What does not fit.
+        error: crate::OutputError,
+        /// Whether what it changed went to a layer, which is gone.
+        discarded: bool,
+    },
     /// The tool could not be started.
     #[error("the tool `{tool}` could not be started")]
     Start {

@@ -10,7 +10,7 @@ use jig_proto::{
     ToolCommand, ToolError, ToolState,
 };
 use jig_runtime::{Await, HandleError, HandleOptions, Session};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::asker::{About, Answer, Asker};
 use crate::bound::{bound, bound_error};
@@ -41,13 +41,13 @@ impl Engine {
                 self.started(tool, id, call, asker)?
             }
             ToolCommand::Fetch { id, fetch } => {
-                self.agreed_to(tool, ToolAction::Fetch, &json!({ "id": id }), asker)?;
+                self.agreed_to(tool, ToolAction::Fetch, &shown([("id", json!(id))]), asker)?;
                 let _ = self.attend(tool, &id, asker);
                 let report = self.handles.fetch(name, &id, &fetch, cancel)?;
                 self.attended(tool, report, &fetch, cancel, asker)?
             }
             ToolCommand::Apply { id, input, fetch } => {
-                let shown = json!({ "id": id, "input": input });
+                let shown = shown([("id", json!(id)), ("input", json!(input))]);
                 self.agreed_to(tool, ToolAction::Apply, &shown, asker)?;
                 if self.attend(tool, &id, asker) != Attended::Nothing {
                     return Err(CallError::NotYours { id });
@@ -60,7 +60,7 @@ impl Engine {
                 }
             }
             ToolCommand::Abort { id } => {
-                self.agreed_to(tool, ToolAction::Abort, &json!({ "id": id }), asker)?;
+                self.agreed_to(tool, ToolAction::Abort, &shown([("id", json!(id))]), asker)?;
                 self.handles.abort(name, &id)?
             }
             other => {
@@ -234,7 +234,9 @@ impl Engine {
                 let mut question = Question::yes_no("result", text);
                 question.context = Some(report.to_string());
                 match ask(asker, name, &question, About::Result) {
-                    Answer::Given(Value::Bool(true)) => report,
+                    Answer::Given(Value::Bool(true)) | Answer::GivenForTurn(Value::Bool(true)) => {
+                        report
+                    }
                     _ => withheld(name, report),
                 }
             }
@@ -292,7 +294,7 @@ impl Engine {
             let Some(tool) = self.tool_of(id) else {
                 continue;
             };
-            let shown = json!({ "id": id });
+            let shown = shown([("id", json!(id))]);
             let name = tool.name.as_str();
             if self
                 .agreed_to(tool, ToolAction::Fetch, &shown, asker)
@@ -344,6 +346,14 @@ enum Attended {
     Answered,
     /// Somebody answers later.
     LeftOpen,
+}
+
+/// A command to a handle, as rules judge it and people see it.
+fn shown<const N: usize>(parts: [(&str, Value); N]) -> Map<String, Value> {
+    let parts = parts.into_iter();
+    parts
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect()
 }
 
 /// Two reports of one handle as one: what the first said comes before what the second says.

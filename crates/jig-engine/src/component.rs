@@ -18,16 +18,18 @@ use crate::engine::Engine;
 use crate::format::FORMAT_TIME;
 
 impl Engine {
-    /// What runs components. It is made when the first one is needed.
+    /// What runs components, for all turns. It is made when the first one is needed, with the settings of the
+    /// engine that needs it.
     pub fn components(&self) -> Result<&WasmRuntime, CallError> {
-        if let Some(runtime) = self.components.get() {
+        let components = &self.common.components;
+        if let Some(runtime) = components.get() {
             return Ok(runtime);
         }
         let mut settings = self.wasm.clone();
         // Without it, components are compiled by every process.
         settings.cache = settings.cache.filter(|dirs| !self.is_exposed(&dirs.key));
         let runtime = WasmRuntime::new(settings).map_err(CallError::Wasm)?;
-        Ok(self.components.get_or_init(|| runtime))
+        Ok(components.get_or_init(|| runtime))
     }
 
     /// Whether tools may reach the key that vouches for compiled code: it lies in the workspace, and not where

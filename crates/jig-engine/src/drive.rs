@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::asker::{About, Answer, Asker};
 use crate::call::{Call, CallError};
 use crate::engine::Engine;
-use crate::inquiry::{Resolved, ask};
+use crate::inquiry::{AgreedRun, Resolved, ask};
 
 impl Engine {
     /// Asks whether the tool may run, as its run mode says.
@@ -21,27 +21,64 @@ impl Engine {
     ) -> Result<Map<String, Value>, CallError> {
         let name = tool.name.as_str();
         let arguments = call.arguments.clone();
-        match tool.run.of(ToolAction::Spawn) {
+        let decided = tool.run.decide(ToolAction::Spawn, &arguments);
+        match decided.mode {
             RunMode::Unattended => Ok(arguments),
             RunMode::Skip => Err(CallError::Skipped(name.to_owned())),
             RunMode::Ask => {
-                let mut question = Question::yes_no("run", format!("Run `{name}`?"));
-                question.context = Some(self.shown_arguments(tool, call));
-                permitted(ask(asker, name, &question, About::Run), name).map(|()| arguments)
+                let run = AgreedRun::new(tool, ToolAction::Spawn, decided.rule);
+                let question = || {
+                    let mut question = Question::yes_no("run", format!("Run `{name}`?"));
+                    question.context = Some(self.shown_arguments(tool, call));
+                    question
+                };
+                self.consent(run, question, name, asker).map(|()| arguments)
             }
             RunMode::Edit => {
                 let text = format!("Edit the arguments of `{name}`.");
                 let question = Question::new("arguments", text, tool.input_schema());
                 let question = question.with_default(Value::Object(arguments.clone()));
                 match ask(asker, name, &question, About::Arguments) {
-                    Answer::Given(Value::Object(edited)) => self.arguments(tool, edited),
+                    Answer::Given(Value::Object(edited))
+                    | Answer::GivenForTurn(Value::Object(edited)) => self.edited(tool, edited),
                     // Anything else that was given is no arguments.
                     Answer::Given(_) => Err(declined(name, None)),
-                    Answer::GivenForTurn(Value::Object(edited)) => self.arguments(tool, edited),
                     other => permitted(other, name).map(|()| arguments),
                 }
             }
         }
+    }
+
+    /// The arguments that somebody wrote. They need no further consent: whoever writes them agrees to them.
+    /// What is never to run does not run for that either.
+    fn edited(
+        &self,
+        tool: &Tool,
+        edited: Map<String, Value>,
+    ) -> Result<Map<String, Value>, CallError> {
+        let arguments = self.arguments(tool, edited)?;
+        match tool.run.decide(ToolAction::Spawn, &arguments).mode {
+            RunMode::Skip => Err(CallError::Skipped(tool.name.to_string())),
+            RunMode::Unattended | RunMode::Ask | RunMode::Edit => Ok(arguments),
+        }
+    }
+
+    /// Asks for consent to a run, unless somebody gave it for the rest of the turn.
+    fn consent(
+        &self,
+        run: AgreedRun,
+        question: impl FnOnce() -> Question,
+        tool: &str,
+        asker: &mut dyn Asker,
+    ) -> Result<(), CallError> {
+        if self.remembered.has_agreed(&run) {
+            return Ok(());
+        }
+        let answer = ask(asker, tool, &question(), About::Run);
+        if answer == Answer::GivenForTurn(Value::Bool(true)) {
+            self.remembered.agree(run);
+        }
+        permitted(answer, tool)
     }
 
     /// Asks whether a handle may be given a command, as the tool's run mode for it says (S-080).
@@ -49,19 +86,24 @@ impl Engine {
         &self,
         tool: &Tool,
         action: ToolAction,
-        shown: &Value,
+        shown: &Map<String, Value>,
         asker: &mut dyn Asker,
     ) -> Result<(), CallError> {
         let name = tool.name.as_str();
-        match tool.run.of(action) {
+        let decided = tool.run.decide(action, shown);
+        match decided.mode {
             RunMode::Unattended => Ok(()),
             RunMode::Skip => Err(CallError::Skipped(name.to_owned())),
             // There is nothing to edit but the input, which the one who is asked can send as well.
             RunMode::Ask | RunMode::Edit => {
-                let text = format!("Let `{name}` do `{action}`?");
-                let mut question = Question::yes_no(action.name(), text);
-                question.context = serde_json::to_string_pretty(shown).ok();
-                permitted(ask(asker, name, &question, About::Run), name)
+                let run = AgreedRun::new(tool, action, decided.rule);
+                let question = || {
+                    let text = format!("Let `{name}` do `{action}`?");
+                    let mut question = Question::yes_no(action.name(), text);
+                    question.context = serde_json::to_string_pretty(shown).ok();
+                    question
+                };
+                self.consent(run, question, name, asker)
             }
         }
     }
@@ -94,7 +136,9 @@ impl Engine {
                 let mut question = Question::yes_no("result", text);
                 question.context = Some(content.to_text());
                 match ask(asker, name, &question, About::Result) {
-                    Answer::Given(Value::Bool(true)) => Ok(content),
+                    Answer::Given(Value::Bool(true)) | Answer::GivenForTurn(Value::Bool(true)) => {
+                        Ok(content)
+                    }
                     _ => Err(withheld()),
                 }
             }
@@ -102,7 +146,8 @@ impl Engine {
                 let question = Question::text("result", format!("Edit the result of `{name}`."));
                 let question = question.with_default(content.to_text());
                 match ask(asker, name, &question, About::EditResult) {
-                    Answer::Given(Value::String(edited)) => Ok(Content::text(edited)),
+                    Answer::Given(Value::String(edited))
+                    | Answer::GivenForTurn(Value::String(edited)) => Ok(Content::text(edited)),
                     _ => Err(withheld()),
                 }
             }
@@ -173,9 +218,8 @@ fn permitted(answer: Answer, tool: &str) -> Result<(), CallError> {
         Answer::Given(Value::Bool(true)) | Answer::GivenForTurn(Value::Bool(true)) => Ok(()),
         Answer::Given(_) | Answer::GivenForTurn(_) | Answer::Cancel => Err(declined(tool, None)),
         Answer::Rejected(reason) => Err(declined(tool, Some(reason))),
-        Answer::Later | Answer::Unavailable | Answer::TimedOut => {
-            Err(CallError::NobodyToAsk(tool.to_owned()))
-        }
+        Answer::TimedOut => Err(CallError::NobodyAnswered(tool.to_owned())),
+        Answer::Later | Answer::Unavailable => Err(CallError::NobodyToAsk(tool.to_owned())),
     }
 }
 

@@ -3,31 +3,29 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::path::PathBuf;
-#[cfg(feature = "wasm-tools")]
-use std::sync::OnceLock;
-use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jig_broker::{Approvals, AuditSink, DnsResolver, HostEnv, HttpSettings, Limits, NullSink};
-use jig_config::{Config, Source, Tool};
+use jig_config::{Config, ResultMode, Source, Tool};
 use jig_files::ProjectFiles;
 use jig_proto::{Action, Content, Invocation, Notice};
 use jig_runtime::{
-    Handles, Plan, Runtime as _, Session, StartError, StdioRuntime, Timing, VfsRuntime,
+    Handles, Plan, Runtime as _, Session, StartError, StdioRuntime, Timing, Unstarted, VfsRuntime,
 };
 use jig_sandbox::SpawnError;
-#[cfg(feature = "wasm-tools")]
-use jig_wasm::WasmRuntime;
 use serde_json::{Map, Value};
 
 use crate::arguments::complete;
 use crate::asker::Asker;
-use crate::bound::{MAX_RESULT, bound, bound_error};
+use crate::bound::{MAX_RESULT, bound_error};
 use crate::call::{Call, CallError};
+use crate::common::Common;
 use crate::confine::Confinement;
 use crate::inquiry::Remembered;
 use crate::predefined;
 use crate::reply::Reply;
+use crate::rules::looks_inside;
+use crate::turn::Turn;
 
 /// Runs the tools of one workspace, for one turn.
 ///
@@ -38,9 +36,8 @@ pub struct Engine {
     pub(crate) config: Arc<Config>,
     pub(crate) files: Arc<dyn ProjectFiles>,
     pub(crate) approvals: Arc<Approvals>,
-    pub(crate) calls: AtomicU64,
-    #[cfg(feature = "wasm-tools")]
-    pub(crate) components: OnceLock<WasmRuntime>,
+    /// What engines for other turns have in common with this one.
+    pub(crate) common: Arc<Common>,
     /// What was said about the confinement of tools, each with the tool's name.
     warned: Mutex<HashSet<(String, String)>>,
     /// Answers that hold for the rest of the turn.
@@ -92,9 +89,7 @@ impl Engine {
             config,
             files,
             approvals: Arc::new(Approvals::new()),
-            calls: AtomicU64::new(0),
-            #[cfg(feature = "wasm-tools")]
-            components: OnceLock::new(),
+            common: Arc::default(),
             warned: Mutex::new(HashSet::new()),
             remembered: Arc::default(),
             handles: Arc::new(Handles::default()),
@@ -110,6 +105,36 @@ impl Engine {
             #[cfg(feature = "wasm-tools")]
             wasm: jig_wasm::Settings::default(),
         }
+    }
+
+    /// The same engine for another turn: what that turn remembers and holds is its own, all else is shared
+    /// with this one, also what was compiled already. Settings that are changed afterwards, here or there,
+    /// are not.
+    ///
+    /// It costs little: a server makes one for each of its callers.
+    pub fn for_turn(&self, turn: &Turn) -> Self {
+        let mut engine = Self {
+            config: Arc::clone(&self.config),
+            files: Arc::clone(&self.files),
+            approvals: Arc::clone(&self.approvals),
+            common: Arc::clone(&self.common),
+            warned: Mutex::default(),
+            remembered: Arc::clone(&self.remembered),
+            handles: Arc::clone(&self.handles),
+            env: self.env.clone(),
+            limits: self.limits,
+            http: self.http.clone(),
+            timing: self.timing,
+            audit: Arc::clone(&self.audit),
+            program: self.program.clone(),
+            confine: self.confine.clone(),
+            unconfined: self.unconfined,
+            max_result: self.max_result,
+            #[cfg(feature = "wasm-tools")]
+            wasm: self.wasm.clone(),
+        };
+        engine.join(turn);
+        engine
     }
 
     /// The configuration.
@@ -151,7 +176,8 @@ impl Engine {
         self.remembered.add_to(tool, &mut call.answers);
         let mut plan = self.plan(tool, call, Action::Run, None)?;
         let layer = self.layer(tool, &mut plan)?;
-        let session = Arc::new(self.start_plan(tool, plan)?.session);
+        let (session, unstarted) = self.begin(tool, plan)?;
+        let session = Arc::new(session);
         let running = Arc::downgrade(&session);
         let _cancel = cancel.map(|cancel| {
             cancel.on_cancel(move || {
@@ -171,10 +197,18 @@ impl Engine {
         if gets_answers_at_start(tool) {
             answers.clear();
         }
+        if let Some(unstarted) = unstarted {
+            unstarted.run();
+        }
         let result = self.drive(tool, &session, answers, asker);
         let most = self.most(tool);
         let mut content = match result {
-            Ok(content) => bound(content, most),
+            Ok(content) => self.fitting(tool, content, most).map_err(|mut error| {
+                if let CallError::Output { discarded, .. } = &mut error {
+                    *discarded = layer.is_some();
+                }
+                error
+            })?,
             Err(mut error) => {
                 if layer.is_some() {
                     error.trace.push(DISCARDED.to_owned());
@@ -185,7 +219,23 @@ impl Engine {
         if let (Some(layer), Some(mode)) = (layer, tool.overlay) {
             content = self.settle_layer(tool, mode, layer, content, asker)?;
         }
-        self.passed_on(tool, content, asker)
+        let content = self.passed_on(tool, content, asker)?;
+        // Somebody may have edited it.
+        if tool.result == ResultMode::Edit {
+            self.checked(tool, &content)?;
+        }
+        Ok(content)
+    }
+
+    /// Starts a plan, or has it ready where it needs no thread but that of its caller, unless somebody has to
+    /// be asked.
+    fn begin(&self, tool: &Tool, plan: Plan) -> Result<(Session, Option<Unstarted>), CallError> {
+        if !looks_inside(tool) {
+            return Ok((self.start_plan(tool, plan)?.session, None));
+        }
+        let prepared = predefined::RUNTIME.prepare(plan);
+        let (session, unstarted) = prepared.map_err(|error| self.not_started(tool, error))?;
+        Ok((session, Some(unstarted)))
     }
 
     /// Starts a tool whose arguments are settled, without asking anybody.

@@ -1,36 +1,77 @@
 //! Who answers a question of a tool: an answer that is known, the person, or the assistant.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 
 use jig_broker::Unapproved;
 use jig_config::{OnUncovered, QuestionTarget, Tool};
-use jig_proto::Question;
+use jig_proto::{Question, ToolAction};
 use jig_runtime::AskedBy;
 use serde_json::{Map, Value};
 
 use crate::asker::{About, Answer, Ask, Asker};
 use crate::engine::{Engine, gets_answers_at_start};
 
-/// Answers that hold for the rest of a turn, by tool and id of the question.
+/// What somebody said that holds for the rest of a turn.
 #[derive(Debug, Default)]
-pub(crate) struct Remembered(Mutex<HashMap<(String, String), Value>>);
+pub(crate) struct Remembered {
+    /// Answers to questions of tools, by tool and id of the question.
+    answers: Mutex<HashMap<(String, String), Value>>,
+    /// The runs that need no further consent.
+    runs: Mutex<HashSet<AgreedRun>>,
+}
+
+/// What somebody agreed to when they agreed to a run for the rest of the turn.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct AgreedRun {
+    tool: String,
+    action: ToolAction,
+    /// The rule of `run` that made it a question, by its place.
+    rule: Option<usize>,
+    /// The rules and what they start. A turn may outlive a configuration: another tool of the same name, or
+    /// another rule at the same place, is not what somebody agreed to.
+    definition: String,
+}
+
+impl AgreedRun {
+    pub(crate) fn new(tool: &Tool, action: ToolAction, rule: Option<usize>) -> Self {
+        let started = (&tool.source, tool.runtime, &tool.command, &tool.wasm);
+        Self {
+            tool: tool.name.to_string(),
+            action,
+            rule,
+            definition: format!("{:?} {started:?}", tool.run),
+        }
+    }
+}
 
 impl Remembered {
+    /// Whether somebody agreed to such runs for the rest of the turn.
+    pub(crate) fn has_agreed(&self, run: &AgreedRun) -> bool {
+        let runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
+        runs.contains(run)
+    }
+
+    /// Keeps that somebody did.
+    pub(crate) fn agree(&self, run: AgreedRun) {
+        let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
+        runs.insert(run);
+    }
+
     fn get(&self, tool: &Tool, question: &str) -> Option<Value> {
-        let answers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (tool.name.to_string(), question.to_owned());
         answers.get(&key).cloned()
     }
 
     fn keep(&self, tool: &Tool, question: &str, answer: Value) {
-        let mut answers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
         answers.insert((tool.name.to_string(), question.to_owned()), answer);
     }
 
     /// Adds what is known of the tool's questions to the answers with which it starts.
     pub(crate) fn add_to(&self, tool: &Tool, given: &mut Map<String, Value>) {
-        let answers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
         let own = answers
             .iter()
             .filter(|((name, _), _)| name == tool.name.as_str());

@@ -38,10 +38,12 @@ mod asker;
 mod bound;
 mod call;
 mod command;
+mod common;
 #[cfg(feature = "wasm-tools")]
 mod component;
 mod confine;
 mod drive;
+mod effects;
 mod engine;
 mod format;
 mod inquiry;
@@ -49,10 +51,12 @@ mod knowledge;
 mod layer;
 mod llm;
 mod methods;
+mod output;
 mod plan;
 mod predefined;
 mod publish;
 mod reply;
+mod rules;
 mod run;
 #[cfg(unix)]
 mod suggest;
@@ -64,12 +68,14 @@ pub use call::{Call, CallError};
 #[cfg(feature = "wasm-tools")]
 pub use component::ComponentFileError;
 pub use confine::Confinement;
+pub use effects::Effects;
 pub use engine::{Engine, Started};
 #[cfg(feature = "wasm-tools")]
 pub use knowledge::{Knowledge, LoadedSubject, TopicKnowledge};
 pub use knowledge::{not_offered, topics_summary};
 pub use layer::may_apply;
 pub use llm::LlmSetupError;
+pub use output::OutputError;
 pub use predefined::run_predefined;
 pub use reply::Reply;
 pub use run::{Preparation, Prepared};

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use jig_broker::{Broker, BrokerParts, ProcessSettings};
-use jig_config::{Command, Input, OnUncovered, Runtime, Tool};
+use jig_config::{Command, Input, Runtime, Tool};
 use jig_files::FilesLookup;
-use jig_policy::{Policy, Workspace};
+use jig_policy::{Guards, Policy, Workspace};
 use jig_proto::vfs::{Capabilities, ToolInput};
 use jig_proto::{Action, Context};
 use jig_runtime::{CommandLine, Delivery, Plan, RunLimits, Size, StartError, Word};
@@ -15,7 +15,6 @@ use jig_runtime::{CommandLine, Delivery, Plan, RunLimits, Size, StartError, Word
 use crate::call::{Call, CallError};
 use crate::confine::{Commands, tree_limits};
 use crate::engine::Engine;
-use crate::methods;
 
 impl Engine {
     /// Compiles the policy, and puts everything together that running needs. `instead` is a command to
@@ -28,8 +27,8 @@ impl Engine {
         instead: Option<&Command>,
     ) -> Result<Plan, CallError> {
         let root = self.files.display_root().to_owned();
-        let policy = self.policy(tool)?;
-        let warnings = self.unenforced(tool, &policy, Commands::HeldByName)?;
+        let rules = self.rules(tool)?;
+        let warnings = self.unenforced(tool, &rules.policy, Commands::HeldByName)?;
         let component = self.planned_component(tool, &mut call)?;
         let mut answers = call.answers;
         for (id, question) in &tool.questions {
@@ -56,10 +55,11 @@ impl Engine {
             (Some(command), Runtime::Stdio) => command.view.path().to_owned(),
             _ => mount.map_or(root, |mount| mount.guest.clone().into()),
         };
-        let context = Context::new(root, action).with_access(policy.to_wire());
-        let asks = tool.on_uncovered == OnUncovered::Ask;
-        let methods = methods::open(&policy, asks);
-        let broker = self.broker(tool, call.id, Arc::new(policy));
+        let context = Context::new(root, action).with_access(rules.access.clone());
+        let broker = Broker::new(BrokerParts {
+            only_looks: rules.only_looks,
+            ..self.broker_parts(tool, call.id, Arc::clone(&rules.policy))
+        });
         Ok(Plan {
             name: tool.name.to_string(),
             implementation: tool.implementation().map(str::to_owned),
@@ -70,7 +70,7 @@ impl Engine {
                 Input::Stdin => Delivery::Stdin,
                 Input::File => Delivery::File,
             },
-            methods,
+            methods: rules.methods.clone(),
             offer: offer(),
             timing: self.timing,
             limits: RunLimits {
@@ -122,8 +122,17 @@ impl Engine {
         Ok(component)
     }
 
+    /// What stands above the rules of a tool in this workspace.
+    pub fn guards(&self, tool: &Tool) -> Guards {
+        self.config.guards(tool, self.files.display_root())
+    }
+
     /// The rules of a tool, compiled for the workspace as it is now.
-    pub(crate) fn policy(&self, tool: &Tool) -> Result<Policy, CallError> {
+    ///
+    /// # Errors
+    ///
+    /// If a rule cannot be compiled any more, because the workspace has changed.
+    pub fn policy(&self, tool: &Tool) -> Result<Policy, CallError> {
         let files = FilesLookup(Arc::clone(&self.files));
         let workspace = Workspace::new(self.files.display_root().to_owned(), files);
         let policy = self.config.policy(tool, &workspace);
@@ -135,10 +144,14 @@ impl Engine {
 
     /// The door through which one call of a tool reaches the world.
     pub(crate) fn broker(&self, tool: &Tool, id: Option<String>, policy: Arc<Policy>) -> Broker {
-        let number = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
+        Broker::new(self.broker_parts(tool, id, policy))
+    }
+
+    fn broker_parts(&self, tool: &Tool, id: Option<String>, policy: Arc<Policy>) -> BrokerParts {
+        let number = self.common.calls.fetch_add(1, Ordering::Relaxed) + 1;
         let id = id.unwrap_or_else(|| format!("c{}-{number}", std::process::id()));
         let files = Arc::clone(&self.files);
-        Broker::new(BrokerParts {
+        BrokerParts {
             env: self.env.clone(),
             limits: self.limits,
             http: self.http.clone(),
@@ -149,7 +162,7 @@ impl Engine {
             audit: Arc::clone(&self.audit),
             approvals: Arc::clone(&self.approvals),
             ..BrokerParts::new(tool.name.as_str(), id, files, policy)
-        })
+        }
     }
 
     /// What a tool that is a program is started as.

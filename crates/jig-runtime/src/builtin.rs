@@ -3,7 +3,7 @@
 use jig_proto::{Content, ToolError};
 use jig_tool::vfs::Host;
 
-use crate::inside::{InProcess, in_process};
+use crate::inside::{InProcess, Unstarted, in_process, unstarted};
 use crate::{Plan, Runtime, Session, StartError};
 
 /// The code of the tools that are part of jig: does the call of the host with the tool of this name;
@@ -22,16 +22,32 @@ pub struct BuiltinRuntime {
     pub run: Builtin,
 }
 
+impl BuiltinRuntime {
+    /// The session of a tool that has not begun: [`Unstarted::run`] runs it on the thread of the caller.
+    ///
+    /// It is for tools that only look: one that has to ask somebody is begun again, elsewhere.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such tool.
+    pub fn prepare(&self, plan: Plan) -> Result<(Session, Unstarted), StartError> {
+        let name = self.name(&plan)?;
+        let tool = self.run;
+        Ok(unstarted(plan, move |door| run(tool, &name, door)))
+    }
+
+    fn name(&self, plan: &Plan) -> Result<String, StartError> {
+        let name = plan.implementation.as_ref().unwrap_or(&plan.input.name);
+        match self.names.contains(&name.as_str()) {
+            true => Ok(name.clone()),
+            false => Err(StartError::UnknownBuiltin(name.clone())),
+        }
+    }
+}
+
 impl Runtime for BuiltinRuntime {
     fn start(&self, plan: Plan) -> Result<Session, StartError> {
-        let name = plan
-            .implementation
-            .as_ref()
-            .unwrap_or(&plan.input.name)
-            .clone();
-        if !self.names.contains(&name.as_str()) {
-            return Err(StartError::UnknownBuiltin(name));
-        }
+        let name = self.name(&plan)?;
         let tool = self.run;
         in_process(plan, move |door| run(tool, &name, door))
     }

@@ -3,11 +3,11 @@
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, channel};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use jig_broker::{Broker, Judged, Unapproved, Work};
+use jig_broker::{Broker, Inquiry, Judged, Unapproved, Work};
 use jig_proto::vfs::{ErrorReply, Init, Reply, Request};
 use jig_proto::{Content, Question, ToolError, ToolState};
 use jig_tool::vfs::{Notification, RequestError, Transport};
@@ -27,10 +27,63 @@ pub fn in_process(
     tool: impl FnOnce(InProcess) -> Result<Content, ToolError> + Send + 'static,
 ) -> Result<Session, StartError> {
     let (door, orders) = InProcess::new(plan, Asked::Somebody);
-    let board = Arc::clone(&door.board);
-    let posts = Arc::clone(&board);
-    workers::spawn(move || posts.stopped(run(tool, door)))?;
-    Ok(Session::new(board, orders))
+    let seat = Arc::clone(&door.seat);
+    let session = Session::new(Arc::clone(&seat.board), orders);
+    workers::spawn(move || seat.board.stopped(run(tool, door)))?;
+    Ok(session)
+}
+
+/// A tool inside this process that has a session and has not begun.
+#[must_use]
+pub struct Unstarted {
+    door: InProcess,
+    tool: Arc<Code>,
+}
+
+/// The code of a tool that can be begun twice.
+type Code = dyn Fn(InProcess) -> Result<Content, ToolError> + Send + Sync;
+
+/// The session of a tool that is to run on the thread of whoever drives it, and what has it run.
+///
+/// `tool` must do no harm when it is begun a second time: see [`Unstarted::run`].
+pub(crate) fn unstarted(
+    plan: Plan,
+    tool: impl Fn(InProcess) -> Result<Content, ToolError> + Send + Sync + 'static,
+) -> (Session, Unstarted) {
+    let (door, orders) = InProcess::new(plan, Asked::Elsewhere);
+    let session = Session::new(Arc::clone(&door.seat.board), orders);
+    let tool = Arc::new(tool);
+    (session, Unstarted { door, tool })
+}
+
+impl Unstarted {
+    /// Runs the tool on this thread, if nobody needs to be asked: when this returns, it has stopped.
+    ///
+    /// Whoever drives a session answers its questions, and cannot while the tool has their thread. So at the
+    /// first question, the policy's or the tool's, the tool is given up and begun again on a thread of its own,
+    /// in the same session and with that question still open; then this returns while it runs.
+    pub fn run(self) {
+        let Self { door, tool } = self;
+        let seat = Arc::clone(&door.seat);
+        let result = attempt(|door| tool(door), door);
+        let Some(left) = seat.take_left() else {
+            return seat.board.stopped(ended(result, &seat.plan.broker));
+        };
+        let mut door = InProcess::at(Arc::clone(&seat), Asked::Somebody);
+        door.left = left;
+        let posts = Arc::clone(&seat);
+        let begun = workers::spawn(move || posts.board.stopped(run(|door| tool(door), door)));
+        if begun.is_err() {
+            let error = ToolError::new("there is no thread to be had");
+            seat.board.stopped(ended(Err(error), &seat.plan.broker));
+        }
+    }
+}
+
+impl std::fmt::Debug for Unstarted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Unstarted").finish_non_exhaustive()
+    }
 }
 
 /// Runs a tool on the thread of the caller, who waits for it: nothing is handed from thread to thread.
@@ -53,18 +106,28 @@ fn run(
     tool: impl FnOnce(InProcess) -> Result<Content, ToolError>,
     door: InProcess,
 ) -> Result<Content, ToolError> {
-    let broker = door.plan.broker.clone();
+    let broker = door.seat.plan.broker.clone();
+    ended(attempt(tool, door), &broker)
+}
+
+fn attempt(
+    tool: impl FnOnce(InProcess) -> Result<Content, ToolError>,
+    door: InProcess,
+) -> Result<Content, ToolError> {
     let unanswered = Arc::clone(&door.unanswered);
     // A mistake in our own code must end this call and nothing else.
     let result = catch_unwind(AssertUnwindSafe(|| tool(door)));
-    let mut result =
-        result.unwrap_or_else(|_| Err(ToolError::new("the tool failed by a bug in jig")));
     // Whatever the tool makes of it: this is why it could not go on.
     if let Some(error) = unanswered.get() {
-        result = Err(error.clone());
+        return Err(error.clone());
     }
+    result.unwrap_or_else(|_| Err(ToolError::new("the tool failed by a bug in jig")))
+}
+
+/// What belongs to the end of a tool.
+fn ended(mut result: Result<Content, ToolError>, broker: &Broker) -> Result<Content, ToolError> {
     if let Err(error) = &mut result {
-        denials::add_refusals(error, &broker);
+        denials::add_refusals(error, broker);
     }
     // With the tool ends what it had started.
     broker.end_processes();
@@ -82,10 +145,12 @@ type Answered = Result<Value, Unapproved>;
 /// [`give_up`](Self::give_up) now and then while the code runs, [`sleep`](Self::sleep) while it waits.
 #[derive(Debug)]
 pub struct InProcess {
-    plan: Plan,
-    board: Arc<Board>,
-    orders: Receiver<Order>,
+    seat: Arc<Seat>,
     asked: Asked,
+    /// What was judged for the tool before it was begun again, and is its first request.
+    left: Option<Inquiry>,
+    /// Whether it has made a request.
+    has_asked: bool,
     cancelled: bool,
     /// That a question of the tool is not answered, which ends it.
     unanswered: Arc<OnceLock<ToolError>>,
@@ -102,11 +167,42 @@ pub struct InProcess {
     inputs: VecDeque<Applied>,
 }
 
+/// What stays the same when a tool is begun again.
+#[derive(Debug)]
+struct Seat {
+    plan: Plan,
+    board: Arc<Board>,
+    /// Only the thread that runs the tool takes orders.
+    orders: Mutex<Receiver<Order>>,
+    /// That the tool needs somebody's answer and cannot get it on this thread. If it is about its very first
+    /// request, that is the inquiry.
+    left: Mutex<Option<Option<Inquiry>>>,
+}
+
+impl Seat {
+    /// Says that the tool has to be begun elsewhere.
+    fn leave(&self, inquiry: Option<Inquiry>) {
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        left.get_or_insert(inquiry);
+    }
+
+    fn take_left(&self) -> Option<Option<Inquiry>> {
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        left.take()
+    }
+
+    fn orders(&self) -> MutexGuard<'_, Receiver<Order>> {
+        self.orders.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// Who can be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Asked {
     Somebody,
     Nobody,
+    /// Somebody, but not by the thread that runs the tool now.
+    Elsewhere,
 }
 
 impl InProcess {
@@ -114,11 +210,21 @@ impl InProcess {
         let board = Board::new(Setup::of(&plan, None));
         board.set_broker(plan.broker.clone());
         let (orders, received) = Orders::new(None);
-        let door = Self {
+        let seat = Arc::new(Seat {
             plan,
             board,
-            orders: received,
+            orders: Mutex::new(received),
+            left: Mutex::default(),
+        });
+        (Self::at(seat, asked), orders)
+    }
+
+    fn at(seat: Arc<Seat>, asked: Asked) -> Self {
+        Self {
+            seat,
             asked,
+            left: None,
+            has_asked: false,
             cancelled: false,
             unanswered: Arc::default(),
             waited: Duration::ZERO,
@@ -126,22 +232,21 @@ impl InProcess {
             question: None,
             early: VecDeque::new(),
             inputs: VecDeque::new(),
-        };
-        (door, orders)
+        }
     }
 
     /// The call.
     pub fn plan(&self) -> &Plan {
-        &self.plan
+        &self.seat.plan
     }
 
     /// The call, as a mediated tool is told of it.
     pub fn init(&self) -> Init {
         Init {
-            context: Some(self.plan.context.clone()),
-            capabilities: self.plan.offer,
-            stateful: self.plan.stateful,
-            ..Init::new(self.plan.input.clone())
+            context: Some(self.seat.plan.context.clone()),
+            capabilities: self.seat.plan.offer,
+            stateful: self.seat.plan.stateful,
+            ..Init::new(self.seat.plan.input.clone())
         }
     }
 
@@ -157,12 +262,13 @@ impl InProcess {
         while !self.give_up() {
             let order = match until {
                 None => self
-                    .orders
+                    .seat
+                    .orders()
                     .recv()
                     .map_err(|_| RecvTimeoutError::Disconnected),
                 Some(until) => {
                     let left = until.saturating_duration_since(Instant::now());
-                    self.orders.recv_timeout(left)
+                    self.seat.orders().recv_timeout(left)
                 }
             };
             match order {
@@ -188,14 +294,17 @@ impl InProcess {
         let text = question.text.clone();
         let answer = match self.asked {
             Asked::Nobody => Ok(Some(Err(Unapproved::Unavailable))),
+            Asked::Elsewhere => Err(self.leave(None)),
             Asked::Somebody => {
-                self.board.waiting(Content::EMPTY, question, AskedBy::Tool);
+                self.seat
+                    .board
+                    .waiting(Content::EMPTY, question, AskedBy::Tool);
                 self.answer(None)
             }
         };
         match answer {
             Ok(Some(Ok(answer))) => {
-                self.board.running(Content::EMPTY);
+                self.seat.board.running(Content::EMPTY);
                 Ok(answer)
             }
             Ok(Some(Err(why))) => Err(not_answered(&text, why)),
@@ -206,14 +315,15 @@ impl InProcess {
     /// Says where the tool stands, for whoever watches the call.
     pub fn running(&mut self, content: Content) {
         if self.question.is_none() {
-            self.board.running(content);
+            self.seat.board.running(content);
         }
     }
 
     /// Takes orders that need no answer from here.
     fn look_at_orders(&mut self) {
         while !self.cancelled {
-            match self.orders.try_recv() {
+            let order = self.seat.orders().try_recv();
+            match order {
                 Ok(order) => self.keep(order),
                 Err(TryRecvError::Disconnected) => self.cancelled = true,
                 Err(TryRecvError::Empty) => return,
@@ -242,12 +352,13 @@ impl InProcess {
         }
         let order = match deadline {
             None => self
-                .orders
+                .seat
+                .orders()
                 .recv()
                 .map_err(|_| RecvTimeoutError::Disconnected),
             Some(deadline) => {
                 let left = deadline.saturating_duration_since(Instant::now());
-                self.orders.recv_timeout(left)
+                self.seat.orders().recv_timeout(left)
             }
         };
         match order {
@@ -272,7 +383,7 @@ impl InProcess {
         while let Some(order) = self.order(deadline)? {
             match order {
                 Order::Apply(applied) => match applied.given {
-                    Given::Answer(number) if self.board.asks(number) => {
+                    Given::Answer(number) if self.seat.board.asks(number) => {
                         return Ok(Some(Ok(applied.input)));
                     }
                     // An answer to an earlier question.
@@ -280,7 +391,7 @@ impl InProcess {
                     // It came before the question. It is no answer, and waits until input is asked for.
                     Given::Input => self.inputs.push_back(applied),
                 },
-                Order::Decline(number, why) if self.board.asks(number) => {
+                Order::Decline(number, why) if self.seat.board.asks(number) => {
                     return Ok(Some(Err(why)));
                 }
                 _ => {}
@@ -294,7 +405,7 @@ impl InProcess {
         let asked = Instant::now();
         let input = self.next_input(deadline);
         // Nobody gives input to a call that runs to its end: waiting for it is the tool's own time.
-        if self.plan.stateful {
+        if self.seat.plan.stateful {
             self.waited += asked.elapsed();
         }
         input
@@ -328,6 +439,7 @@ impl InProcess {
         else {
             return match self.asked {
                 Asked::Somebody => self.input(deadline),
+                Asked::Elsewhere => Err(self.leave(None)),
                 Asked::Nobody => {
                     self.cancelled = true;
                     Err(RequestError::Cancelled)
@@ -336,6 +448,7 @@ impl InProcess {
         };
         let answer = match self.asked {
             Asked::Somebody => self.answer(deadline)?,
+            Asked::Elsewhere => return Err(self.leave(None)),
             Asked::Nobody => Some(Err(Unapproved::Unavailable)),
         };
         let Some(answer) = answer else {
@@ -344,7 +457,7 @@ impl InProcess {
         self.question = None;
         match answer {
             Ok(input) => {
-                self.board.running(Content::EMPTY);
+                self.seat.board.running(Content::EMPTY);
                 Ok(Some(input))
             }
             Err(why) => {
@@ -365,32 +478,52 @@ impl InProcess {
         &mut self,
         judge: impl FnOnce(&Broker) -> Judged,
     ) -> Result<Work, RequestError> {
-        let mut judged = judge(&self.plan.broker);
+        let is_first = !std::mem::replace(&mut self.has_asked, true);
+        // It is judged again when somebody has answered, as every request that somebody was asked about.
+        let mut judged = match self.left.take() {
+            Some(inquiry) => Judged::Uncovered(inquiry),
+            None => judge(&self.seat.plan.broker),
+        };
         loop {
             let inquiry = match judged {
                 Judged::Ready(work) => return Ok(work),
                 Judged::Refused(error) => return Err(RequestError::Refused(error)),
                 Judged::Uncovered(inquiry) => inquiry,
             };
-            if self.asked == Asked::Nobody {
-                let refused = inquiry.deny(Unapproved::Unavailable);
-                return Err(RequestError::Refused(refused));
+            match self.asked {
+                Asked::Somebody => {}
+                Asked::Nobody => {
+                    let refused = inquiry.deny(Unapproved::Unavailable);
+                    return Err(RequestError::Refused(refused));
+                }
+                // A request that came after others will come again after them, and is judged then.
+                Asked::Elsewhere => return Err(self.leave(is_first.then_some(inquiry))),
             }
             self.questions += 1;
             let question = inquiry.question(format!("access-{}", self.questions));
-            self.board
+            self.seat
+                .board
                 .waiting(Content::EMPTY, question, AskedBy::Policy);
             let answer = self.answer(None)?.ok_or(RequestError::Cancelled)?;
             // The tool's own question, if it has put one, was only put off.
             match self.question.clone() {
-                Some((content, question)) => self.board.waiting(content, question, AskedBy::Tool),
-                None => self.board.running(Content::EMPTY),
+                Some((content, question)) => {
+                    self.seat.board.waiting(content, question, AskedBy::Tool)
+                }
+                None => self.seat.board.running(Content::EMPTY),
             }
             judged = match answer {
                 Ok(input) => inquiry.answer(input.as_str().unwrap_or_default()),
                 Err(why) => Judged::Refused(inquiry.deny(why)),
             };
         }
+    }
+
+    /// Gives the tool up, to be begun where somebody can be asked.
+    fn leave(&mut self, inquiry: Option<Inquiry>) -> RequestError {
+        self.seat.leave(inquiry);
+        self.cancelled = true;
+        RequestError::Cancelled
     }
 
     /// Does what was permitted, for no longer than `limit`; it ends early, too, when the call is given up. Time
@@ -405,7 +538,7 @@ impl InProcess {
         limit: Option<Duration>,
     ) -> Result<Reply<'static>, RequestError> {
         let token = work.cancel_token();
-        self.board.set_current(Some(token.clone()));
+        self.seat.board.set_current(Some(token.clone()));
         let result = match limit {
             // What is quick is done before a clock could be set.
             Some(limit) if !work.is_quick() => thread::scope(|scope| {
@@ -425,7 +558,7 @@ impl InProcess {
             }),
             _ => work.perform(),
         };
-        self.board.set_current(None);
+        self.seat.board.set_current(None);
         match self.give_up() {
             true => Err(RequestError::Cancelled),
             false => result.map_err(RequestError::Refused),
@@ -441,7 +574,7 @@ impl Transport for InProcess {
         }
         let work = self.permitted(|broker| broker.judge(request));
         let answer = work.and_then(|work| self.perform(work, None));
-        self.plan.broker.flush_audit();
+        self.seat.plan.broker.flush_audit();
         answer
     }
 
@@ -449,16 +582,20 @@ impl Transport for InProcess {
         if let Notification::State(state) = notification {
             match state {
                 ToolState::Running { content } => {
-                    self.board.tell(content);
+                    self.seat.board.tell(content);
                     // Only an answer ends the waiting (S-027).
                     if self.question.is_none() {
-                        self.board.running(content.clone());
+                        self.seat.board.running(content.clone());
                     }
+                }
+                ToolState::Waiting { .. } if self.asked == Asked::Elsewhere => {
+                    return Err(self.leave(None));
                 }
                 ToolState::Waiting { content, question } => {
                     self.question = Some((content.clone(), question.clone()));
-                    self.board.tell(content);
-                    self.board
+                    self.seat.board.tell(content);
+                    self.seat
+                        .board
                         .waiting(content.clone(), question.clone(), AskedBy::Tool);
                 }
                 // The end is told by returning.

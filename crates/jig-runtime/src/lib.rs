@@ -33,7 +33,7 @@ mod workers;
 
 pub use builtin::{Builtin, BuiltinRuntime};
 pub use command::{CommandLine, Word};
-pub use inside::{InProcess, in_process, in_this_thread};
+pub use inside::{InProcess, Unstarted, in_process, in_this_thread};
 pub use jig_pty::{Cut, Size};
 pub use limits::{Reached, RunLimits};
 pub use plain::plain_bytes;

@@ -107,7 +107,7 @@ impl Example {
         match build(&work, &built) {
             Ok(()) => {}
             Err(Missing::Failed(error)) => return Err(error),
-            Err(Missing::Skipped(why)) => {
+            Err(Missing::Skipped(why) | Missing::Unreachable(why)) => {
                 eprintln!(
                     "  skipped: {why}, so there is no component in {}",
                     self.name

@@ -47,7 +47,7 @@ fn all(project: &Project, out: &mut Output) -> anyhow::Result<()> {
             "runtime": tool.runtime.name(),
             "enabled": tool.enable.on,
             "not_offered": not_offered(project.config(), tool),
-            "run": tool.run.spawn.name(),
+            "run": tool.run.spawn.to_json(),
             "summary": tool.summary,
             "may": may,
             "origin": tool.declared_at().to_string(),
@@ -87,12 +87,14 @@ fn one(project: &Project, name: &str, out: &mut Output) -> anyhow::Result<()> {
             "runtime": tool.runtime.name(),
             "enabled": tool.enable.on,
             "not_offered": not_offered(project.config(), tool),
-            "run": tool.run.spawn.name(),
+            "run": tool.run.spawn.to_json(),
             "result": tool.result.name(),
             "format": tool.format.name(),
+            "title": tool.title,
             "summary": tool.summary,
             "description": tool.description,
             "input_schema": tool.input_schema(),
+            "output_schema": tool.output,
             "stateful": stateful_json(tool),
             "options": tool.options,
             "origin": tool.declared_at().to_string(),
@@ -107,6 +109,9 @@ fn one(project: &Project, name: &str, out: &mut Output) -> anyhow::Result<()> {
         text.push_str(&format!("  {summary}"));
     }
     text.push('\n');
+    if let Some(title) = &tool.title {
+        text.push_str(&field("title", title));
+    }
     text.push_str(&field("source", &tool.source));
     text.push_str(&field("runtime", tool.runtime.name()));
     if let Some(command) = &tool.command {
@@ -125,6 +130,9 @@ fn one(project: &Project, name: &str, out: &mut Output) -> anyhow::Result<()> {
     text.push_str(&field("run", run_modes(tool)));
     text.push_str(&stateful(tool));
     text.push_str(&field("result", tool.result.name()));
+    if let Some(output) = &tool.output {
+        text.push_str(&field("output", returned(output)));
+    }
     if let Some(overlay) = tool.overlay {
         text.push_str(&field("overlay", overlay));
     }
@@ -146,14 +154,31 @@ fn one(project: &Project, name: &str, out: &mut Output) -> anyhow::Result<()> {
 
 /// Whether somebody is asked before it runs; for other actions only where that is not as usual.
 fn run_modes(tool: &Tool) -> String {
-    let mut text = tool.run.spawn.name().to_owned();
+    let mut text = tool.run.spawn.to_string();
     for action in tool.actions.iter().filter(|one| *one != ToolAction::Spawn) {
-        let mode = tool.run.of(action);
-        if mode != RunMode::Unattended {
-            text.push_str(&format!(", {action}: {}", mode.name()));
+        let rules = tool.run.of(action);
+        if !rules.is_always(RunMode::Unattended) {
+            text.push_str(&format!(", {action}: {rules}"));
         }
     }
     text
+}
+
+/// The names that an object which the tool returns has; those that it may lack with a question mark.
+fn returned(schema: &Json) -> String {
+    let required = schema["required"].as_array();
+    let is_required = |name: &str| required.is_some_and(|all| all.iter().any(|one| one == name));
+    let names = schema["properties"].as_object().into_iter().flatten();
+    let names: Vec<String> = names
+        .map(|(name, _)| match is_required(name) {
+            true => name.clone(),
+            false => format!("{name}?"),
+        })
+        .collect();
+    match names.is_empty() {
+        true => "an object of JSON".to_owned(),
+        false => format!("an object of JSON: {}", names.join(", ")),
+    }
 }
 
 /// What can be done with it between calls.
@@ -185,8 +210,8 @@ fn stateful(tool: &Tool) -> String {
 fn stateful_json(tool: &Tool) -> Json {
     let actions: Vec<&str> = tool.actions.iter().map(ToolAction::name).collect();
     let modes = tool.actions.iter().map(|action| {
-        let mode = tool.run.of(action).name();
-        (action.name().to_owned(), json!(mode))
+        let mode = tool.run.of(action).to_json();
+        (action.name().to_owned(), mode)
     });
     let terminal = tool.terminal;
     json!({

@@ -1,4 +1,4 @@
-//! [`Place`]: where the station of a workspace is found, and the proxies that run there.
+//! [`Place`]: where the station of a workspace is found, and the proxies and servers that run there.
 //!
 //! There are three files for each: the socket, the lock that the living process holds, and the key that a
 //! client has to show. They are in jig's state, which is hidden from every tool, whatever it was
@@ -22,7 +22,7 @@ use rustix::rand::{GetRandomFlags, getrandom};
 use crate::audit;
 use crate::environment::Environment;
 
-/// Where the station of one workspace is found, or one proxy.
+/// Where the station of one workspace is found, or one proxy, or one server.
 #[derive(Debug)]
 pub(crate) struct Place {
     directory: Arc<Directory>,
@@ -70,28 +70,60 @@ impl Place {
         env: &Environment,
         number: u32,
     ) -> anyhow::Result<Self> {
-        let place = Self::make(root, env)?;
-        Ok(Self {
-            name: format!("{}-{}-{number}", place.name, std::process::id()),
-            kind: &PROXY,
-            ..place
-        })
+        Self::make_own(&PROXY, root, env, number)
     }
 
     /// The places of this user in which a proxy was started: those of the workspace at `root`, or all.
     pub(crate) fn proxies(root: Option<&Utf8Path>, env: &Environment) -> anyhow::Result<Vec<Self>> {
+        Self::own(&PROXY, root, env)
+    }
+
+    /// The place of server `number` of this process, an MCP server for the workspace at `root`; its directory
+    /// is made if it is not there.
+    pub(crate) fn make_server(
+        root: &Utf8Path,
+        env: &Environment,
+        number: u32,
+    ) -> anyhow::Result<Self> {
+        Self::make_own(&SERVER, root, env, number)
+    }
+
+    /// The places of this user in which a server was started: those of the workspace at `root`, or all.
+    pub(crate) fn servers(root: Option<&Utf8Path>, env: &Environment) -> anyhow::Result<Vec<Self>> {
+        Self::own(&SERVER, root, env)
+    }
+
+    /// The process that made this place; a station's is nobody's own.
+    pub(crate) fn pid(&self) -> Option<u32> {
+        self.name.split('-').nth(1)?.parse().ok()
+    }
+
+    fn make_own(
+        kind: &'static Kind,
+        root: &Utf8Path,
+        env: &Environment,
+        number: u32,
+    ) -> anyhow::Result<Self> {
+        let place = Self::make(root, env)?;
+        Ok(Self {
+            name: format!("{}-{}-{number}", place.name, std::process::id()),
+            kind,
+            ..place
+        })
+    }
+
+    fn own(
+        kind: &'static Kind,
+        root: Option<&Utf8Path>,
+        env: &Environment,
+    ) -> anyhow::Result<Vec<Self>> {
         // The lock is the first of its files that comes, and the last that goes.
-        let mut places = Self::of_kind(&PROXY, PROXY.lock, env)?;
+        let mut places = Self::of_kind(kind, kind.lock, env)?;
         if let Some(root) = root {
             let prefix = format!("{}-", name(root));
             places.retain(|place| place.name.starts_with(&prefix));
         }
         Ok(places)
-    }
-
-    /// The process that a proxy's place was made by.
-    pub(crate) fn proxy_pid(&self) -> Option<u32> {
-        self.name.split('-').nth(1)?.parse().ok()
     }
 
     /// The places of this user in which a station was started, whatever the workspace.
@@ -517,6 +549,13 @@ static PROXY: Kind = Kind {
     socket: ".proxy",
     key: ".proxy-key",
     lock: ".proxy-lock",
+};
+
+static SERVER: Kind = Kind {
+    what: "server",
+    socket: ".ask",
+    key: ".ask-key",
+    lock: ".ask-lock",
 };
 
 const PRIVATE_FILE: Mode = Mode::from_raw_mode(0o600);

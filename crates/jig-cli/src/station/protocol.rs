@@ -360,6 +360,11 @@ impl<R: Read> Lines<R> {
         }
     }
 
+    /// What was read and is no message yet.
+    pub(crate) fn into_rest(self) -> Vec<u8> {
+        self.buffer
+    }
+
     /// A message that has been read already.
     pub(crate) fn buffered<T: DeserializeOwned>(&mut self) -> io::Result<Option<T>> {
         let unsearched = &self.buffer[self.searched..];

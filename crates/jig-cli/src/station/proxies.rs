@@ -228,7 +228,7 @@ pub(crate) fn list(root: Option<&Utf8Path>, env: &Environment) -> anyhow::Result
     // All are asked before the first is heard, so that those that are slow are so at the same time.
     let mut asked = Vec::new();
     for place in Place::proxies(root, env)? {
-        let pid = place.proxy_pid().unwrap_or_default();
+        let pid = place.pid().unwrap_or_default();
         match ask(&place) {
             Ok(Some(stream)) => asked.push((pid, stream)),
             Ok(None) => {}
@@ -285,7 +285,7 @@ fn hear(stream: &UnixStream, patience: Duration) -> anyhow::Result<Option<Proxy>
     }
 }
 
-fn is_gone(error: &io::Error) -> bool {
+pub(super) fn is_gone(error: &io::Error) -> bool {
     use io::ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
     matches!(error.kind(), BrokenPipe | ConnectionReset | UnexpectedEof)
 }
@@ -301,13 +301,13 @@ fn silence(pid: u32, error: &anyhow::Error) -> String {
 
 /// A connection that has so much time altogether, however the other end uses it.
 #[derive(Debug, Clone, Copy)]
-struct Timed<'a> {
+pub(super) struct Timed<'a> {
     stream: &'a UnixStream,
     deadline: Instant,
 }
 
 impl<'a> Timed<'a> {
-    fn new(stream: &'a UnixStream, patience: Duration) -> Self {
+    pub(super) fn new(stream: &'a UnixStream, patience: Duration) -> Self {
         Self {
             stream,
             deadline: Instant::now() + patience,

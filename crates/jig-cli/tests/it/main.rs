@@ -6,6 +6,7 @@
     reason = "the tests make real workspaces and start the real program, and fail where that fails"
 )]
 
+mod approve;
 mod attach;
 mod call;
 mod config;
@@ -15,6 +16,12 @@ mod examples;
 mod explain;
 #[cfg(feature = "wasm-tools")]
 mod knowledge;
+mod mcp_client;
+mod mcp_http;
+mod mcp_http_attacks;
+mod mcp_session;
+mod mcp_stdio;
+mod mcp_usage;
 mod proxy;
 mod proxy_client;
 mod proxy_hostile;
@@ -29,6 +36,7 @@ mod run_layer;
 mod run_layer_attacks;
 mod run_work;
 mod seat;
+mod setup;
 mod station;
 mod station_access;
 mod station_questions;

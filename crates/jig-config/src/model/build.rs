@@ -8,7 +8,7 @@ use std::sync::Arc;
 use camino::Utf8PathBuf;
 use indexmap::{IndexMap, IndexSet};
 use jig_policy::DefaultAccess;
-use serde_json::Map;
+use serde_json::{Map, Value as Json};
 
 use super::command::{Command, CommandError};
 use super::limits::SandboxLimits;
@@ -16,9 +16,10 @@ use super::settings::{
     AllowToggle, Enable, Enforce, FormatMode, Input, OnUncovered, Preset, Question, QuestionTarget,
     ResultMode, RunMode, Sandbox, SystemPath,
 };
-use super::stateful::{self, Notices, RunModes, Stateful};
+use super::stateful::{self, Notices, Stateful};
 use super::{
-    Config, ConfigFile, LlmConfig, NetworkSettings, Runtime, Source, Tool, ToolName, Topic,
+    Config, ConfigFile, LlmConfig, McpConfig, NetworkSettings, Parameter, RunModes, Runtime,
+    Source, Tool, ToolName, Topic, output, run,
 };
 use crate::hint::{closest, dotted, quote};
 use crate::load::MergedTool;
@@ -43,6 +44,7 @@ pub(crate) fn build(
     network: Option<Node>,
     topics: IndexMap<String, Topic>,
     llm: Option<LlmConfig>,
+    mcp: McpConfig,
     files: Vec<ConfigFile>,
 ) -> Built {
     let mut built = Built {
@@ -50,10 +52,12 @@ pub(crate) fn build(
             tools: IndexMap::with_capacity(merged.len()),
             files,
             state: sources.state.clone(),
+            workspace: sources.workspace.clone(),
             network: NetworkSettings::read(network.as_ref()),
             network_values: network,
             topics,
             llm,
+            mcp,
         },
         errors: Vec::new(),
         warnings: Vec::new(),
@@ -136,11 +140,12 @@ impl Builder<'_> {
             terminal,
         } = self.stateful(&source, runtime);
         let overlay = self.overlay(runtime, actions.is_one_shot());
-        let run = RunModes::read(self.node.get("run"));
-        let by_run = match run.spawn {
-            RunMode::Unattended => FormatMode::Unattended,
-            _ => FormatMode::Ask,
+        let run = self.run(&source, runtime, &parameters);
+        let by_run = match run.spawn.is_always(RunMode::Unattended) {
+            true => FormatMode::Unattended,
+            false => FormatMode::Ask,
         };
+        let output = self.output();
         let map = |key: &str| self.node.get(key).map_or_else(Map::new, Node::to_json_map);
         let text = |key: &str| self.node.get(key).and_then(Node::text).map(str::to_owned);
         Some(Tool {
@@ -152,6 +157,7 @@ impl Builder<'_> {
             command,
             input: self.word("input", Input::parse).unwrap_or(Input::Argv),
             wasm,
+            title: text("title"),
             summary: text("summary"),
             description: text("description"),
             examples: match self.node.get("examples") {
@@ -163,6 +169,7 @@ impl Builder<'_> {
                     .collect(),
             },
             parameters,
+            output,
             actions,
             terminal,
             notices: Notices::read(self.node.get("notices")),
@@ -200,6 +207,33 @@ impl Builder<'_> {
             runtime,
         };
         reader.read(&mut self.errors)
+    }
+
+    /// Whether somebody is asked, and the rules that say so.
+    fn run(
+        &mut self,
+        source: &Source,
+        runtime: Runtime,
+        parameters: &IndexMap<String, Parameter>,
+    ) -> RunModes {
+        // A component and a server describe their own arguments, unless somebody did it for them.
+        let describes_itself = matches!(runtime, Runtime::Wasm | Runtime::Mcp);
+        let is_known = source.is_local() || matches!(source, Source::Builtin { .. });
+        let is_known = is_known && !(describes_itself && parameters.is_empty());
+        let reader = run::Reader {
+            name: &self.name,
+            prefix: &self.prefix,
+            parameters: Some(parameters).filter(|_| is_known),
+            shared: &self.merged.shared_arguments,
+        };
+        reader.read(self.node.get("run"), &mut self.errors)
+    }
+
+    fn output(&mut self) -> Option<Json> {
+        let node = self.node.get("output")?;
+        let key = format!("{}.output", self.prefix);
+        output::check(node, &key, &mut self.errors);
+        Some(node.to_json())
     }
 
     fn word<T>(&self, key: &str, parse: impl Fn(&str) -> Option<T>) -> Option<T> {

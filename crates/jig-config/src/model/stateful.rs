@@ -1,81 +1,13 @@
-//! What outlives a call: [`RunModes`], [`Notices`], and what makes a tool stateful.
-
-use std::fmt;
+//! What outlives a call: [`Notices`], and what makes a tool stateful.
 
 use indexmap::IndexMap;
-use jig_proto::{Actions, ToolAction};
+use jig_proto::Actions;
 
 use super::parameter::{Parameter, parameters};
-use super::settings::RunMode;
 use super::{Runtime, Source, ToolName};
 use crate::hint::quote;
 use crate::problem::Problem;
-use crate::value::{Entry, Kind, Node};
-
-/// Whether somebody is asked before a tool runs, for each action (S-080).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct RunModes {
-    /// Before it is started, or called without an action.
-    pub spawn: RunMode,
-    /// Before the model gets its state and output.
-    pub fetch: RunMode,
-    /// Before input, or an answer, reaches it.
-    pub apply: RunMode,
-    /// Before it is stopped.
-    pub abort: RunMode,
-}
-
-impl RunModes {
-    /// This mode for starting the tool; whatever is done with a tool that runs is done at once.
-    pub fn of_spawn(mode: RunMode) -> Self {
-        Self {
-            spawn: mode,
-            fetch: RunMode::Unattended,
-            apply: RunMode::Unattended,
-            abort: RunMode::Unattended,
-        }
-    }
-
-    /// The mode of one action. A call without an action has that of `spawn`.
-    pub fn of(self, action: ToolAction) -> RunMode {
-        match action {
-            ToolAction::Spawn => self.spawn,
-            ToolAction::Fetch => self.fetch,
-            ToolAction::Apply => self.apply,
-            ToolAction::Abort => self.abort,
-        }
-    }
-
-    /// Reads the checked value of `run`: a word, or a table.
-    pub(super) fn read(node: Option<&Node>) -> Self {
-        let word = |node: Option<&Node>| node.and_then(Node::text).and_then(RunMode::parse);
-        let Some(table) = node.filter(|node| node.kind() == Kind::Table) else {
-            return Self::of_spawn(word(node).unwrap_or(RunMode::Ask));
-        };
-        let mode = |action: ToolAction| word(table.get(action.name()));
-        let otherwise = Self::of_spawn(mode(ToolAction::Spawn).unwrap_or(RunMode::Ask));
-        Self {
-            fetch: mode(ToolAction::Fetch).unwrap_or(otherwise.fetch),
-            apply: mode(ToolAction::Apply).unwrap_or(otherwise.apply),
-            abort: mode(ToolAction::Abort).unwrap_or(otherwise.abort),
-            ..otherwise
-        }
-    }
-}
-
-/// `ask`, or `ask, apply: ask` where an action on a running tool is not done at once.
-impl fmt::Display for RunModes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.spawn)?;
-        for action in [ToolAction::Fetch, ToolAction::Apply, ToolAction::Abort] {
-            let mode = self.of(action);
-            if mode != RunMode::Unattended {
-                write!(f, ", {action}: {mode}")?;
-            }
-        }
-        Ok(())
-    }
-}
+use crate::value::{Entry, Node};
 
 /// What the model is told about a running tool without asking (S-082).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -3,8 +3,10 @@
 mod access;
 mod knowledge;
 mod llm;
+mod mcp;
 mod network;
 mod parameters;
+mod run;
 mod sandbox;
 mod settings;
 mod stateful;
@@ -12,17 +14,19 @@ mod stateful;
 use access::ACCESS;
 pub(crate) use knowledge::KNOWLEDGE;
 pub(crate) use llm::LLM;
+pub(crate) use mcp::MCP;
 pub(crate) use network::NETWORK;
 use parameters::PARAMETERS;
+use run::RUN;
 pub(crate) use sandbox::LIMITS_TABLE;
 use sandbox::SANDBOX;
 use settings::{
     COMMAND_TABLE, ENABLE, EXAMPLES, FORMAT, INPUT, ON_UNCOVERED, OPTIONS, OVERLAY, QUESTIONS,
     REPEATABLE, RESULT, RUNTIME, SIZE_THRESHOLD, STYLE,
 };
-use stateful::{NOTICES, RUN, STATEFUL, TERMINAL};
+use stateful::{NOTICES, STATEFUL, TERMINAL};
 
-use super::text::{ANY, COMMAND, PROJECT_FILE, SOURCE, TOOL_NAME};
+use super::text::{ANY, COMMAND, PROJECT_FILE, SOURCE, TITLE, TOOL_NAME};
 use super::{Map, Shape, Table, key};
 
 /// A whole file.
@@ -59,6 +63,7 @@ pub(crate) static ROOT: Shape = Shape::Table(&Table {
             Shape::Table(&LLM),
             "The LLM that the processes of `jig proxy --llm` may ask, and how much."
         ),
+        key!("mcp", Shape::Table(&MCP), "How `jig mcp` serves the tools."),
     ],
     foreign: &[
         ("tool", "write `[tools.NAME]`"),
@@ -129,6 +134,11 @@ pub(crate) static TOOL: Table = Table {
         NOTICES,
         REPEATABLE,
         OVERLAY,
+        key!(
+            "title",
+            Shape::Text(&TITLE),
+            "What people know the tool by, where its name is not enough."
+        ),
         key!("summary", Shape::Text(&ANY), "One line about the tool."),
         key!(
             "description",
@@ -140,6 +150,11 @@ pub(crate) static TOOL: Table = Table {
             "parameters",
             Shape::Map(&PARAMETERS),
             "The parameters, by name."
+        ),
+        key!(
+            "output",
+            Shape::Whole,
+            "The JSON Schema of the result, for a tool that always returns an object of JSON. A result that does not fit is an error of the tool."
         ),
         RUN,
         RESULT,
@@ -215,6 +230,14 @@ static STAR: Table = Table {
             "describe every tool apart; `'*'` holds only what tools have in common",
         ),
         (
+            "title",
+            "give every tool its own `title`; `'*'` holds only what tools have in common",
+        ),
+        (
+            "output",
+            "give every tool its own `output`; `'*'` holds only what tools have in common",
+        ),
+        (
             "parameters",
             "give every tool its own `parameters`; `'*'` holds only what tools have in common",
         ),
@@ -254,6 +277,10 @@ const FOREIGN_TOOL_KEYS: &[(&str, &str)] = &[
         "write `parameters`, one table per parameter",
     ),
     ("inputSchema", "write `parameters`, one table per parameter"),
+    ("outputSchema", "write `output`, with the JSON Schema"),
+    ("output_schema", "write `output`, with the JSON Schema"),
+    ("returns", "write `output`, with the JSON Schema"),
+    ("display_name", "write `title`"),
     ("permissions", "write `access`"),
     (
         "allow",

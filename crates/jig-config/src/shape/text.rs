@@ -4,7 +4,7 @@ use std::fmt;
 
 use jig_proto::ProjectPath;
 
-use crate::model::{Command, Source, SourceError, ToolName, parse_resolver};
+use crate::model::{Command, Source, SourceError, ToolName, parse_pointer, parse_resolver};
 
 /// A check on strings, the same in the loader and in the JSON Schema.
 pub(crate) struct TextRule {
@@ -270,6 +270,45 @@ pub(crate) static SENSITIVE: TextRule = TextRule {
                 error,
                 "write a path of the workspace, such as `\"secrets\"` or `\"*.pem\"`; it matches at \
                  any depth, or only at the top with a leading `./`",
+            )),
+        }
+    },
+};
+
+/// A JSON Pointer to an argument.
+pub(crate) static POINTER: TextRule = TextRule {
+    pattern: Some("^(?:/(?:[^/~]|~[01])+)+$"),
+    check: |text| {
+        let Err(reason) = parse_pointer(text) else {
+            return Ok(());
+        };
+        let is_name = !text.is_empty() && !text.contains(['/', '~']);
+        let help = match is_name {
+            true => format!("write `\"/{}\"`", crate::hint::clean(text)),
+            false => "write a JSON Pointer: `\"/path\"` for the argument `path`, `\"/edit/file\"` for \
+                      `file` in the argument `edit`; `~1` stands for a slash in a name, `~0` for `~`"
+                .to_owned(),
+        };
+        Err(Complaint::new(reason, help))
+    },
+};
+
+/// What an argument begins with.
+pub(crate) static PREFIX: TextRule = TextRule {
+    pattern: Some("^[\\s\\S]"),
+    check: |text| {
+        if text.is_empty() {
+            return Err(Complaint::new(
+                "everything begins with it",
+                "write `present = true` if the argument can be anything, or the beginning of it",
+            ));
+        }
+        let relative = text.trim_start_matches('/');
+        match relative.is_empty() || ProjectPath::normalize(relative).is_ok() {
+            true => Ok(()),
+            false => Err(Complaint::new(
+                "as a path, it leads out of where it begins, and nothing would ever match it",
+                "write it without `..`",
             )),
         }
     },

@@ -1,6 +1,6 @@
 //! How layers are laid over each other, and where each value then comes from.
 
-use jig_config::{Config, Errors, RunMode, Sources, load};
+use jig_config::{Config, Errors, RunMode, RunRules, Sources, load};
 
 use crate::workspace::Workspace;
 
@@ -190,11 +190,14 @@ fn defaults_of_all_tools_lie_below_each_tool() {
             "[tools.'*']\nrun = \"unattended\"\nresult = \"ask\"\naccess.fs = [{ path = \".\", read = true }]\n[tools.b]\naccess.fs = [{ path = \"out\", write = true }]",
         )
         .config();
-    let run = |tool: &str| config.tool(tool).expect("the tool").run.spawn;
-    assert_eq!(run("a"), RunMode::Ask);
-    assert_eq!(run("b"), RunMode::Unattended);
+    let run = |tool: &str| {
+        let modes = &config.tool(tool).expect("the tool").run;
+        modes.spawn.clone()
+    };
+    assert_eq!(run("a"), RunRules::Always(RunMode::Ask));
+    assert_eq!(run("b"), RunRules::Always(RunMode::Unattended));
     // What jig declares for its own tools lies below what the user declares for all.
-    assert_eq!(run("fs_delete_file"), RunMode::Unattended);
+    assert_eq!(run("fs_delete_file"), RunRules::Always(RunMode::Unattended));
     let paths = |tool: &str| -> Vec<String> {
         let rules = &config.tool(tool).expect("the tool").access.fs;
         rules.iter().map(|rule| rule.path.clone()).collect()
@@ -272,7 +275,7 @@ fn variables_name_keys_in_upper_case() {
         .to_vec();
     let config = loaded(&sources);
     let tool = config.tool("my_tool").expect("the tool");
-    assert_eq!(tool.run.spawn, RunMode::Unattended);
+    assert!(tool.run.spawn.is_always(RunMode::Unattended));
     assert!(!tool.enable.on);
     assert_eq!(tool.on_uncovered.name(), "deny");
     assert_eq!(

@@ -463,3 +463,23 @@ fn settings_that_are_ignored_w_042_w_043() {
         "[tools.fs_read_file]\naccess.fs = [{ path = \".\", read = true }]\n[tools.a]\nsource = \"mcp.web\"\n",
     );
 }
+
+#[test]
+fn run_rules_on_directories() {
+    let workspace = || Workspace::new().file("src/a", "").file("file", "");
+    let toml = |prefix: &str| {
+        let rule = format!("{{ arg = \"/path\", prefix = \"{prefix}\", mode = \"unattended\" }}");
+        format!("[tools.'*']\nrun = [{rule}]\n[tools.fs_create_file]\nrun = [{rule}]\n")
+    };
+    check_in(
+        "run_rule_without_slash",
+        workspace,
+        &toml("src"),
+        &toml("src/"),
+    );
+    for plain in ["file", "sr", "nothing", ".", "/tmp"] {
+        let loaded = workspace().file("jig.toml", toml(plain)).load();
+        let loaded = loaded.unwrap_or_else(|errors| panic!("{errors}"));
+        assert!(loaded.warnings.is_empty(), "{plain}: {:?}", loaded.warnings);
+    }
+}

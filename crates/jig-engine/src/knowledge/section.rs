@@ -3,7 +3,7 @@
 use std::fmt;
 
 use jig_config::{RunMode, Tool, Topic};
-use jig_proto::{Action, ToolAction};
+use jig_proto::Action;
 use serde_json::{Map, Value, json};
 
 use super::topic::{KnowledgeError, find};
@@ -87,8 +87,7 @@ impl Engine {
             return Ok(Knowledge::default());
         }
         let tools = || self.config.tools.values().filter(|tool| is_learn(tool));
-        let is_open =
-            |tool: &&Tool| tool.enable.on && tool.run.of(ToolAction::Spawn) != RunMode::Skip;
+        let is_open = |tool: &&Tool| tool.enable.on && !tool.run.spawn.is_always(RunMode::Skip);
         let open = tools().find(is_open);
         let Some(tool) = open.or_else(|| tools().next()) else {
             return Err(CallError::Knowledge(KnowledgeError::NoTool.to_string()));

@@ -93,6 +93,34 @@ fn s080_run_modes_are_by_action() {
     assert!(skipped.contains("skipped"), "{skipped}");
 }
 
+/// Consent for the turn is for the action that was asked about, by a rule on what it is given.
+#[test]
+fn s080_consent_for_the_turn_is_by_action_and_rule() {
+    let shop = Workshop::new(
+        r#"
+        [tools.guarded]
+        source = "local"
+        stateful = true
+        command = "cat"
+        run = { spawn = "ask", apply = [{ arg = "/input", equals = "go\n", mode = "ask" }, { mode = "skip" }] }
+        "#,
+        &[],
+    );
+    let for_turn = || Answer::GivenForTurn(json!(true));
+    let mut person = Person::who_says([for_turn(), for_turn()]);
+    for _ in 0..2 {
+        handled(shop.ask("guarded", json!({"action": "spawn"}), &mut person));
+    }
+    assert_eq!(person.questions(), ["Run `guarded`?"]);
+    let apply = |input: &str| json!({"action": "apply", "id": "h_1", "input": input});
+    for _ in 0..2 {
+        handled(shop.ask("guarded", apply("go\n"), &mut person));
+    }
+    assert_eq!(person.asked.len(), 2);
+    let skipped = shop.refusal("guarded", apply("stop\n"));
+    assert!(skipped.contains("skipped"), "{skipped}");
+}
+
 #[test]
 fn a_rejection_has_a_reason() {
     let shop = Workshop::new(MODES, &[]);

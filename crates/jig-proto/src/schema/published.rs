@@ -52,6 +52,28 @@ impl Published {
         }
         arguments
     }
+
+    /// The same with parameters that every provider takes, also of a one-shot tool.
+    ///
+    /// They say less than those of the tool where a choice at the root is left out: whoever is called
+    /// validates with the tool's own.
+    #[must_use]
+    pub fn simplified(mut self) -> Self {
+        let root = &mut self.parameters;
+        root.retain(|key, _| !CHOICES.contains(&key.as_str()) && key != "$schema");
+        root.insert("type".to_owned(), json!("object"));
+        root.entry("properties").or_insert_with(|| json!({}));
+        rename_definitions(root);
+        each_schema(root, &mut |schema| {
+            simplify(schema);
+            let is_list = schema.get("type").is_some_and(|kind| kind == "array");
+            // Anything may be in it, which has to be said.
+            if is_list && !schema.contains_key("prefixItems") {
+                schema.entry("items").or_insert_with(|| json!({}));
+            }
+        });
+        self
+    }
 }
 
 /// What model providers are given of `tool`, whose own parameters are those of `spawn`.

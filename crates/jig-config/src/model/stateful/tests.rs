@@ -1,27 +1,7 @@
-use jig_proto::ToolAction;
 use serde_json::json;
 
-use super::{Notices, RunModes, actions_of};
-use crate::model::{Parameter, RunMode};
-
-#[test]
-fn s_080_modes_by_action() {
-    let modes = RunModes {
-        spawn: RunMode::Edit,
-        fetch: RunMode::Skip,
-        apply: RunMode::Ask,
-        abort: RunMode::Unattended,
-    };
-    let found = ToolAction::ALL.map(|action| modes.of(action));
-    let expected = [modes.spawn, modes.fetch, modes.apply, modes.abort];
-    assert_eq!(found, expected);
-    assert_eq!(modes.to_string(), "edit, fetch: skip, apply: ask");
-    let plain = RunModes::of_spawn(RunMode::Ask);
-    assert_eq!(plain.to_string(), "ask");
-    for action in [ToolAction::Fetch, ToolAction::Apply, ToolAction::Abort] {
-        assert_eq!(plain.of(action), RunMode::Unattended);
-    }
-}
+use super::{Notices, actions_of};
+use crate::model::Parameter;
 
 #[test]
 fn s_082_nothing_said_is_both_notices() {

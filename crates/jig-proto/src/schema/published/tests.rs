@@ -121,6 +121,37 @@ fn a_one_shot_tool_is_published_as_it_is() {
 }
 
 #[test]
+fn a_one_shot_tool_can_be_simplified_for_every_provider() {
+    let check = |own: Value, expected: Value| {
+        let all = published("t", "", &map(own), Actions::NONE, SchemaForm::Flat).unwrap();
+        for one in all {
+            assert_eq!(Value::Object(one.simplified().parameters), expected);
+        }
+    };
+    check(json!({}), json!({"type": "object", "properties": {}}));
+    check(
+        json!({"$schema": "x", "properties": {"a": {"const": "x"}}, "oneOf": [{}], "required": ["a"]}),
+        json!({
+            "properties": {"a": {"enum": ["x"], "type": "string"}},
+            "required": ["a"],
+            "type": "object",
+        }),
+    );
+    check(
+        json!({"type": "object", "properties": {
+            "list": {"type": "array"},
+            "full": {"type": "array", "items": {"type": "string"}},
+            "either": {"type": ["string", "array"]},
+        }}),
+        json!({"type": "object", "properties": {
+            "list": {"type": "array", "items": {}},
+            "full": {"type": "array", "items": {"type": "string"}},
+            "either": {"anyOf": [{"type": "string"}, {"type": "array", "items": {}}]},
+        }}),
+    );
+}
+
+#[test]
 fn what_can_not_be_a_spawn_schema_is_refused_in_every_form() {
     let spawn = map(json!({"properties": {"id": {}}}));
     for form in SchemaForm::ALL {

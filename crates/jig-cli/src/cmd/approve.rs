@@ -1,0 +1,272 @@
+//! `jig approve`: the questions of MCP servers, and a person's answers to them.
+
+mod asked;
+mod bridge;
+mod dialog;
+mod watch;
+
+use std::collections::HashSet;
+
+use anyhow::{anyhow, bail};
+use camino::Utf8PathBuf;
+use jig_mcp::QuestionId;
+use serde_json::{Value as Json, json};
+
+use self::asked::Asked;
+use self::dialog::Decided;
+use crate::args::{ApproveArgs, Global};
+use crate::environment::Environment;
+use crate::exit::Done;
+use crate::output::{Output, printable};
+use crate::prompt::Terminal;
+use crate::station::asks::client::{Refusal, Server, Told, servers, some_servers};
+use crate::workspace;
+
+pub(crate) fn run(args: &ApproveArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
+    let scope = Scope {
+        root: match args.all {
+            true => None,
+            false => Some(workspace::root(global.workspace.as_deref())?),
+        },
+        pid: args.server,
+        env: Environment::of_this_process(),
+    };
+    match &args.id {
+        _ if args.watch && out.is_json() => bridge::run(&scope),
+        _ if args.watch => watch::run(&scope, out),
+        Some(id) => one(id, args, &scope, out),
+        None => list(&scope, out),
+    }
+}
+
+/// Which servers are meant.
+struct Scope {
+    /// `None` for those of all workspaces.
+    root: Option<Utf8PathBuf>,
+    pid: Option<u32>,
+    env: Environment,
+}
+
+impl Scope {
+    /// Connects to them. Those that don't answer are told.
+    fn servers(&self, note: &mut dyn FnMut(&str)) -> anyhow::Result<Vec<Server>> {
+        self.others(&HashSet::new(), note)
+    }
+
+    /// The same, but for those that are known.
+    fn others(
+        &self,
+        known: &HashSet<u32>,
+        note: &mut dyn FnMut(&str),
+    ) -> anyhow::Result<Vec<Server>> {
+        let is_wanted =
+            |pid: u32| self.pid.is_none_or(|wanted| wanted == pid) && !known.contains(&pid);
+        let found = some_servers(self.root.as_deref(), &self.env, is_wanted)?;
+        for silent in &found.silent {
+            note(&format!("jig: {}", printable(silent)));
+        }
+        Ok(found.servers)
+    }
+
+    /// Why there is no server.
+    fn nobody(&self) -> anyhow::Error {
+        let place = match (&self.root, self.pid) {
+            (_, Some(pid)) => {
+                return anyhow!("hint: `jig approve --all` lists the questions of all servers")
+                    .context(format!("no server with the pid {pid} runs here"));
+            }
+            (Some(root), None) => format!(" for `{root}`"),
+            (None, None) => String::new(),
+        };
+        let hint = "hint: an agent's client starts one (`jig setup`), or you do: `jig mcp`; \
+                    `jig approve --all` looks in all workspaces";
+        anyhow!(hint).context(format!("no MCP server runs{place}"))
+    }
+
+    /// Sends one request to one server.
+    fn ask(&self, pid: u32, request: &Json) -> anyhow::Result<Told> {
+        let found = some_servers(self.root.as_deref(), &self.env, |other| other == pid)?;
+        match found.servers.into_iter().next() {
+            Some(mut server) => server.ask(request),
+            None => bail!("the server with the pid {pid} has ended"),
+        }
+    }
+}
+
+fn list(scope: &Scope, out: &mut Output) -> anyhow::Result<Done> {
+    let mut rows = Vec::new();
+    let mut servers = scope.servers(&mut |text| out.note(text))?;
+    for server in &mut servers {
+        match server.ask(&json!({ "do": "list" }))? {
+            Told::Ok(list) => rows.extend(asked::listed(&server.welcome, &list)?),
+            Told::Error(refusal) => return Err(refused(refusal)),
+        }
+    }
+    if out.is_json() {
+        let rows: Vec<Json> = rows.iter().map(Asked::to_json).collect();
+        out.json(&Json::Array(rows))?;
+    } else if servers.is_empty() {
+        return Err(scope.nobody());
+    } else if rows.is_empty() {
+        out.note("nothing waits for an answer; `jig approve --watch` waits for questions");
+    } else {
+        out.text(&asked::table(&rows, servers.len() > 1))?;
+    }
+    Ok(Done::Ok)
+}
+
+fn one(id: &str, args: &ApproveArgs, scope: &Scope, out: &mut Output) -> anyhow::Result<Done> {
+    let id: QuestionId = id.parse().map_err(|error| {
+        let hint = "hint: `jig approve` lists them";
+        anyhow!(hint).context(format!("`{}` is no question: {error}", printable(id)))
+    })?;
+    let (server, asked) = found(id, scope, out)?;
+    let decided = match given(args)? {
+        Some(decided) => Some(decided),
+        None => asked_here(&asked, out)?,
+    };
+    let Some(decided) = decided else {
+        return Ok(Done::Ok);
+    };
+    if asked.is_config() && decided.decision != "deny" && !decided.at_terminal {
+        let hint = format!("hint: read it and answer at a terminal: `jig approve {id}`");
+        return Err(anyhow!(hint).context(
+            "a configuration that allows more is accepted by a person who has seen what it changes",
+        ));
+    }
+    match scope.ask(server, &decided.request(&asked.id))? {
+        Told::Ok(reply) => {
+            match out.is_json() {
+                true => out.json(&reply)?,
+                false => out.note(&decided.told(&asked, &reply)),
+            }
+            Ok(Done::Ok)
+        }
+        Told::Error(refusal) => Err(refused(refusal)),
+    }
+}
+
+/// The one question with this name, and the server that asks it.
+fn found(id: QuestionId, scope: &Scope, out: &mut Output) -> anyhow::Result<(u32, Asked)> {
+    let mut servers = scope.servers(&mut |text| out.note(text))?;
+    if servers.is_empty() {
+        return Err(scope.nobody());
+    }
+    let mut found: Vec<(u32, Asked)> = Vec::new();
+    let mut refusal: Option<Refusal> = None;
+    for server in &mut servers {
+        match shown(server, id)? {
+            Ok(asked) => found.push((server.welcome.pid, asked)),
+            // Of several, the one that says more.
+            Err(other) if refusal.as_ref().is_none_or(|one| one.kind == "unknown") => {
+                refusal = Some(other);
+            }
+            Err(_) => {}
+        }
+    }
+    match (found.pop(), found.is_empty()) {
+        (Some(one), true) => Ok(one),
+        (Some(one), false) => {
+            found.push(one);
+            found.sort_by_key(|(pid, _)| *pid);
+            let ways = found.iter().map(|(pid, asked)| {
+                format!(
+                    "`jig approve {id} --server {pid}`: {} ({})",
+                    asked.text(),
+                    asked.workspace
+                )
+            });
+            let hint = format!(
+                "hint: say which: {}",
+                ways.collect::<Vec<_>>().join("\n      ")
+            );
+            Err(anyhow!(hint).context(format!("{} servers ask a question `{id}`", found.len())))
+        }
+        (None, _) => Err(not_found(id, scope, refusal)),
+    }
+}
+
+/// Why there is no such question, and where there is one.
+fn not_found(id: QuestionId, scope: &Scope, refusal: Option<Refusal>) -> anyhow::Error {
+    let refusal = match refusal {
+        Some(refusal) if refusal.kind != "unknown" => return refused(refusal),
+        other => other,
+    };
+    let elsewhere = servers(None, &scope.env).unwrap_or_default().servers;
+    for mut server in elsewhere {
+        let welcome = server.welcome.clone();
+        let is_meant = scope
+            .root
+            .as_ref()
+            .is_some_and(|root| *root == welcome.workspace);
+        if !is_meant && let Ok(Ok(_)) = shown(&mut server, id) {
+            let hint = format!("hint: `jig -C {} approve {id}`", welcome.workspace);
+            let context = format!(
+                "`{id}` is a question of the server with the pid {}, in another workspace",
+                welcome.pid
+            );
+            return anyhow!(hint).context(context);
+        }
+    }
+    let message = refusal.map_or_else(
+        || format!("there is no question `{id}`"),
+        |refusal| refusal.message,
+    );
+    anyhow!("hint: `jig approve` lists the questions that there are").context(message)
+}
+
+fn shown(server: &mut Server, id: QuestionId) -> anyhow::Result<Result<Asked, Refusal>> {
+    match server.ask(&json!({ "do": "show", "id": id.to_string() }))? {
+        Told::Ok(told) => Ok(Ok(Asked::read(&server.welcome, &told["question"])?)),
+        Told::Error(refusal) => Ok(Err(refusal)),
+    }
+}
+
+/// What the command line decides; `None` if it decides nothing.
+fn given(args: &ApproveArgs) -> anyhow::Result<Option<Decided>> {
+    let decision = match (args.once, args.turn, args.deny, &args.answer) {
+        (_, true, _, _) => "turn",
+        (_, _, true, _) => "deny",
+        (true, _, _, _) | (_, _, _, Some(_)) => "once",
+        _ => return Ok(None),
+    };
+    let value = args.answer.as_deref().map(|text| {
+        let limits = jig_proto::json::Limits::MESSAGE;
+        let value = jig_proto::json::value(text.as_bytes(), &limits);
+        value.unwrap_or_else(|_| Json::String(text.to_owned()))
+    });
+    Ok(Some(Decided {
+        decision,
+        value,
+        reason: args.reason.clone(),
+        at_terminal: false,
+    }))
+}
+
+/// Shows the question and takes the answer, at the terminal. Elsewhere it is shown, and how to answer it.
+fn asked_here(asked: &Asked, out: &mut Output) -> anyhow::Result<Option<Decided>> {
+    if out.is_json() {
+        out.json(&asked.to_json())?;
+        return Ok(None);
+    }
+    let Some(mut terminal) = Terminal::open(false, true) else {
+        out.text(&asked.shown())?;
+        out.note(&asked.ways());
+        return Ok(None);
+    };
+    let decided = dialog::ask(&mut terminal, asked);
+    if decided.is_none() {
+        out.note(&format!("`{}` is left as it is", asked.id));
+    }
+    Ok(decided)
+}
+
+fn refused(refusal: Refusal) -> anyhow::Error {
+    let message = printable(&refusal.message);
+    match refusal.kind.as_str() {
+        "unknown" | "gone" => anyhow!("hint: `jig approve` lists the questions that there are"),
+        "no_answer" => anyhow!("hint: `jig approve ID` shows a question, and asks"),
+        _ => return anyhow!(message),
+    }
+    .context(message)
+}

@@ -1,0 +1,190 @@
+//! [`Asked`]: a question of a server, as a person is shown it.
+
+use std::time::Duration;
+
+use anyhow::Context;
+use camino::Utf8PathBuf;
+use jig_proto::Question;
+use serde::Deserialize;
+use serde_json::{Value as Json, json};
+
+use crate::diff;
+use crate::limits;
+use crate::output::{self, BOLD, DIM, indented, printable};
+use crate::station::asks::Welcome;
+
+/// A question of a server. All that a tool may have chosen is in it as it came: whatever is printed goes
+/// through [`printable`].
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct Asked {
+    pub(super) id: String,
+    pub(super) state: String,
+    pub(super) about: String,
+    caller: Option<String>,
+    pub(super) tool: Option<String>,
+    age_ms: u64,
+    text: String,
+    decisions: Vec<String>,
+    needs_value: bool,
+    #[serde(default)]
+    context: Option<String>,
+    #[serde(default)]
+    hidden_bytes: u64,
+    #[serde(default)]
+    schema: Json,
+    #[serde(default)]
+    default: Option<Json>,
+    /// The server that asks.
+    #[serde(skip)]
+    pub(super) pid: u32,
+    #[serde(skip)]
+    pub(super) workspace: Utf8PathBuf,
+    /// As it came.
+    #[serde(skip)]
+    whole: Json,
+}
+
+impl Asked {
+    /// A question of this server.
+    pub(super) fn read(server: &Welcome, question: &Json) -> anyhow::Result<Self> {
+        let read = serde_json::from_value(question.clone());
+        let asked: Self = read.context("the server tells of a question in another form")?;
+        Ok(Self {
+            pid: server.pid,
+            workspace: server.workspace.clone(),
+            whole: question.clone(),
+            ..asked
+        })
+    }
+
+    /// For programs.
+    pub(super) fn to_json(&self) -> Json {
+        let mut all = self.whole.clone();
+        all["server"] = json!(self.pid);
+        all["workspace"] = json!(self.workspace);
+        all
+    }
+
+    /// Whether it is about the configuration.
+    pub(super) fn is_config(&self) -> bool {
+        self.about == "config"
+    }
+
+    /// Whether a call waits for the answer.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.state == "waiting"
+    }
+
+    /// The question in one line.
+    pub(super) fn text(&self) -> String {
+        printable(&self.text).replace('\n', " ")
+    }
+
+    /// The question itself, for whoever takes the answer in another form than a decision.
+    pub(super) fn question(&self) -> Question {
+        let mut question = Question::new("answer", self.text(), self.schema.clone());
+        question.default = self.default.clone();
+        question
+    }
+
+    /// Where it comes from.
+    fn origin(&self) -> String {
+        let mut parts = Vec::new();
+        parts.extend(self.tool.as_deref().map(printable));
+        parts.push(self.about.replace('_', " "));
+        let caller = self.caller.as_deref().map(printable);
+        parts.extend(caller.map(|caller| format!("for {caller}")));
+        let age = limits::age(Duration::from_millis(self.age_ms));
+        parts.push(format!("{} for {age}", self.state));
+        parts.join(", ")
+    }
+
+    /// All that a person needs to decide.
+    pub(super) fn shown(&self) -> String {
+        let origin = self.origin();
+        let mut text = format!("{BOLD}{}{BOLD:#} {DIM}{origin}{DIM:#}\n", self.id);
+        // It is said whose question it is: a tool can write anything into its own.
+        let who = match (&self.tool, self.about.as_str()) {
+            (Some(tool), "tool") => format!("`{}` asks: ", printable(tool)),
+            _ => String::new(),
+        };
+        text.push_str(&format!("  {who}{BOLD}{}{BOLD:#}\n", self.text()));
+        if let Some(context) = &self.context {
+            text.push_str(&indented(&diff::coloured(&printable(context)), 4));
+        }
+        if self.hidden_bytes > 0 {
+            let hidden = limits::size(self.hidden_bytes);
+            text.push_str(&format!("    … and {hidden} more that are not shown\n"));
+        }
+        if self.is_config() {
+            return text;
+        }
+        if !self.is_waiting() {
+            text.push_str(&format!(
+                "  {DIM}Nobody could be asked, so that the call was denied. If you allow it, the agent's next \
+                 call of exactly the same goes through.{DIM:#}\n"
+            ));
+        }
+        if let (Some(tool), "run") = (&self.tool, self.about.as_str()) {
+            let tool = printable(tool);
+            text.push_str(&format!(
+                "  {DIM}To allow it for good: `run = \"unattended\"` in `[tools.{tool}]`.{DIM:#}\n"
+            ));
+        }
+        text
+    }
+
+    /// How it is answered without a terminal.
+    pub(super) fn ways(&self) -> String {
+        let id = &self.id;
+        if self.is_config() {
+            return format!("answer it at a terminal: `jig approve {id}`; or `--deny`");
+        }
+        let answer = if self.needs_value {
+            " --answer VALUE"
+        } else {
+            ""
+        };
+        let ways = self.decisions.iter().map(|decision| match &**decision {
+            "deny" => format!("`jig approve {id} --deny`"),
+            decision => format!("`jig approve {id} --{decision}{answer}`"),
+        });
+        format!("answer it with {}", ways.collect::<Vec<_>>().join(", "))
+    }
+}
+
+/// The questions in a server's answer to `list`.
+pub(super) fn listed(server: &Welcome, list: &Json) -> anyhow::Result<Vec<Asked>> {
+    let questions = list["questions"].as_array();
+    let questions = questions.into_iter().flatten();
+    questions
+        .map(|question| Asked::read(server, question))
+        .collect()
+}
+
+/// All of them, one in a line.
+pub(super) fn table(rows: &[Asked], with_server: bool) -> String {
+    let mut header = vec!["id", "state", "age", "caller", "about", "question"];
+    if with_server {
+        header.splice(1..1, ["server", "workspace"]);
+    }
+    let row = |asked: &Asked| {
+        let caller = asked.caller.as_deref().map(printable);
+        let mut cells = vec![
+            asked.id.clone(),
+            asked.state.clone(),
+            limits::age(Duration::from_millis(asked.age_ms)),
+            caller.unwrap_or_else(|| "-".to_owned()),
+            asked.about.replace('_', " "),
+            asked.text(),
+        ];
+        if with_server {
+            let workspace = printable(asked.workspace.as_str());
+            cells.splice(1..1, [asked.pid.to_string(), workspace]);
+        }
+        cells
+    };
+    let mut text = output::table(&header, &rows.iter().map(row).collect::<Vec<_>>());
+    text.push_str("`jig approve ID` shows one, and asks; `jig approve ID --once` allows it\n");
+    text
+}

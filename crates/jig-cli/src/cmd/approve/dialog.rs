@@ -1,0 +1,131 @@
+//! A question at the terminal, and what a person decides there.
+
+use jig_config::QuestionTarget;
+use jig_engine::{About, Answer, Ask, Asker as _};
+use jig_proto::Prompt;
+use serde_json::{Value as Json, json};
+
+use super::asked::Asked;
+use crate::interrupt;
+use crate::output::YELLOW;
+use crate::prompt::Terminal;
+
+/// What a person decides.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Decided {
+    /// `once`, `turn`, `deny` or `accept`.
+    pub(super) decision: &'static str,
+    pub(super) value: Option<Json>,
+    pub(super) reason: Option<String>,
+    /// Whether they were shown the question for it.
+    pub(super) at_terminal: bool,
+}
+
+impl Decided {
+    fn here(decision: &'static str) -> Self {
+        Self {
+            decision,
+            value: None,
+            reason: None,
+            at_terminal: true,
+        }
+    }
+
+    fn with(self, value: Json) -> Self {
+        let value = Some(value);
+        Self { value, ..self }
+    }
+
+    /// As the server is told it.
+    pub(super) fn request(&self, id: &str) -> Json {
+        json!({
+            "do": "answer",
+            "id": id,
+            "decision": self.decision,
+            "value": self.value,
+            "reason": self.reason,
+            "by": "jig approve",
+        })
+    }
+
+    /// What was done, for the person. The server says whether a call still waited for it.
+    pub(super) fn told(&self, asked: &Asked, reply: &Json) -> String {
+        let id = &asked.id;
+        let what = match self.decision {
+            "accept" => "accepted: the configuration comes into force",
+            "deny" if asked.is_config() => "denied: the old configuration stays",
+            "deny" => "denied",
+            "turn" => "allowed for this turn",
+            _ if self.value.is_some() => "answered",
+            _ => "allowed once",
+        };
+        match reply["state"] == "waiting" || self.decision == "deny" {
+            true => format!("{id}: {what}"),
+            false => format!("{id}: {what}; the agent has to make the same call again"),
+        }
+    }
+}
+
+/// Shows a question and takes the answer. `None` if it is left as it is.
+pub(super) fn ask(terminal: &mut Terminal, asked: &Asked) -> Option<Decided> {
+    let head = format!("\n{YELLOW}?{YELLOW:#} {}", asked.shown());
+    let question = asked.question();
+    let (help, words): (&str, &[&str]) = match (asked.about.as_str(), question.prompt()) {
+        ("run" | "access", _) => (
+            "[o]nce, for this [t]urn, [l]ater, [n]o, or n and a reason",
+            &["once", "turn", "later", "no"],
+        ),
+        ("result" | "changes" | "config", _) => (
+            "[y]es, [l]ater, [n]o, or n and a reason",
+            &["yes", "later", "no"],
+        ),
+        ("tool", Prompt::YesNo) => (
+            "[y]es, [a]lways in this turn, [l]ater, [n]o, or n and a reason",
+            &["yes", "always", "later", "no"],
+        ),
+        (about, _) => {
+            let about = match about {
+                "arguments" => About::Arguments,
+                "edit_result" => About::EditResult,
+                _ => About::Tool(QuestionTarget::User),
+            };
+            return value(terminal, &head, asked, about);
+        }
+    };
+    let _asking = interrupt::asking();
+    let answer = terminal.choose(&head, help, words);
+    let is_tool = asked.about == "tool";
+    match answer {
+        Answer::Rejected(reason) => Some(Decided {
+            reason: Some(reason),
+            ..Decided::here("deny")
+        }),
+        Answer::Given(Json::String(word)) => match &*word {
+            "once" => Some(Decided::here("once")),
+            "turn" => Some(Decided::here("turn")),
+            "yes" if asked.is_config() => Some(Decided::here("accept")),
+            "yes" => Some(Decided::here("once")),
+            "always" => Some(Decided::here("turn")),
+            "no" if is_tool => Some(Decided::here("once").with(json!(false))),
+            "no" => Some(Decided::here("deny")),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// An answer that is more than a word.
+fn value(terminal: &mut Terminal, head: &str, asked: &Asked, about: About) -> Option<Decided> {
+    terminal.show(head);
+    let answer = terminal.ask(&Ask {
+        tool: asked.tool.as_deref().unwrap_or_default(),
+        question: &asked.question(),
+        about,
+    });
+    match answer {
+        Answer::Given(value) | Answer::GivenForTurn(value) => {
+            Some(Decided::here("once").with(value))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,179 @@
+//! `jig mcp`: the tools of a workspace, for every agent that speaks MCP.
+//!
+//! The serving itself is jig-mcp. Here is what it does not know: where the configuration is ([`loader`]), which
+//! tokens there are ([`tokens`]), signals, and what a person is told.
+
+mod check;
+mod conformance;
+mod loader;
+mod tokens;
+
+use std::io::IsTerminal;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use anyhow::{Context, anyhow, bail};
+use jig_mcp::{Access, HttpServer, Options, Shared, Stop, serve_stdio};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use serde_json::json;
+
+use self::loader::ProjectLoader;
+use self::tokens::Source;
+use crate::args::{Global, McpArgs};
+use crate::environment::Environment;
+use crate::exit::Done;
+use crate::interrupt;
+use crate::output::{Output, printable};
+use crate::station::asks;
+use crate::workspace::Project;
+
+pub(crate) fn run(args: &McpArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
+    if args.check {
+        return check::run(global, out);
+    }
+    if let Some(address) = args.http {
+        may_listen(address, args)?;
+    }
+    make_room_for_files();
+    if args.conformance {
+        return conformance::run(args, out);
+    }
+    let env = Environment::of_this_process().without(tokens::VARIABLE);
+    let project = Project::load(global)?;
+    is_a_project(&project, global, &env)?;
+    let root = project.root.clone();
+    let (loader, note) = ProjectLoader::new(project, global, env.clone());
+    if let Some(note) = note {
+        out.note(&format!("jig: {note}"));
+    }
+    let shared = Shared::new(Box::new(loader), Options::default()).map_err(|text| anyhow!(text))?;
+    // Without it nobody can answer from elsewhere; everything else works.
+    let _asks = asks::listen(shared.questions(), &root, &env)
+        .inspect_err(|error| out.note(&format!("jig: {error:#}")));
+    let signals = interrupt::tokens()?;
+    let stop = Stop::new(signals.cancel, signals.kill);
+    match args.http {
+        Some(address) => over_http(address, args, &shared, &stop, out)?,
+        None => {
+            if std::io::stdin().is_terminal() {
+                out.note(&format!(
+                    "jig: this is a server, which agents start for themselves and talk to in JSON; it serves \
+                     `{}`\njig: `jig setup` connects an agent, `jig mcp --check` shows what it would see; \
+                     Ctrl-D ends this",
+                    printable(root.as_str())
+                ));
+            }
+            serve_stdio(&shared, &stop)?;
+        }
+    }
+    Ok(Done::Ok)
+}
+
+/// Serves whoever has a token.
+fn over_http(
+    address: SocketAddr,
+    args: &McpArgs,
+    shared: &Arc<Shared>,
+    stop: &Stop,
+    out: &mut Output,
+) -> anyhow::Result<()> {
+    let (tokens, source) = tokens::find(args.token_file.as_deref())?;
+    let mut access = Access::with(tokens);
+    for origin in &args.allow_origin {
+        access.allow_origin(origin).context("--allow-origin")?;
+    }
+    let server = HttpServer::listen(address, access).map_err(|error| {
+        let hint = "hint: another program may use this port; port 0 is any that is free";
+        let cause = std::error::Error::source(&error).map(ToString::to_string);
+        let reason = anyhow!(hint).context(cause.unwrap_or_default());
+        reason.context(error.to_string())
+    })?;
+    told(&server, &source, out)?;
+    server.serve(shared, stop)?;
+    Ok(())
+}
+
+/// Says where the server is, and what to show there.
+fn told(server: &HttpServer, source: &Source, out: &mut Output) -> anyhow::Result<()> {
+    let url = server.url();
+    if out.is_json() {
+        let token = match source {
+            Source::Made(token) => Some(token),
+            _ => None,
+        };
+        // On one line, for scripts that wait for it.
+        let line = json!({ "url": url, "token": token });
+        return out.raw(&format!("{line}\n"));
+    }
+    let how = match source {
+        Source::Made(token) => format!("the token for this run: {token}"),
+        Source::Variable => format!("the token is that of {}", tokens::VARIABLE),
+        Source::File(file) => format!("the tokens are those of `{}`", printable(file.as_str())),
+    };
+    out.note(&format!(
+        "jig: serves at {url}\njig: {how}\njig: clients send it as `Authorization: Bearer TOKEN`; \
+         `jig setup CLIENT --http {url}` connects one"
+    ));
+    if !server.address().ip().is_loopback() {
+        out.note(
+            "jig: whoever can reach this address can try; nothing is encrypted, so put a proxy with TLS in front",
+        );
+    }
+    Ok(())
+}
+
+/// Only this machine, unless somebody says otherwise.
+fn may_listen(address: SocketAddr, args: &McpArgs) -> anyhow::Result<()> {
+    if address.ip().is_loopback() || args.allow_remote {
+        return Ok(());
+    }
+    let hint = format!(
+        "hint: 127.0.0.1:{} is for programs on this machine; --allow-remote lets others in, too",
+        address.port()
+    );
+    Err(anyhow!(hint).context(format!(
+        "`{address}` can be reached from outside of this machine"
+    )))
+}
+
+/// An agent that is started anywhere must not be given the whole machine, or all that its user has: what is
+/// served without a word is a project.
+fn is_a_project(project: &Project, global: &Global, env: &Environment) -> anyhow::Result<()> {
+    let is_meant = global.workspace.is_some() || has_files(project);
+    let is_home = env.path("HOME").is_some_and(|home| {
+        project.root == home
+            || crate::workspace::resolved(&home).is_ok_and(|home| home == project.root)
+    });
+    let is_top = project.root.parent().is_none();
+    if is_meant || !(is_home || is_top) {
+        return Ok(());
+    }
+    let what = match is_top {
+        true => "all of this machine",
+        false => "your home folder",
+    };
+    let hint = "hint: start it in a project, or name one with -C DIR; with -C the folder is served all the same";
+    bail!(anyhow!(hint).context(format!(
+        "the workspace would be {what}, `{}`: agents could read all that is in it",
+        project.root
+    )))
+}
+
+/// Whether a file of the workspace itself configures it.
+fn has_files(project: &Project) -> bool {
+    let files = project.config().files.iter();
+    let mut own = files.filter(|file| file.path.starts_with(&project.root));
+    own.any(|file| file.found)
+}
+
+/// Lets jig have as many files open as the system allows: connections and the streams of tools are files.
+fn make_room_for_files() {
+    let limit = getrlimit(Resource::Nofile);
+    let _ = setrlimit(
+        Resource::Nofile,
+        Rlimit {
+            current: limit.maximum,
+            ..limit
+        },
+    );
+}

@@ -1,0 +1,125 @@
+//! [`ProjectLoader`]: the configuration of a workspace on disk, as a server loads it again and again.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use jig_broker::AuditSink;
+use jig_config::Config;
+use jig_engine::{Engine, Turn};
+use jig_mcp::Loader;
+use jig_runtime::{HandleLimits, Handles};
+
+use crate::args::Global;
+use crate::audit;
+use crate::environment::Environment;
+use crate::host;
+use crate::output::remark;
+use crate::station::serve::JOURNAL;
+use crate::workspace::Project;
+
+/// The configuration of a workspace on disk.
+pub(crate) struct ProjectLoader {
+    root: Utf8PathBuf,
+    global: Global,
+    env: Environment,
+    /// One log, whatever the configuration is.
+    audit: Option<Arc<dyn AuditSink>>,
+    /// What was loaded before there was a server.
+    first: Mutex<Option<Arc<Config>>>,
+}
+
+impl ProjectLoader {
+    /// Serves a project that was loaded. What is to be said about it comes back, too: without a log, tools run
+    /// all the same.
+    pub(crate) fn new(
+        project: Project,
+        global: &Global,
+        env: Environment,
+    ) -> (Self, Option<String>) {
+        let (audit, note) = match audit::sink(&project.root, &env) {
+            Ok(sink) => (Some(sink), None),
+            Err(reason) => (None, Some(reason)),
+        };
+        let loader = Self {
+            root: project.root,
+            global: global.clone(),
+            env,
+            audit,
+            first: Mutex::new(Some(Arc::new(project.loaded.config))),
+        };
+        (loader, note)
+    }
+}
+
+impl Loader for ProjectLoader {
+    fn load(&self) -> Result<Arc<Config>, String> {
+        let first = {
+            let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
+            first.take()
+        };
+        if let Some(first) = first {
+            return Ok(first);
+        }
+        let project = Project::load_at(self.root.clone(), &self.global, &[]);
+        let project = project.map_err(|error| format!("{error:#}"))?;
+        Ok(Arc::new(project.loaded.config))
+    }
+
+    fn engine(&self, config: &Arc<Config>) -> Result<Engine, String> {
+        let engine = host::for_config(&self.root, Arc::clone(config), &self.env);
+        let mut engine = engine.map_err(|error| format!("{error:#}"))?;
+        if let Some(audit) = &self.audit {
+            engine.audit = Arc::clone(audit);
+        }
+        Ok(engine)
+    }
+
+    fn fingerprint(&self, config: &Config) -> u64 {
+        let mut state = DefaultHasher::new();
+        for file in &config.files {
+            mark(&file.path).hash(&mut state);
+        }
+        for tool in config.tools.values() {
+            if let Some(component) = &tool.wasm {
+                mark(&self.root.join(component)).hash(&mut state);
+            }
+        }
+        state.finish()
+    }
+
+    fn workspace(&self) -> String {
+        self.root.to_string()
+    }
+
+    fn turn(&self) -> Turn {
+        // Should jig be killed, the next one ends what still runs, and says so.
+        let noted = self.env.state().map(|state| {
+            Handles::with_journal(HandleLimits::default(), state.join(JOURNAL).as_std_path())
+        });
+        match noted {
+            Some(Ok(handles)) => Turn::new(Arc::new(handles)),
+            _ => Turn::default(),
+        }
+    }
+
+    fn report(&self, text: &str) {
+        remark(&format!("jig: {text}"));
+    }
+}
+
+/// What changes with a file; nothing, if there is none. A file that is replaced is another one, even if it is as
+/// old and as long.
+pub(super) fn mark(path: &Utf8Path) -> Option<[u64; 7]> {
+    let stat = rustix::fs::stat(path.as_std_path()).ok()?;
+    // The types differ from system to system; only whether they differ from before counts.
+    Some([
+        stat.st_dev as u64,
+        stat.st_ino as u64,
+        stat.st_size as u64,
+        stat.st_mtime as u64,
+        stat.st_mtime_nsec as u64,
+        stat.st_ctime as u64,
+        stat.st_ctime_nsec as u64,
+    ])
+}

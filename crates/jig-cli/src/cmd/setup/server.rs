@@ -1,0 +1,133 @@
+//! How a client gets to a server: the command that starts one, or the address of one that runs.
+
+use anyhow::{anyhow, bail};
+use camino::{Utf8Path, Utf8PathBuf};
+use url::Url;
+
+use super::clients::TOKEN;
+use crate::args::{Client, Global};
+use crate::environment::Environment;
+use crate::workspace;
+
+/// The address of a server, as a client takes it.
+pub(super) fn address(text: &str, notes: &mut Vec<String>) -> anyhow::Result<String> {
+    let url =
+        Url::parse(text).map_err(|error| anyhow!(error).context(format!("`{text}` is no URL")))?;
+    if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
+        bail!("`{text}` is no address of a server: it begins with http:// or https://");
+    }
+    if !url.username().is_empty() || url.password().is_some() || url.fragment().is_some() {
+        let hint = format!("hint: the token comes from the variable {TOKEN}");
+        return Err(anyhow!(hint)
+            .context("the address of a server has no user, no password and no fragment"));
+    }
+    let is_near = match url.host() {
+        Some(url::Host::Ipv4(address)) => address.is_loopback(),
+        Some(url::Host::Ipv6(address)) => address.is_loopback(),
+        Some(url::Host::Domain(name)) => name == "localhost",
+        None => false,
+    };
+    if url.scheme() == "http" && !is_near {
+        notes.push(
+            "http:// to another machine sends the token and all that tools say in the clear"
+                .to_owned(),
+        );
+    }
+    if url.path() == "/" {
+        notes.push(
+            "`jig mcp --http` serves the path /mcp, which this address does not have".to_owned(),
+        );
+    }
+    Ok(url.into())
+}
+
+/// What starts this program: `jig` where that is found, so that a file can be shared, else its path.
+pub(super) fn command(
+    is_global: bool,
+    env: &Environment,
+    notes: &mut Vec<String>,
+) -> anyhow::Result<String> {
+    let own = std::env::current_exe()
+        .ok()
+        .and_then(|path| Utf8PathBuf::from_path_buf(path).ok());
+    let Some(own) = own else {
+        bail!("cannot tell the path of this program");
+    };
+    let own = workspace::resolved(&own).unwrap_or(own);
+    let found = on_search_path("jig", env);
+    if found.as_ref() == Some(&own) {
+        return Ok("jig".to_owned());
+    }
+    let why = match found {
+        Some(other) => format!("`jig` on your search path is another program, `{other}`"),
+        None => "`jig` is not on your search path".to_owned(),
+    };
+    let so = match is_global {
+        true => "the entry names this one by its path",
+        false => {
+            "the entry names this one by its path, which is not the same for everybody who shares the project"
+        }
+    };
+    notes.push(format!("{why}: {so}"));
+    Ok(own.into_string())
+}
+
+/// The program of this name that a shell would start, without links.
+pub(super) fn on_search_path(name: &str, env: &Environment) -> Option<Utf8PathBuf> {
+    let path = env.search_path()?;
+    std::env::split_paths(&path).find_map(|folder| {
+        let file = Utf8PathBuf::from_path_buf(folder).ok()?.join(name);
+        workspace::resolved(&file)
+            .ok()
+            .filter(|file| is_program(file))
+    })
+}
+
+#[cfg(unix)]
+fn is_program(file: &Utf8Path) -> bool {
+    use rustix::fs::{Access, FileType, access, stat};
+    let regular = stat(file.as_std_path())
+        .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile);
+    regular && access(file.as_std_path(), Access::EXEC_OK).is_ok()
+}
+
+#[cfg(not(unix))]
+fn is_program(_file: &Utf8Path) -> bool {
+    true
+}
+
+/// What the program is started with. Where the options of this call say which workspace, configuration or
+/// settings are meant, they are meant for the server.
+pub(super) fn arguments(
+    client: Client,
+    is_global: bool,
+    global: &Global,
+    root: &Utf8Path,
+) -> anyhow::Result<Vec<String>> {
+    let mut words = vec!["mcp".to_owned()];
+    let pinned = is_global && global.workspace.is_some();
+    let place = match client.project_variable() {
+        _ if pinned => Some(root.to_string()),
+        variable => variable.map(str::to_owned),
+    };
+    if let Some(place) = place {
+        words.extend(["-C".to_owned(), place]);
+    }
+    let current = workspace::current()?;
+    for file in &global.config {
+        words.extend(["--config".to_owned(), current.join(file).into_string()]);
+    }
+    for setting in &global.set {
+        words.extend(["--set".to_owned(), setting.clone()]);
+    }
+    Ok(words)
+}
+
+/// A word as a shell takes it.
+pub(super) fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=@+,".contains(c);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}

@@ -1,0 +1,163 @@
+//! [`Server`]: a connection to the ask socket of an MCP server.
+
+use std::io;
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use camino::Utf8Path;
+use jig_mcp::ASK_PROTOCOL;
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use super::Welcome;
+use crate::environment::Environment;
+use crate::station::place::Place;
+use crate::station::protocol::{Hello, Lines, Reply, VERSION, send};
+use crate::station::proxies::{Timed, is_gone};
+
+/// A connection to an MCP server that runs.
+#[derive(Debug)]
+pub(crate) struct Server {
+    pub(crate) welcome: Welcome,
+    stream: UnixStream,
+}
+
+/// What came of looking for servers.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) servers: Vec<Server>,
+    /// Those that did not answer, each with the reason.
+    pub(crate) silent: Vec<String>,
+}
+
+/// What came of a request: what the server says, or why it does not do it.
+#[derive(Debug, Clone)]
+pub(crate) enum Told {
+    Ok(Json),
+    Error(Refusal),
+}
+
+/// A reply, as it comes.
+#[derive(Debug, Deserialize)]
+struct Line {
+    #[serde(default)]
+    ok: Json,
+    error: Option<Refusal>,
+}
+
+/// Why a server does not do what it was asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Refusal {
+    /// `unknown`, `gone`, `already_answered`, `no_answer`, `not_understood`.
+    pub(crate) kind: String,
+    pub(crate) message: String,
+}
+
+/// Connects to the servers of the workspace at `root`, or to all of this user. What killed ones left is
+/// removed.
+pub(crate) fn servers(root: Option<&Utf8Path>, env: &Environment) -> anyhow::Result<Found> {
+    some_servers(root, env, |_| true)
+}
+
+/// The same, of those whose process is wanted.
+pub(crate) fn some_servers(
+    root: Option<&Utf8Path>,
+    env: &Environment,
+    is_wanted: impl Fn(u32) -> bool,
+) -> anyhow::Result<Found> {
+    let deadline = Instant::now() + PATIENCE;
+    let mut found = Found::default();
+    for place in Place::servers(root, env)? {
+        if place.pid().is_some_and(|pid| !is_wanted(pid)) {
+            continue;
+        }
+        let left = deadline.saturating_duration_since(Instant::now());
+        match Server::at(&place, left.max(LEAST_PATIENCE)) {
+            Ok(Some(server)) => found.servers.push(server),
+            Ok(None) => {}
+            Err(error) => {
+                let pid = place.pid().unwrap_or_default();
+                found
+                    .silent
+                    .push(format!("the server with the pid {pid}: {error:#}"));
+            }
+        }
+    }
+    let key = |server: &Server| (server.welcome.workspace.clone(), server.welcome.pid);
+    found.servers.sort_by_cached_key(key);
+    Ok(found)
+}
+
+impl Server {
+    /// Connects. `None` if nobody is there any more.
+    fn at(place: &Place, patience: Duration) -> anyhow::Result<Option<Self>> {
+        let Some(stream) = place.connect_at_once()? else {
+            return Ok(None);
+        };
+        match Self::greet(place, stream, patience) {
+            Ok(server) => Ok(Some(server)),
+            Err(error) if error.downcast_ref().is_some_and(is_gone) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn greet(place: &Place, stream: UnixStream, patience: Duration) -> anyhow::Result<Self> {
+        // It is read after the connection was made: a server that listens has written its key.
+        let key = place.key()?.to_string();
+        let jig = VERSION.to_owned();
+        send(Timed::new(&stream, patience), &Hello { jig, key })?;
+        let mut lines = Lines::new(Timed::new(&stream, patience), LONGEST_LINE);
+        let welcome: Json = match lines.message()? {
+            Some(Reply::Ok(welcome)) => welcome,
+            Some(Reply::Error(failure)) => return Err(failure.into_error()),
+            Some(Reply::Going) | None => return Err(io::Error::from(GONE).into()),
+        };
+        let welcome: Welcome =
+            serde_json::from_value(welcome).context("its greeting has another form")?;
+        if welcome.protocol != ASK_PROTOCOL {
+            bail!(
+                "it is jig {}, which asks in another way than this jig {VERSION} understands",
+                welcome.jig
+            );
+        }
+        // They are shared by both ends of the clone that reads, too.
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_write_timeout(Some(PATIENCE))?;
+        Ok(Self { welcome, stream })
+    }
+
+    /// Sends a request, and takes the reply. Not for `watch`: what follows that is read by
+    /// [`watch`](Self::watch).
+    pub(crate) fn ask(&mut self, request: &Json) -> anyhow::Result<Told> {
+        let pid = self.welcome.pid;
+        let failed = || format!("the server with the pid {pid} does not answer");
+        send(&self.stream, request).with_context(failed)?;
+        let mut lines = Lines::new(&self.stream, LONGEST_LINE);
+        let line: Option<Line> = lines.message().with_context(failed)?;
+        let line = line.with_context(|| format!("the server with the pid {pid} has ended"))?;
+        Ok(match line.error {
+            Some(refusal) => Told::Error(refusal),
+            None => Told::Ok(line.ok),
+        })
+    }
+
+    /// Watches: the lines that come, the first of which is the reply, and what more requests are written to.
+    pub(crate) fn watch(self) -> io::Result<(Lines<UnixStream>, UnixStream)> {
+        let reader = self.stream.try_clone()?;
+        reader.set_read_timeout(None)?;
+        send(&self.stream, &serde_json::json!({ "do": "watch" }))?;
+        Ok((Lines::new(reader, LONGEST_LINE), self.stream))
+    }
+}
+
+const GONE: io::ErrorKind = io::ErrorKind::UnexpectedEof;
+
+/// How long all servers together have to greet, and one to answer.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// What each server gets even if others have used up the time.
+const LEAST_PATIENCE: Duration = Duration::from_millis(200);
+
+/// The longest line of a server, in bytes: one question with a result to be edited, as JSON.
+const LONGEST_LINE: usize = 16 << 20;

@@ -1,0 +1,122 @@
+//! [`McpConfig`]: how the tools are served over MCP.
+//!
+//! How long an approval can be waited for, and how long it lasts, is for the person to say who gives it: a
+//! file of a workspace can only make both shorter.
+
+use std::time::Duration;
+
+use serde_json::Value as Json;
+
+use crate::origin::{Layer, Origin};
+use crate::problem::Problem;
+use crate::quantity::{Amount, KIB, MINUTE};
+use crate::shape::keys;
+use crate::value::Node;
+
+/// How the tools are served over MCP: `[mcp]`, with every setting resolved.
+#[derive(Debug, Clone)]
+pub struct McpConfig {
+    /// How long a call waits for an approval that somebody connected to the server may give.
+    pub approval_wait: Duration,
+    /// How long a caller over HTTP may be silent before its turn ends.
+    pub idle: Duration,
+    /// The bytes of text above which a result links to it.
+    pub link_above: u64,
+    /// As it was written.
+    pub(crate) values: Option<Node>,
+}
+
+impl Default for McpConfig {
+    fn default() -> Self {
+        Self::read(None)
+    }
+}
+
+impl McpConfig {
+    /// Where a setting was written; `None` for what nobody wrote: the default applies.
+    pub fn origin(&self, key: &str) -> Option<&Origin> {
+        let node = self.values.as_ref()?.get(key)?;
+        Some(&node.origin)
+    }
+
+    /// Reads the checked table.
+    pub(crate) fn read(values: Option<Node>) -> Self {
+        let amount = |name: &str| {
+            let written = values.as_ref().and_then(|node| amount(node, name));
+            written.unwrap_or_else(|| default_of(name))
+        };
+        Self {
+            approval_wait: Duration::from_millis(amount("approval_wait")),
+            idle: Duration::from_millis(amount("idle")),
+            link_above: amount("link_above"),
+            values,
+        }
+    }
+
+    /// What holds although nobody wrote it, as it could be written.
+    pub(crate) fn defaults(&self) -> Vec<(&'static str, Json)> {
+        let is_written = |name: &str| self.origin(name).is_some();
+        let defaults = keys::MCP.keys.iter().filter_map(|key| {
+            let default = serde_json::from_str(key.default?).ok()?;
+            (!is_written(key.name)).then_some((key.name, default))
+        });
+        defaults.collect()
+    }
+}
+
+/// What a checked table says for one key: milliseconds, or bytes.
+fn amount(node: &Node, name: &str) -> Option<u64> {
+    match keys::MCP.amount(node, name)? {
+        Amount::Of(amount) => Some(amount),
+        Amount::Unlimited | Amount::Default => None,
+    }
+}
+
+/// What a workspace must not change: how long a turn lasts, and how long a call waits for a person.
+pub(crate) fn check_workspace(layers: &[Node], problems: &mut Vec<Problem>) {
+    let tables = || layers.iter().filter_map(|layer| layer.get("mcp"));
+    for (name, what) in ONLY_SHORTER {
+        let own = tables()
+            .filter(|node| node.origin.layer() < Layer::Workspace)
+            .filter_map(|node| node.get(name).map(|value| (node, value)))
+            .next_back();
+        let limit = own.and_then(|(node, _)| amount(node, name));
+        let limit = limit.unwrap_or_else(|| default_of(name));
+        for node in tables().filter(|node| node.origin.layer() == Layer::Workspace) {
+            let Some(entry) = node.entry(name) else {
+                continue;
+            };
+            if amount(node, name).is_none_or(|wanted| wanted <= limit) {
+                continue;
+            }
+            let problem = Problem::error(
+                format!(
+                    "a file of the workspace cannot raise `{name}`: whoever writes the project's files \
+                     would decide how long {what}"
+                ),
+                "remove it, or lower it; to allow more, raise it in your own file, or pass `--config FILE` \
+                 or `--set`",
+            )
+            .at(&entry.key, "")
+            .key(format!("mcp.{name}"));
+            problems.push(match own {
+                Some((_, value)) => problem.and(&value.origin, "your own value"),
+                None => problem,
+            });
+        }
+    }
+}
+
+fn default_of(name: &str) -> u64 {
+    match name {
+        "approval_wait" => 10 * MINUTE,
+        "idle" => 30 * MINUTE,
+        _ => 64 * KIB,
+    }
+}
+
+/// The keys that a workspace can only lower, with what they say the length of.
+const ONLY_SHORTER: [(&str, &str); 2] = [
+    ("approval_wait", "your agent's calls stay open"),
+    ("idle", "what you approved stays approved"),
+];

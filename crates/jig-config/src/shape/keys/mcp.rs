@@ -1,0 +1,65 @@
+//! How the tools are served over MCP.
+
+use crate::quantity::{DAY, KIB, MIB, Quantity, SECOND, Unit};
+use crate::shape::{Shape, Table, key};
+
+/// `[mcp]`.
+pub(crate) static MCP: Table = Table {
+    what: "the MCP server",
+    keys: &[
+        key!(
+            "approval_wait",
+            Shape::Quantity(&Quantity {
+                unit: Unit::Time,
+                min: SECOND,
+                max: DAY,
+                liftable: false,
+            }),
+            "How long a call waits for an approval that a person connected to the server may give. A file of a workspace can only shorten it.",
+            default = "\"10m\""
+        ),
+        key!(
+            "idle",
+            Shape::Quantity(&Quantity {
+                unit: Unit::Time,
+                min: SECOND,
+                max: DAY,
+                liftable: false,
+            }),
+            "How long a caller over HTTP may be silent before its turn ends, and with it what was approved for the turn. A file of a workspace can only shorten it.",
+            default = "\"30m\""
+        ),
+        key!(
+            "link_above",
+            Shape::Quantity(&Quantity {
+                unit: Unit::Size,
+                min: KIB,
+                max: 16 * MIB,
+                liftable: false,
+            }),
+            "The size of a text above which a result links to it instead of holding it.",
+            default = "\"64KiB\""
+        ),
+    ],
+    foreign: &[
+        (
+            "servers",
+            "declare each tool: `[tools.NAME]` with `source = \"mcp.SERVER\"`",
+        ),
+        ("timeout", "write `approval_wait`, or `idle`"),
+        ("wait", "write `approval_wait`"),
+        ("idle_timeout", "write `idle`"),
+        (
+            "max_output",
+            "write `link_above`, or `size_threshold` of a tool",
+        ),
+        ("http", "pass `--http ADDRESS` to `jig mcp`"),
+        ("listen", "pass `--http ADDRESS` to `jig mcp`"),
+        ("port", "pass `--http ADDRESS` to `jig mcp`"),
+        (
+            "token",
+            "pass `--token-file FILE` to `jig mcp`, or set `JIG_MCP_TOKEN`",
+        ),
+    ],
+    short: None,
+};

@@ -1,0 +1,136 @@
+//! [`widening`]: what one configuration allows that another did not.
+//!
+//! A server that finds its configuration changed asks this before it obeys: what only narrows takes effect at
+//! once, what may widen waits for a person. So everything counts as wider that is not known to be otherwise,
+//! and a setting that nobody thought of here must not slip through: whoever adds one to [`Tool`] or
+//! [`Config`] is led here by the compiler, because both are taken apart by all their fields.
+
+mod access;
+mod run;
+mod shared;
+mod tool;
+
+use std::fmt;
+
+use crate::hint::quote;
+use crate::model::{Config, Tool};
+use crate::origin::Origin;
+
+/// One thing that a configuration allows and an earlier one did not, or might not have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Widened {
+    /// The tool that it is about; `None` for what all tools share.
+    pub tool: Option<String>,
+    /// What is new, as it follows the name of the tool: ``may now read `src` ``.
+    pub what: String,
+    /// Where it was written, if it was: what was taken away has no place any more.
+    pub at: Option<Origin>,
+}
+
+/// ``build: may now read `src` (jig.toml:4)``.
+impl fmt::Display for Widened {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(tool) = &self.tool {
+            write!(f, "{tool}: ")?;
+        }
+        f.write_str(&self.what)?;
+        match &self.at {
+            Some(at) => write!(f, " ({at})"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What `new` allows that `old` did not, or might: one entry for each change, with the place where it was
+/// written. Empty if `new` only narrows, or changes nothing that matters.
+///
+/// Titles, descriptions, examples, the schema of results, and the order of tools do not matter. Whether the
+/// files that tools consist of have changed is not looked at.
+pub fn widening(old: &Config, new: &Config) -> Vec<Widened> {
+    let mut changes = Changes::default();
+    shared::compare(old, new, &mut changes);
+    for (name, tool) in &new.tools {
+        changes.tool = Some(name.to_string());
+        match old.tools.get(name) {
+            Some(before) => {
+                let mut pair = Pair {
+                    old_config: old,
+                    new_config: new,
+                    old: before,
+                    new: tool,
+                    changes: &mut changes,
+                };
+                tool::compare(&mut pair);
+            }
+            // One that is switched off does nothing until it is switched on, which is the next change.
+            None if !tool.enable.on => {}
+            None => changes.add(
+                format!("is a new tool: {}", tool::started(tool)),
+                Some(tool.declared_at()),
+            ),
+        }
+    }
+    changes.found
+}
+
+/// What was found so far, and the tool that is looked at.
+#[derive(Default)]
+struct Changes {
+    tool: Option<String>,
+    found: Vec<Widened>,
+}
+
+impl Changes {
+    /// Whether such a thing was found of this tool.
+    fn is_told(&self, is_it: impl Fn(&str) -> bool) -> bool {
+        let own = self.found.iter().filter(|one| one.tool == self.tool);
+        own.into_iter().any(|one| is_it(&one.what))
+    }
+
+    fn add(&mut self, what: impl Into<String>, at: Option<&Origin>) {
+        self.found.push(Widened {
+            tool: self.tool.clone(),
+            what: what.into(),
+            at: at.cloned(),
+        });
+    }
+}
+
+/// A tool before and after.
+struct Pair<'a> {
+    old_config: &'a Config,
+    new_config: &'a Config,
+    old: &'a Tool,
+    new: &'a Tool,
+    changes: &'a mut Changes,
+}
+
+impl Pair<'_> {
+    fn add(&mut self, what: impl Into<String>, at: Option<&Origin>) {
+        self.changes.add(what, at);
+    }
+
+    /// Adds a change of what the key says, where it is written now.
+    fn add_at(&mut self, key: &str, what: impl Into<String>) {
+        let at = self.new.origin(key).cloned();
+        self.changes.add(what, at.as_ref());
+    }
+
+    /// Adds that a limit is higher than it was; none is the highest.
+    fn raised<T: PartialOrd>(&mut self, key: &str, what: &str, old: Option<T>, new: Option<T>) {
+        let is_raised = match (old, new) {
+            (Some(old), Some(new)) => new > old,
+            (Some(_), None) => true,
+            (None, _) => false,
+        };
+        if is_raised {
+            self.add_at(key, format!("{what} is higher, or there is none any more"));
+        }
+    }
+}
+
+/// `names` in backticks, with commas.
+fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    let names: Vec<String> = names.into_iter().map(quote).collect();
+    names.join(", ")
+}

@@ -1,0 +1,133 @@
+//! `fs_read_file` of 1 KiB through [`Engine::call`], against a plain `std::fs::read` of the same file.
+//!
+//! The ways are taken in turns, call by call, so that whatever else the machine does falls on all alike.
+//!
+//! `cargo bench -p jig-engine --bench call`; a number as argument is how many calls there are of each.
+#![cfg(target_os = "linux")]
+#![expect(clippy::print_stdout, reason = "a benchmark prints its results")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the workspace is made, and read past jig for comparison"
+)]
+
+use std::fs;
+use std::hint::black_box;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use camino::Utf8Path;
+use jig_broker::{AuditSink, FileSink, FileSinkOptions};
+use jig_config::Sources;
+use jig_engine::{Call, Engine, Nobody, Turn};
+use jig_files::DiskFiles;
+use serde_json::json;
+
+fn main() {
+    let count = std::env::args().find_map(|argument| argument.parse().ok());
+    let count: usize = count.unwrap_or(20_000);
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("there is a place");
+    let root = folder.path().canonicalize().expect("it is there");
+    let root = Utf8Path::from_path(&root).expect("it is UTF-8");
+    fs::create_dir_all(root.join("docs")).expect("a directory");
+    fs::create_dir(root.join("log")).expect("a directory");
+    let file = root.join("docs/notes.txt");
+    fs::write(&file, "fifteen letters\n".repeat(64)).expect("a file");
+
+    let engine = engine(root, "");
+    let mut logged = engine.for_turn(&Turn::default());
+    let log = FileSink::open(&root.join("log"), FileSinkOptions::default()).expect("a log");
+    logged.audit = Arc::new(log) as Arc<dyn AuditSink>;
+    let ruled = self::engine(root, RULES);
+
+    let names = [
+        "std::fs::read",
+        "Engine::call",
+        "… with a log",
+        "… with rules",
+    ];
+    let mut taken: Vec<Vec<Duration>> = vec![Vec::with_capacity(count); names.len()];
+    let plain = || drop(black_box(fs::read(&file).expect("it is there")));
+    for round in 0..count + WARM_UP {
+        let all = [
+            timed(plain),
+            timed(|| read(&engine)),
+            timed(|| read(&logged)),
+            timed(|| read(&ruled)),
+        ];
+        if round >= WARM_UP {
+            for (taken, one) in taken.iter_mut().zip(all) {
+                taken.push(one);
+            }
+        }
+    }
+    println!(
+        "{:<16} {:>10} {:>10} {:>10} {:>8}",
+        "", "fastest", "median", "p99", "ratio"
+    );
+    for taken in &mut taken {
+        taken.sort();
+    }
+    let base = middle(&taken[0]);
+    for (name, taken) in names.iter().zip(&taken) {
+        println!(
+            "{name:<16} {:>10} {:>10} {:>10} {:>7.1}x",
+            shown(taken.first().copied().unwrap_or_default()),
+            shown(middle(taken)),
+            shown(
+                taken
+                    .get(taken.len() * 99 / 100)
+                    .copied()
+                    .unwrap_or_default()
+            ),
+            middle(taken).as_secs_f64() / base.as_secs_f64(),
+        );
+    }
+    println!("less than 15 us is wanted for a call at the median");
+}
+
+fn engine(root: &Utf8Path, rules: &str) -> Engine {
+    fs::write(root.join("jig.toml"), rules).expect("a configuration");
+    let config = jig_config::load(&Sources::new(root))
+        .expect("it is valid")
+        .config;
+    let files = DiskFiles::open(root).expect("it is there");
+    Engine::new(Arc::new(config), Arc::new(files))
+}
+
+fn read(engine: &Engine) {
+    let call = Call::new("fs_read_file", json!({ "path": "docs/notes.txt" }));
+    let reply = engine.call(call, &mut Nobody).expect("it may be read");
+    assert!(reply.into_content().to_text().len() >= 1024);
+}
+
+fn timed(act: impl FnOnce()) -> Duration {
+    let start = Instant::now();
+    act();
+    start.elapsed()
+}
+
+fn middle(taken: &[Duration]) -> Duration {
+    taken.get(taken.len() / 2).copied().unwrap_or_default()
+}
+
+fn shown(taken: Duration) -> String {
+    format!("{:.2} us", taken.as_secs_f64() * 1e6)
+}
+
+/// Calls before anything is measured.
+const WARM_UP: usize = 200;
+
+/// A handful of rules, as a project has them.
+const RULES: &str = r#"
+[[tools.fs_read_file.access.fs]]
+path = "docs"
+read = true
+
+[[tools.fs_read_file.access.fs]]
+path = "src"
+read = true
+
+[[tools.fs_read_file.access.fs]]
+path = "docs/private"
+read = false
+"#;

@@ -1,0 +1,122 @@
+//! [`Desk`]: who is asked when a call has a question.
+
+use std::sync::Arc;
+
+use jig_engine::{About, Answer, Ask, Asker};
+use rmcp::model::InputResponses;
+
+use crate::caller::Caller;
+use crate::elicit::Form;
+use crate::in_flight::InFlight;
+use crate::printable::{cut, printable};
+use crate::questions::Pending;
+use crate::shared::Shared;
+
+/// Asks for one call: the client, if it can show a form, people elsewhere, or nobody.
+///
+/// It runs on the thread of the call, which waits here. Every question is on the board while it waits, so that
+/// whoever answers first has answered it.
+pub(crate) struct Desk {
+    shared: Arc<Shared>,
+    caller: Arc<Caller>,
+    flight: Arc<InFlight>,
+    /// Whether the client can show a form.
+    form: bool,
+    /// Answers to the tool's own questions that came with the call.
+    given: InputResponses,
+    /// What the result has to tell besides.
+    notes: Vec<String>,
+}
+
+impl Desk {
+    pub(crate) fn new(
+        shared: &Arc<Shared>,
+        caller: &Arc<Caller>,
+        flight: &Arc<InFlight>,
+        form: bool,
+        given: InputResponses,
+    ) -> Self {
+        Self {
+            shared: Arc::clone(shared),
+            caller: Arc::clone(caller),
+            flight: Arc::clone(flight),
+            form,
+            given,
+            notes: Vec::new(),
+        }
+    }
+
+    /// What the result has to tell besides.
+    pub(crate) fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// An answer that came with the call. Only a tool's own question can be answered so: what the policy
+    /// wants to know is asked, or it is no approval.
+    fn given(&mut self, ask: &Ask<'_>, form: &Form) -> Option<Answer> {
+        match ask.about {
+            About::Tool(_) if self.form => {
+                let response = self.given.remove(&ask.question.id)?;
+                form.read(response).ok()
+            }
+            _ => None,
+        }
+    }
+
+    /// Waits until somebody has answered a question on the board.
+    fn wait(&mut self, pending: &Pending, ask: &Ask<'_>, form: Form) -> Answer {
+        let limit = self.shared.current().config.mcp.approval_wait;
+        self.flight.ask(pending.id(), &ask.question.id, form);
+        let answer = pending.wait(limit, self.flight.cancel_token());
+        self.flight.asked(pending.id());
+        answer
+    }
+
+    /// Nobody could be asked, or nobody answered: a person may still allow it for the next time.
+    fn unanswered(&mut self, ask: &Ask<'_>, answer: &Answer) {
+        let id = self.shared.questions.refused(&self.caller.name, ask);
+        let why = match answer {
+            Answer::TimedOut => "Nobody answered in time.",
+            _ => "Nobody can be asked here.",
+        };
+        let note = format!(
+            "{why} A person can allow it with `jig approve {id}`; then make the same call again."
+        );
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+}
+
+impl Asker for Desk {
+    fn ask(&mut self, ask: &Ask<'_>) -> Answer {
+        let questions = Arc::clone(&self.shared.questions);
+        if let Some(answer) = questions.allowed(&self.caller.name, ask) {
+            return answer;
+        }
+        let form = Form::of(ask);
+        if let Some(answer) = self.given(ask, &form) {
+            return answer;
+        }
+        let pending = match self.form {
+            true => Some(questions.put(&self.caller.name, ask)),
+            false => questions.put_to_watchers(&self.caller.name, ask),
+        };
+        let answer = match pending {
+            Some(pending) => self.wait(&pending, ask, form),
+            None => Answer::Unavailable,
+        };
+        if matches!(answer, Answer::Unavailable | Answer::TimedOut) {
+            self.unanswered(ask, &answer);
+        }
+        answer
+    }
+
+    fn progress(&mut self, _tool: &str, text: &str) {
+        self.flight
+            .progress(&printable(cut(text, LONGEST_PROGRESS)));
+    }
+}
+
+/// How much of what a running tool says is told as its progress.
+const LONGEST_PROGRESS: usize = 2000;

@@ -1,0 +1,544 @@
+//! [`Questions`]: the board on which questions wait for whoever answers first.
+//!
+//! A call that has to ask puts its question there ([`Questions::put`]) and waits ([`Pending::wait`]). Whoever
+//! answers by [`Questions::answer`], the client, `jig approve`, an editor, comes first or is told that
+//! somebody else did. Where nobody can be asked, the question is kept for a while as *refused*
+//! ([`Questions::refused`]): a person may still allow it, once or for the turn, and the next call that asks
+//! exactly the same is answered by that ([`Questions::allowed`]).
+//!
+//! People and programs elsewhere come by [`Questions::serve`], in lines of JSON. The board decides nothing:
+//! it never answers by itself but "nobody is there", and what was answered for a turn is remembered by the
+//! engine.
+
+mod asked;
+mod decide;
+mod serve;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
+use std::str::FromStr;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use jig_broker::CancelToken;
+use jig_engine::{Answer, Ask};
+
+use self::asked::{Asked, Fingerprint};
+pub use self::serve::PROTOCOL;
+
+/// The questions of a server that wait for a person, and those that nobody could be asked.
+#[derive(Debug)]
+pub struct Questions {
+    board: Mutex<Board>,
+    /// Something happened that watchers are told.
+    happened: Condvar,
+    /// How long a refusal and an answer to it are kept.
+    kept: Duration,
+}
+
+/// What a question is called: `q_1`, `q_2`, ….
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct QuestionId(u64);
+
+/// Why a question cannot be answered.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub(crate) enum Unanswerable {
+    /// Somebody was faster.
+    #[error("`{id}` was answered already, by {by}")]
+    AlreadyAnswered { id: QuestionId, by: String },
+    /// Whoever asked does not want to know any more.
+    #[error(
+        "`{0}` is not asked any more: the call that asked it has ended, or too much time has passed"
+    )]
+    Gone(QuestionId),
+    /// There never was one, or it was long ago.
+    #[error("there is no question `{0}`")]
+    Unknown(QuestionId),
+}
+
+#[derive(Debug, Default)]
+struct Board {
+    /// The number of the last question.
+    last: u64,
+    open: BTreeMap<u64, Open>,
+    refused: BTreeMap<u64, Refused>,
+    /// Answers to refused questions, for the next call that asks the same.
+    given: VecDeque<Given>,
+    /// What became of the latest questions that are on the board no more.
+    settled: VecDeque<Settled>,
+    /// Who is told what happens.
+    watchers: usize,
+    /// The latest events, for the watchers: each knows the number of the last one that it has seen.
+    events: VecDeque<Event>,
+    /// The number of the last event.
+    happened: u64,
+}
+
+/// A question that somebody waits for.
+#[derive(Debug)]
+struct Open {
+    asked: Arc<Asked>,
+    slot: Arc<Slot>,
+    /// Nobody but watchers can answer it.
+    needs_watcher: bool,
+}
+
+/// A question that nobody could be asked.
+#[derive(Debug)]
+struct Refused {
+    asked: Arc<Asked>,
+    /// When that was noticed last.
+    since: Instant,
+}
+
+/// Where the answer to one question is put.
+#[derive(Debug, Default)]
+struct Slot {
+    answer: Mutex<Option<Answer>>,
+    ready: Condvar,
+}
+
+/// An answer to a question that was refused.
+#[derive(Debug)]
+struct Given {
+    fingerprint: Fingerprint,
+    caller: String,
+    answer: Answer,
+    since: Instant,
+}
+
+#[derive(Debug, Clone)]
+struct Settled {
+    number: u64,
+    how: How,
+}
+
+/// How a question left the board.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum How {
+    Answered { by: String, decision: &'static str },
+    Gone,
+}
+
+/// What watchers are told: the rest is looked up when they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Event {
+    Open(u64),
+    Refused(u64),
+    Settled(u64),
+}
+
+impl Questions {
+    /// An empty board.
+    pub(crate) fn new() -> Self {
+        Self::keeping(KEPT)
+    }
+
+    /// An empty board that keeps refusals, and answers to them, for so long.
+    fn keeping(kept: Duration) -> Self {
+        Self {
+            board: Mutex::default(),
+            happened: Condvar::new(),
+            kept,
+        }
+    }
+
+    /// What somebody answered before to exactly this question of this caller, after it was refused. The
+    /// answer is used up by this.
+    pub(crate) fn allowed(&self, caller: &str, ask: &Ask<'_>) -> Option<Answer> {
+        let mut board = self.board();
+        if board.given.is_empty() {
+            return None;
+        }
+        let fingerprint = Fingerprint::of(caller, ask);
+        let place = board
+            .given
+            .iter()
+            .position(|given| given.fingerprint == fingerprint)?;
+        board.given.remove(place).map(|given| given.answer)
+    }
+
+    /// Puts a question of a call on the board, where it stays until it is answered or given up.
+    pub(crate) fn put(self: &Arc<Self>, caller: &str, ask: &Ask<'_>) -> Pending {
+        self.place(false, |number| Asked::new(number, caller, ask))
+    }
+
+    /// The same for a question that nobody but those at the ask socket can answer; `None` if nobody is
+    /// there. When the last of them goes, it is refused: the wait ends with [`Answer::Unavailable`], and the
+    /// question can still be allowed for the next call.
+    pub(crate) fn put_to_watchers(
+        self: &Arc<Self>,
+        caller: &str,
+        ask: &Ask<'_>,
+    ) -> Option<Pending> {
+        self.has_listeners()
+            .then(|| self.place(true, |number| Asked::new(number, caller, ask)))
+    }
+
+    /// Asks whether a configuration comes into force.
+    pub(crate) fn put_config(self: &Arc<Self>, text: &str, context: String) -> Pending {
+        self.place(false, |number| Asked::config(number, text, context))
+    }
+
+    fn place(self: &Arc<Self>, needs_watcher: bool, asked: impl FnOnce(u64) -> Asked) -> Pending {
+        let mut board = self.board();
+        board.last += 1;
+        let number = board.last;
+        let asked = Arc::new(asked(number));
+        let slot = Arc::new(Slot::default());
+        let open = Open {
+            asked: Arc::clone(&asked),
+            slot: Arc::clone(&slot),
+            needs_watcher,
+        };
+        // A configuration is asked about one at a time, so that there is always room for it.
+        let is_full = board.open.len() >= MOST_OPEN && asked.caller.is_some();
+        // The last watcher may have gone just before.
+        if is_full || (needs_watcher && board.watchers == 0) {
+            self.refuse(&mut board, Arc::clone(&asked));
+            slot.put(Answer::Unavailable);
+        } else {
+            board.open.insert(number, open);
+            self.tell(&mut board, Event::Open(number));
+        }
+        Pending {
+            questions: Arc::clone(self),
+            asked,
+            slot,
+        }
+    }
+
+    /// Notes a question that nobody can be asked, so that a person can allow it for the next call. The same
+    /// question again keeps its name.
+    pub(crate) fn refused(&self, caller: &str, ask: &Ask<'_>) -> QuestionId {
+        let asked = Asked::new(0, caller, ask);
+        let mut board = self.board();
+        let same = board
+            .refused
+            .values_mut()
+            .find(|known| known.asked.fingerprint == asked.fingerprint);
+        if let Some(same) = same {
+            same.since = Instant::now();
+            return same.asked.id();
+        }
+        board.last += 1;
+        let number = board.last;
+        self.refuse(&mut board, Arc::new(Asked { number, ..asked }));
+        QuestionId(number)
+    }
+
+    fn refuse(&self, board: &mut Board, asked: Arc<Asked>) {
+        while board.refused.len() >= MOST_REFUSED {
+            let Some((number, _)) = board.refused.pop_first() else {
+                break;
+            };
+            self.settle(board, number, How::Gone);
+        }
+        let number = asked.number;
+        let since = Instant::now();
+        board.refused.insert(number, Refused { asked, since });
+        self.tell(board, Event::Refused(number));
+    }
+
+    /// Answers a question. The first answer counts; `by` tells people whose that was.
+    ///
+    /// # Errors
+    ///
+    /// If somebody else was first, if the question is not asked any more, or if there never was one.
+    pub(crate) fn answer(
+        &self,
+        id: &QuestionId,
+        answer: Answer,
+        by: &str,
+    ) -> Result<(), Unanswerable> {
+        let mut board = self.board();
+        let number = id.0;
+        let how = How::Answered {
+            by: by.to_owned(),
+            decision: decide::name(&answer),
+        };
+        if let Some(open) = board.open.remove(&number) {
+            self.settle(&mut board, number, how);
+            open.slot.put(answer);
+            return Ok(());
+        }
+        if let Some(Refused { asked, .. }) = board.refused.remove(&number) {
+            self.settle(&mut board, number, how);
+            if board.given.len() >= MOST_GIVEN {
+                board.given.pop_front();
+            }
+            board.given.push_back(Given {
+                fingerprint: asked.fingerprint,
+                caller: asked.caller.clone().unwrap_or_default(),
+                answer,
+                since: Instant::now(),
+            });
+            return Ok(());
+        }
+        Err(board.unanswerable(*id))
+    }
+
+    /// Whether anybody is connected who is told of questions.
+    pub(crate) fn has_listeners(&self) -> bool {
+        self.board().watchers > 0
+    }
+
+    /// Forgets whatever has to do with a caller whose turn has ended.
+    pub(crate) fn forget(&self, caller: &str) {
+        let mut board = self.board();
+        let is_theirs = |asked: &Asked| asked.caller.as_deref() == Some(caller);
+        let open = board.open.iter().filter(|(_, open)| is_theirs(&open.asked));
+        let open: Vec<u64> = open.map(|(number, _)| *number).collect();
+        for number in open {
+            if let Some(open) = board.open.remove(&number) {
+                open.slot.put(Answer::Cancel);
+                self.settle(&mut board, number, How::Gone);
+            }
+        }
+        self.forget_refused(&mut board, |refused| is_theirs(&refused.asked));
+        board.given.retain(|given| given.caller != caller);
+    }
+
+    /// Takes a question off the board that its asker waits for no more. `false` if it was answered just
+    /// before.
+    fn withdraw(&self, asked: &Arc<Asked>, then: Then) -> bool {
+        let mut board = self.board();
+        if board.open.remove(&asked.number).is_none() {
+            return false;
+        }
+        match then {
+            Then::Forget => self.settle(&mut board, asked.number, How::Gone),
+            Then::Refuse => self.refuse(&mut board, Arc::clone(asked)),
+        }
+        true
+    }
+
+    /// One more who is told what happens, until the guard goes.
+    fn watcher(&self) -> Watching<'_> {
+        let mut board = self.board();
+        board.watchers += 1;
+        let open = board.open.keys().map(|number| Event::Open(*number));
+        let refused = board.refused.keys().map(|number| Event::Refused(*number));
+        Watching {
+            questions: self,
+            backlog: open.chain(refused).collect(),
+            seen: board.happened,
+        }
+    }
+
+    fn settle(&self, board: &mut Board, number: u64, how: How) {
+        while board.settled.len() >= MOST_SETTLED {
+            board.settled.pop_front();
+        }
+        board.settled.push_back(Settled { number, how });
+        self.tell(board, Event::Settled(number));
+    }
+
+    fn tell(&self, board: &mut Board, event: Event) {
+        while board.events.len() >= MOST_EVENTS {
+            board.events.pop_front();
+        }
+        board.events.push_back(event);
+        board.happened += 1;
+        self.happened.notify_all();
+    }
+
+    /// The board, without what is too old.
+    fn board(&self) -> MutexGuard<'_, Board> {
+        // Nothing that is done with the board can panic halfway.
+        let mut board = self.board.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_old = |since: Instant| since.elapsed() >= self.kept;
+        // Answers are kept in the order in which they came.
+        while board.given.front().is_some_and(|given| is_old(given.since)) {
+            board.given.pop_front();
+        }
+        self.forget_refused(&mut board, |refused| is_old(refused.since));
+        board
+    }
+
+    fn forget_refused(&self, board: &mut Board, is_over: impl Fn(&Refused) -> bool) {
+        let over = board.refused.iter().filter(|(_, refused)| is_over(refused));
+        let over: Vec<u64> = over.map(|(number, _)| *number).collect();
+        for number in over {
+            board.refused.remove(&number);
+            self.settle(board, number, How::Gone);
+        }
+    }
+}
+
+impl Board {
+    fn unanswerable(&self, id: QuestionId) -> Unanswerable {
+        let settled = self.settled.iter().find(|settled| settled.number == id.0);
+        match settled.map(|settled| &settled.how) {
+            Some(How::Answered { by, .. }) => Unanswerable::AlreadyAnswered { id, by: by.clone() },
+            Some(How::Gone) => Unanswerable::Gone(id),
+            None => Unanswerable::Unknown(id),
+        }
+    }
+
+    /// A question that is there, and its state.
+    fn find(&self, number: u64) -> Option<(&Arc<Asked>, &'static str)> {
+        let open = self.open.get(&number).map(|open| (&open.asked, WAITING));
+        let refused = || self.refused.get(&number);
+        open.or_else(|| refused().map(|refused| (&refused.asked, REFUSED)))
+    }
+}
+
+impl Slot {
+    /// The first answer stays.
+    fn put(&self, answer: Answer) {
+        let mut place = self.lock();
+        place.get_or_insert(answer);
+        self.ready.notify_all();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Answer>> {
+        self.answer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The answer, if one comes within the limit and before it is given up.
+    fn wait(self: &Arc<Self>, limit: Duration, cancel: &CancelToken) -> Option<Answer> {
+        let slot = Arc::clone(self);
+        // The lock makes sure that nobody is between looking and waiting.
+        let _hook = cancel.on_cancel(move || {
+            let _place = slot.lock();
+            slot.ready.notify_all();
+        });
+        let place = self.lock();
+        let is_waiting = |place: &mut Option<Answer>| place.is_none() && !cancel.is_cancelled();
+        let waited = self.ready.wait_timeout_while(place, limit, is_waiting);
+        let (place, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        place.clone()
+    }
+}
+
+/// A question that stands on the board for as long as this is kept, or until it is answered.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    questions: Arc<Questions>,
+    asked: Arc<Asked>,
+    slot: Arc<Slot>,
+}
+
+impl Pending {
+    /// What the question is called.
+    pub(crate) fn id(&self) -> QuestionId {
+        self.asked.id()
+    }
+
+    /// Waits for the answer. [`Answer::TimedOut`] if none came in time, [`Answer::Unavailable`] if nobody is
+    /// left who could give one: in both cases a person can still allow it for the next call, under the same
+    /// name. [`Answer::Cancel`] if the call was given up.
+    pub(crate) fn wait(&self, limit: Duration, cancel: &CancelToken) -> Answer {
+        if let Some(answer) = self.slot.wait(limit, cancel) {
+            return answer;
+        }
+        let (then, answer) = match cancel.is_cancelled() {
+            true => (Then::Forget, Answer::Cancel),
+            false => (Then::Refuse, Answer::TimedOut),
+        };
+        match self.questions.withdraw(&self.asked, then) {
+            true => answer,
+            // Somebody who was told that their answer counts is right.
+            false => self.slot.lock().clone().unwrap_or(answer),
+        }
+    }
+
+    /// Waits for the answer for so long. The question stays where it is.
+    pub(crate) fn poll(&self, limit: Duration, cancel: &CancelToken) -> Option<Answer> {
+        self.slot.wait(limit, cancel)
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        self.questions.withdraw(&self.asked, Then::Forget);
+    }
+}
+
+/// What becomes of a question that nobody waits for any more.
+#[derive(Debug, Clone, Copy)]
+enum Then {
+    Forget,
+    Refuse,
+}
+
+/// Somebody who is told what happens.
+#[derive(Debug)]
+struct Watching<'a> {
+    questions: &'a Questions,
+    /// What was on the board already, and they have not been told yet.
+    backlog: VecDeque<Event>,
+    /// The number of the last event that they know.
+    seen: u64,
+}
+
+impl Drop for Watching<'_> {
+    fn drop(&mut self) {
+        let questions = self.questions;
+        let mut board = questions.board();
+        board.watchers -= 1;
+        if board.watchers > 0 {
+            return;
+        }
+        // Nobody is left who could answer these. They are not parked until their time is up.
+        let lonely = board.open.iter().filter(|(_, open)| open.needs_watcher);
+        let lonely: Vec<u64> = lonely.map(|(number, _)| *number).collect();
+        for number in lonely {
+            if let Some(open) = board.open.remove(&number) {
+                questions.refuse(&mut board, open.asked);
+                open.slot.put(Answer::Unavailable);
+            }
+        }
+    }
+}
+
+impl fmt::Display for QuestionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "q_{}", self.0)
+    }
+}
+
+/// A text that names no question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("questions are called `q_1`, `q_2`, …")]
+pub struct NotAQuestionId;
+
+impl FromStr for QuestionId {
+    type Err = NotAQuestionId;
+
+    fn from_str(text: &str) -> Result<Self, NotAQuestionId> {
+        let digits = text.strip_prefix("q_").ok_or(NotAQuestionId)?;
+        let is_plain = digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0');
+        match digits.parse() {
+            Ok(number) if is_plain => Ok(Self(number)),
+            _ => Err(NotAQuestionId),
+        }
+    }
+}
+
+const WAITING: &str = "waiting";
+const REFUSED: &str = "refused";
+
+/// How long a refusal, and an answer to one, is kept: as long as a person may take to come back, and an
+/// agent to try again.
+const KEPT: Duration = Duration::from_secs(15 * 60);
+
+/// Questions that wait at once. A call in flight has one at most; those are limited, too.
+const MOST_OPEN: usize = 256;
+
+/// Refusals that are kept. An agent that tries everything would fill the memory otherwise.
+const MOST_REFUSED: usize = 256;
+
+/// Answers to refusals that wait for the next call.
+const MOST_GIVEN: usize = 256;
+
+/// Questions of which it is known what became of them.
+const MOST_SETTLED: usize = 512;
+
+/// Events that are kept for watchers: one that falls further behind is dropped.
+const MOST_EVENTS: usize = 2048;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,208 @@
+//! [`Asked`]: a question as it stands on the board, and as people are shown it.
+
+use std::time::Instant;
+
+use jig_engine::{About, Ask};
+use jig_proto::{Prompt, Question};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::printable::{cut, printable, printable_line};
+
+/// What a question is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Topic {
+    /// Whether a tool may run with these arguments.
+    Run,
+    /// The arguments, to be edited.
+    Arguments,
+    /// Whether a result may be passed on.
+    Result,
+    /// The result, to be edited.
+    EditResult,
+    /// Whether a tool may do what no rule covers.
+    Access,
+    /// Whether what a tool changed in its layer is applied.
+    Changes,
+    /// What a tool itself wants to know.
+    Tool,
+    /// Whether a configuration that allows more comes into force.
+    Config,
+}
+
+impl Topic {
+    fn of(about: About) -> Self {
+        match about {
+            About::Run => Self::Run,
+            About::Arguments => Self::Arguments,
+            About::Result => Self::Result,
+            About::EditResult => Self::EditResult,
+            About::Access => Self::Access,
+            About::Changes => Self::Changes,
+            // One that this crate does not know yet is put as a plain question.
+            _ => Self::Tool,
+        }
+    }
+
+    /// Whether an answer can hold for the rest of the turn.
+    pub(crate) fn can_last(self) -> bool {
+        matches!(self, Self::Run | Self::Access | Self::Tool)
+    }
+}
+
+/// A question on the board.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    pub(crate) number: u64,
+    /// Who made the call, or nobody for the configuration.
+    pub(crate) caller: Option<String>,
+    pub(crate) tool: Option<String>,
+    pub(crate) topic: Topic,
+    /// The question. Its text and context are printable, and as long as a person reads.
+    pub(crate) question: Question,
+    /// How many bytes of the context are not shown.
+    pub(crate) hidden: usize,
+    pub(crate) fingerprint: Fingerprint,
+    pub(crate) since: Instant,
+}
+
+/// What makes two questions the same: who asks, for which tool, and all that a person would be shown. The
+/// arguments of a call are part of its context.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Fingerprint([u8; 32]);
+
+impl Fingerprint {
+    pub(crate) fn of(caller: &str, ask: &Ask<'_>) -> Self {
+        let Question {
+            id,
+            text,
+            context,
+            schema,
+            default,
+        } = ask.question;
+        let topic = Topic::of(ask.about);
+        // The policy numbers its questions; what it asks is all in the text.
+        let id = if topic == Topic::Access { "" } else { id };
+        // As JSON the parts cannot run into each other.
+        let parts = json!([caller, ask.tool, topic, id, text, context, schema, default]);
+        Self(*blake3::hash(parts.to_string().as_bytes()).as_bytes())
+    }
+}
+
+impl Asked {
+    /// The question of a call.
+    pub(crate) fn new(number: u64, caller: &str, ask: &Ask<'_>) -> Self {
+        let mut asked = Self {
+            number,
+            caller: Some(caller.to_owned()),
+            tool: Some(ask.tool.to_owned()),
+            topic: Topic::of(ask.about),
+            question: ask.question.clone(),
+            hidden: 0,
+            fingerprint: Fingerprint::of(caller, ask),
+            since: Instant::now(),
+        };
+        asked.shorten();
+        asked
+    }
+
+    /// Whether a configuration comes into force: what it would allow is the context.
+    pub(crate) fn config(number: u64, text: &str, context: String) -> Self {
+        let mut question = Question::yes_no("config", text);
+        question.context = Some(context);
+        let mut asked = Self {
+            number,
+            caller: None,
+            tool: None,
+            topic: Topic::Config,
+            question,
+            hidden: 0,
+            fingerprint: Fingerprint([0; 32]),
+            since: Instant::now(),
+        };
+        asked.shorten();
+        asked
+    }
+
+    fn shorten(&mut self) {
+        let question = &mut self.question;
+        question.text = printable_line(cut(&question.text, LONGEST_TEXT));
+        if let Some(context) = &mut question.context {
+            let shown = cut(context, LONGEST_CONTEXT);
+            self.hidden = context.len() - shown.len();
+            *context = printable(shown);
+        }
+        // What is edited has to be there as a whole, or it could not be edited.
+        let size = |value: &Value| value.to_string().len();
+        if size(&question.schema) > LONGEST_SCHEMA {
+            question.schema = Value::Bool(true);
+        }
+        if question.default.as_ref().map_or(0, size) > LONGEST_DEFAULT {
+            question.default = None;
+        }
+    }
+
+    /// `q_1`.
+    pub(crate) fn id(&self) -> super::QuestionId {
+        super::QuestionId(self.number)
+    }
+
+    /// What can be decided.
+    pub(crate) fn decisions(&self) -> &'static [&'static str] {
+        match self.topic {
+            Topic::Config => &["accept", "deny"],
+            topic if topic.can_last() => &["once", "turn", "deny"],
+            _ => &["once", "deny"],
+        }
+    }
+
+    /// Whether a decision alone is no answer: a value is needed, too.
+    pub(crate) fn needs_value(&self) -> bool {
+        match self.topic {
+            Topic::Arguments | Topic::EditResult => true,
+            Topic::Tool => !matches!(self.question.prompt(), Prompt::YesNo),
+            _ => false,
+        }
+    }
+
+    /// As a client of the ask socket sees it in a list.
+    pub(crate) fn in_short(&self, state: &'static str) -> Map<String, Value> {
+        let age = u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let mut all = Map::new();
+        let mut put = |name: &str, value: Value| drop(all.insert(name.to_owned(), value));
+        put("id", json!(self.id().to_string()));
+        put("state", json!(state));
+        put("about", json!(self.topic));
+        put("caller", json!(self.caller.as_deref().map(printable_line)));
+        put("tool", json!(self.tool.as_deref().map(printable_line)));
+        put("age_ms", json!(age));
+        put("text", json!(self.question.text));
+        put("decisions", json!(self.decisions()));
+        put("needs_value", json!(self.needs_value()));
+        all
+    }
+
+    /// As a client of the ask socket sees it in full.
+    pub(crate) fn to_json(&self, state: &'static str) -> Map<String, Value> {
+        let mut all = self.in_short(state);
+        let mut put = |name: &str, value: Value| drop(all.insert(name.to_owned(), value));
+        put("context", json!(self.question.context));
+        put("hidden_bytes", json!(self.hidden));
+        put("schema", self.question.schema.clone());
+        put("default", json!(self.question.default));
+        all
+    }
+}
+
+/// The longest line of a question, in bytes.
+const LONGEST_TEXT: usize = 4 << 10;
+
+/// The longest context, in bytes: more than that nobody reads. A tool chooses how long it is.
+pub(crate) const LONGEST_CONTEXT: usize = 64 << 10;
+
+/// The longest schema of an answer, in bytes.
+const LONGEST_SCHEMA: usize = 64 << 10;
+
+/// The longest default of an answer, in bytes: it may be a whole result, to be edited.
+const LONGEST_DEFAULT: usize = 1 << 20;

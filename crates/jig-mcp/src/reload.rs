@@ -1,0 +1,306 @@
+//! [`watch`]: a configuration that changes while it is served.
+//!
+//! Once a second the files are looked at. What narrows, or only describes, comes into force at once. What
+//! allows more is *held*: the old configuration goes on, and a question on the board says what would change.
+//! A person accepts it, and then exactly what was loaded and shown comes into force: it is not loaded again.
+//! What does not load is reported, and the old configuration goes on.
+
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use jig_broker::CancelToken;
+use jig_config::Config;
+use jig_engine::Answer;
+use serde_json::Value;
+use tokio::sync::watch;
+
+use crate::printable::printable;
+use crate::questions::Pending;
+use crate::shared::Shared;
+
+/// What is known about the configuration that is not in force.
+#[derive(Debug, Default)]
+pub(crate) struct Reload {
+    state: Mutex<State>,
+    news: watch::Sender<u64>,
+}
+
+/// What stands in the files and is not in force.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct State {
+    /// A configuration that allows more, and waits for a person: the name of the question, and what it
+    /// would change, one line each.
+    pub(crate) held: Option<(String, Vec<String>)>,
+    /// Why the configuration does not load, as a person reads it.
+    pub(crate) broken: Option<String>,
+}
+
+impl Reload {
+    /// What is not in force now.
+    pub(crate) fn state(&self) -> State {
+        self.lock().clone()
+    }
+
+    /// Tells of every change of [`Reload::state`].
+    pub(crate) fn news(&self) -> watch::Receiver<u64> {
+        self.news.subscribe()
+    }
+
+    fn set(&self, state: State) {
+        let mut known = self.lock();
+        if *known != state {
+            *known = state;
+            self.news.send_modify(|number| *number += 1);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Looks after the configuration until the guard is dropped.
+///
+/// # Errors
+///
+/// If no thread can be started.
+pub fn watch(shared: &Arc<Shared>) -> io::Result<Reloading> {
+    let stop = CancelToken::new();
+    let mut watcher = Watcher::new(Arc::clone(shared));
+    let until = stop.clone();
+    let thread = thread::Builder::new()
+        .name("jig-reload".to_owned())
+        .spawn(move || {
+            while !until.is_cancelled() {
+                watcher.wait(BETWEEN_LOOKS, &until);
+                watcher.look();
+            }
+        })?;
+    Ok(Reloading {
+        stop,
+        thread: Some(thread),
+    })
+}
+
+/// While it is there, changes of the configuration are noticed.
+#[derive(Debug)]
+#[must_use]
+pub struct Reloading {
+    stop: CancelToken,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Drop for Reloading {
+    fn drop(&mut self) {
+        self.stop.cancel();
+        if let Some(thread) = self.thread.take() {
+            // It is about to end. Had it panicked, nobody could be told here.
+            let _ = thread.join();
+        }
+    }
+}
+
+struct Watcher {
+    shared: Arc<Shared>,
+    /// What the files looked like when they were last loaded, for the configuration in force. `None` before
+    /// the first look: they may have changed since the server loaded them.
+    seen: Option<u64>,
+    held: Option<Held>,
+    /// What a person did not want.
+    denied: Option<Digest>,
+    /// Nobody answers this: it is what the thread sleeps on while nothing is held.
+    idle: Arc<Idle>,
+}
+
+/// A configuration that waits for a person.
+struct Held {
+    config: Arc<Config>,
+    digest: Digest,
+    question: Pending,
+}
+
+/// Tells whether two configurations are the same, to the last line number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Digest(blake3::Hash);
+
+impl Digest {
+    fn of(config: &Config) -> Self {
+        Self(blake3::hash(format!("{config:?}").as_bytes()))
+    }
+}
+
+impl Watcher {
+    fn new(shared: Arc<Shared>) -> Self {
+        Self {
+            shared,
+            seen: None,
+            held: None,
+            denied: None,
+            idle: Arc::default(),
+        }
+    }
+
+    /// Waits for a while, or for a person's word on what is held.
+    fn wait(&mut self, limit: Duration, until: &CancelToken) {
+        let Some(held) = &self.held else {
+            self.idle.wait(limit, until);
+            return;
+        };
+        let Some(answer) = held.question.poll(limit, until) else {
+            return;
+        };
+        if let Some(held) = self.held.take() {
+            self.settle(held, answer);
+        }
+    }
+
+    /// A person has decided.
+    fn settle(&mut self, held: Held, answer: Answer) {
+        let mut state = State::default();
+        match answer {
+            Answer::Given(Value::Bool(true)) => {
+                match self.shared.replace(Arc::clone(&held.config)) {
+                    Ok(()) => self.report("the changed configuration was accepted"),
+                    Err(error) => {
+                        self.report(&format!(
+                            "the changed configuration cannot be used: {error}"
+                        ));
+                        state.broken = Some(error);
+                    }
+                }
+            }
+            _ => {
+                self.denied = Some(held.digest);
+                self.report("the changed configuration was not accepted: the old one stays");
+            }
+        }
+        self.shared.reload.set(state);
+    }
+
+    /// Looks at the files.
+    fn look(&mut self) {
+        let shared = Arc::clone(&self.shared);
+        let current = shared.current();
+        let before = shared.loader.fingerprint(&current.config);
+        if self.seen == Some(before) {
+            return;
+        }
+        // Whatever changes from here on is seen by the next look: the number is older than what is loaded.
+        let is_first = self.seen.replace(before).is_none();
+        let config = match shared.loader.load() {
+            Ok(config) => config,
+            Err(error) => {
+                // What was held is in the files no more.
+                self.held = None;
+                let error = printable(&error);
+                self.report(&format!(
+                    "the configuration has changed and does not load, so that the old one goes on:\n{error}"
+                ));
+                let broken = Some(error);
+                shared.reload.set(State { held: None, broken });
+                return;
+            }
+        };
+        let digest = Digest::of(&config);
+        if is_first && digest == Digest::of(&current.config) {
+            return;
+        }
+        let widened = jig_config::widening(&current.config, &config);
+        if widened.is_empty() {
+            self.held = None;
+            self.denied = None;
+            self.put_in_force(config, before);
+            return;
+        }
+        if self.denied == Some(digest) {
+            self.held = None;
+            shared.reload.set(State::default());
+            return;
+        }
+        if self.held.as_ref().is_some_and(|held| held.digest == digest) {
+            return;
+        }
+        let lines: Vec<String> = widened
+            .iter()
+            .map(|one| printable(&one.to_string()))
+            .collect();
+        self.hold(config, digest, lines);
+    }
+
+    fn put_in_force(&mut self, config: Arc<Config>, before: u64) {
+        let shared = Arc::clone(&self.shared);
+        // The new configuration may name other components. If nothing has changed meanwhile, this is what
+        // the files look like for it; else the next look loads once more.
+        let after = shared.loader.fingerprint(&config);
+        if shared.loader.fingerprint(&shared.current().config) == before {
+            self.seen = Some(after);
+        }
+        let broken = shared.replace(config).err();
+        if let Some(error) = &broken {
+            self.report(&format!(
+                "the changed configuration cannot be used: {error}"
+            ));
+        }
+        shared.reload.set(State { held: None, broken });
+    }
+
+    fn hold(&mut self, config: Arc<Config>, digest: Digest, lines: Vec<String>) {
+        // The question that it replaces goes first: there is one at a time.
+        self.held = None;
+        let list: Vec<String> = lines.iter().map(|line| format!("- {line}")).collect();
+        let context = format!(
+            "The configuration has changed and would allow more. Nothing of it is in force yet:\n{}",
+            list.join("\n")
+        );
+        let question = self.shared.questions.put_config(QUESTION, context);
+        let id = question.id().to_string();
+        self.report(&format!(
+            "the configuration has changed and would allow more; the old one goes on until a person \
+             accepts it: `jig approve {id}`\n{}",
+            list.join("\n")
+        ));
+        self.held = Some(Held {
+            config,
+            digest,
+            question,
+        });
+        let held = Some((id, lines));
+        let broken = None;
+        self.shared.reload.set(State { held, broken });
+    }
+
+    fn report(&self, text: &str) {
+        self.shared.loader.report(text);
+    }
+}
+
+/// A sleep that can be ended.
+#[derive(Debug, Default)]
+struct Idle {
+    lock: Mutex<()>,
+    ended: std::sync::Condvar,
+}
+
+impl Idle {
+    fn wait(self: &Arc<Self>, limit: Duration, until: &CancelToken) {
+        let idle = Arc::clone(self);
+        let _hook = until.on_cancel(move || {
+            // Nobody is between looking and waiting while this is held.
+            let _lock = idle.lock.lock();
+            idle.ended.notify_all();
+        });
+        let lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_waiting = |(): &mut ()| !until.is_cancelled();
+        drop(self.ended.wait_timeout_while(lock, limit, is_waiting));
+    }
+}
+
+const QUESTION: &str = "Let the changed configuration come into force?";
+
+/// Between two looks at the files.
+const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
+
+#[cfg(test)]
+mod tests;

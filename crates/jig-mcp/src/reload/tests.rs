@@ -1,0 +1,254 @@
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use jig_config::Sources;
+use jig_engine::Engine;
+use jig_files::MemoryFiles;
+
+use super::*;
+use crate::questions::QuestionId;
+use crate::shared::{Loader, Options};
+
+/// Files that change: assignments, as `--set` takes them.
+#[derive(Default)]
+struct Files {
+    sets: Mutex<Vec<String>>,
+    number: AtomicU64,
+    loads: AtomicU64,
+    reports: Mutex<Vec<String>>,
+}
+
+struct Disk(Arc<Files>);
+
+impl Loader for Disk {
+    fn load(&self) -> Result<Arc<Config>, String> {
+        self.0.loads.fetch_add(1, Ordering::SeqCst);
+        let mut sources = Sources::new("/nowhere");
+        sources.sets = self.0.sets.lock().unwrap().clone();
+        let loaded = jig_config::load(&sources).map_err(|errors| errors.to_string())?;
+        Ok(Arc::new(loaded.config))
+    }
+
+    fn engine(&self, config: &Arc<Config>) -> Result<Engine, String> {
+        Ok(Engine::new(
+            Arc::clone(config),
+            Arc::new(MemoryFiles::new()),
+        ))
+    }
+
+    fn fingerprint(&self, _: &Config) -> u64 {
+        self.0.number.load(Ordering::SeqCst)
+    }
+
+    fn workspace(&self) -> String {
+        "/nowhere".to_owned()
+    }
+
+    fn report(&self, text: &str) {
+        self.0.reports.lock().unwrap().push(text.to_owned());
+    }
+}
+
+struct Bench {
+    files: Arc<Files>,
+    shared: Arc<Shared>,
+    watcher: Watcher,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let files = Arc::new(Files::default());
+        let shared = Shared::new(Box::new(Disk(Arc::clone(&files))), Options::default()).unwrap();
+        let mut watcher = Watcher::new(Arc::clone(&shared));
+        watcher.look();
+        Self {
+            files,
+            shared,
+            watcher,
+        }
+    }
+
+    /// Changes the files, and has them looked at.
+    fn write(&mut self, sets: &[&str]) {
+        *self.files.sets.lock().unwrap() = sets.iter().map(|&set| set.to_owned()).collect();
+        self.files.number.fetch_add(1, Ordering::SeqCst);
+        self.watcher.look();
+    }
+
+    fn held(&self) -> Option<QuestionId> {
+        let (id, lines) = self.shared.reload.state().held?;
+        assert!(!lines.is_empty());
+        Some(id.parse().unwrap())
+    }
+
+    fn answer(&mut self, id: QuestionId, answer: Answer) {
+        self.shared.questions.answer(&id, answer, "me").unwrap();
+        self.watcher
+            .wait(Duration::from_secs(60), &CancelToken::new());
+    }
+
+    fn generation(&self) -> u64 {
+        self.shared.current().generation
+    }
+
+    /// Whether the tool runs without asking.
+    fn is_open(&self) -> bool {
+        let current = self.shared.current();
+        let tool = current.config.tool("fs_create_file").unwrap();
+        tool.run.spawn.to_string() == "unattended"
+    }
+}
+
+const OPEN: &str = "tools.fs_create_file.run=unattended";
+const OPEN_TOO: &str = "tools.fs_delete_file.run=unattended";
+const CLOSED: &str = "tools.fs_read_file.run=ask";
+
+fn accept() -> Answer {
+    Answer::Given(Value::Bool(true))
+}
+
+fn deny() -> Answer {
+    Answer::Given(Value::Bool(false))
+}
+
+/// What is as it was brings nothing about, and what narrows counts at once.
+#[test]
+fn narrowing_counts_at_once() {
+    let mut bench = Bench::new();
+    assert_eq!(bench.generation(), 1);
+    bench.watcher.look();
+    assert_eq!(bench.generation(), 1);
+    bench.write(&[CLOSED]);
+    assert_eq!((bench.generation(), bench.held()), (2, None));
+}
+
+/// What allows more is held until a person accepts it.
+#[test]
+fn widening_is_held_until_it_is_accepted() {
+    let mut bench = Bench::new();
+    let mut news = bench.shared.reload.news();
+    bench.write(&[OPEN]);
+    let id = bench.held().unwrap();
+    assert!(news.has_changed().unwrap());
+    news.mark_unchanged();
+    assert!(!bench.is_open());
+    assert_eq!(bench.generation(), 1);
+    let reports = bench.files.reports.lock().unwrap().join("\n");
+    assert!(
+        reports.contains(&format!("`jig approve {id}`")),
+        "{reports}"
+    );
+    assert!(reports.contains("fs_create_file"), "{reports}");
+    bench.answer(id, accept());
+    assert!(bench.is_open());
+    assert!(news.has_changed().unwrap());
+    assert_eq!((bench.generation(), bench.held()), (2, None));
+}
+
+/// What comes into force is what was shown, though the files say something else by then.
+#[test]
+fn what_was_shown_is_what_counts() {
+    let mut bench = Bench::new();
+    bench.write(&[OPEN]);
+    let id = bench.held().unwrap();
+    let loads = bench.files.loads.load(Ordering::SeqCst);
+    *bench.files.sets.lock().unwrap() = vec![OPEN_TOO.to_owned()];
+    bench.files.number.fetch_add(1, Ordering::SeqCst);
+    bench.answer(id, accept());
+    assert_eq!(bench.files.loads.load(Ordering::SeqCst), loads);
+    assert!(bench.is_open());
+    let current = bench.shared.current();
+    let other = current.config.tool("fs_delete_file").unwrap();
+    assert_ne!(other.run.spawn.to_string(), "unattended");
+    // And what the files say is the next question.
+    bench.watcher.look();
+    assert_ne!(bench.held(), None);
+}
+
+#[test]
+fn what_was_denied_is_not_asked_again() {
+    let mut bench = Bench::new();
+    bench.write(&[OPEN]);
+    let id = bench.held().unwrap();
+    bench.answer(id, deny());
+    assert_eq!((bench.held(), bench.is_open()), (None, false));
+    // The same content, written again.
+    bench.write(&[OPEN]);
+    assert_eq!(bench.held(), None);
+    // Other content is another question.
+    bench.write(&[OPEN, OPEN_TOO]);
+    assert_ne!(bench.held(), None);
+}
+
+/// A later change takes the place of what is held, and its question goes.
+#[test]
+fn a_later_change_replaces_what_is_held() {
+    let mut bench = Bench::new();
+    bench.write(&[OPEN]);
+    let first = bench.held().unwrap();
+    bench.write(&[OPEN]);
+    assert_eq!(bench.held(), Some(first));
+    bench.write(&[OPEN_TOO]);
+    let second = bench.held().unwrap();
+    assert_ne!(first, second);
+    assert!(
+        bench
+            .shared
+            .questions
+            .answer(&first, accept(), "me")
+            .is_err()
+    );
+    // Back to where it was: there is nothing to ask.
+    bench.write(&[]);
+    assert_eq!(bench.held(), None);
+    assert!(
+        bench
+            .shared
+            .questions
+            .answer(&second, accept(), "me")
+            .is_err()
+    );
+    assert!(!bench.is_open());
+}
+
+#[test]
+fn what_does_not_load_changes_nothing() {
+    let mut bench = Bench::new();
+    bench.write(&["tools.fs_create_file.run=perhaps"]);
+    let state = bench.shared.reload.state();
+    assert!(state.broken.unwrap().contains("perhaps"));
+    assert_eq!(bench.generation(), 1);
+    bench.write(&[OPEN]);
+    assert_eq!(bench.shared.reload.state().broken, None);
+    let held = bench.held().unwrap();
+    bench.write(&["nonsense=1"]);
+    assert_eq!(bench.held(), None);
+    assert!(
+        bench
+            .shared
+            .questions
+            .answer(&held, accept(), "me")
+            .is_err()
+    );
+    bench.write(&[]);
+    assert_eq!(bench.shared.reload.state(), State::default());
+}
+
+/// The thread notices changes by itself, and ends with its guard.
+#[test]
+fn the_thread_looks_by_itself() {
+    let files = Arc::new(Files::default());
+    let shared = Shared::new(Box::new(Disk(Arc::clone(&files))), Options::default()).unwrap();
+    let guard = watch(&shared).unwrap();
+    *files.sets.lock().unwrap() = vec![CLOSED.to_owned()];
+    files.number.fetch_add(1, Ordering::SeqCst);
+    let start = std::time::Instant::now();
+    while shared.current().generation < 2 {
+        assert!(start.elapsed() < Duration::from_secs(60));
+        thread::sleep(Duration::from_millis(5));
+    }
+    drop(guard);
+    let loads = files.loads.load(Ordering::SeqCst);
+    files.number.fetch_add(1, Ordering::SeqCst);
+    thread::sleep(BETWEEN_LOOKS + Duration::from_millis(200));
+    assert_eq!(files.loads.load(Ordering::SeqCst), loads);
+}

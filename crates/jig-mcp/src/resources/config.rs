@@ -1,0 +1,103 @@
+//! The configuration in force, as text.
+
+use jig_config::Config;
+use jig_proto::ToolAction;
+
+use crate::reload::State;
+use crate::shared::Shared;
+
+/// What is in force, and what is not yet: files, tools and whether somebody is asked before they run. Never the values of options.
+pub(super) fn shown(shared: &Shared) -> String {
+    let served = shared.current();
+    let workspace = shared.loader.workspace();
+    let mut text = format!("workspace: {workspace}\n");
+    text.push_str("\nFiles of the configuration, the later ones win:\n");
+    for file in &served.config.files {
+        // Where a person keeps files elsewhere is not a model's business.
+        let name = match file.path.strip_prefix(&workspace) {
+            Ok(inside) => inside.as_str(),
+            Err(_) => "outside the workspace",
+        };
+        let found = if file.found { "" } else { ", not there" };
+        text.push_str(&format!("  {name} ({}{found})\n", file.layer.name()));
+    }
+    text.push_str("\nTools:\n");
+    tools(&mut text, &served.config);
+    for problem in &served.catalogue().problems {
+        text.push_str(&format!("  left out: {problem}\n"));
+    }
+    text.push_str(&not_in_force(&shared.reload.state()));
+    text
+}
+
+/// What stands in the files and is not in force.
+fn not_in_force(state: &State) -> String {
+    let State { held, broken } = state;
+    let mut text = String::new();
+    if let Some((question, changes)) = held {
+        text.push_str(&format!(
+            "\nThe files have changed in a way that allows more. That is not in force before a person accepts it, \
+             with `jig approve {question}`:\n"
+        ));
+        for change in changes {
+            text.push_str(&format!("  {change}\n"));
+        }
+    }
+    if let Some(why) = broken {
+        text.push_str("\nThe files have changed and do not load; what was in force stays so:\n");
+        // What is wrong and where, without the lines themselves: they may hold what a model is not to know.
+        let is_safe = |line: &&str| {
+            let line = line.trim_start();
+            line.starts_with("error") || line.starts_with("-->")
+        };
+        for line in why.lines().filter(is_safe) {
+            text.push_str(&format!("  {}\n", line.trim_end()));
+        }
+    }
+    text
+}
+
+fn tools(text: &mut String, config: &Config) {
+    for tool in config.tools.values() {
+        let how = match tool.enable.on && jig_engine::not_offered(config, tool).is_none() {
+            true => tool.run.of(ToolAction::Spawn).name(),
+            false => "off",
+        };
+        text.push_str(&format!(
+            "  {}: {how} ({})\n",
+            tool.name,
+            tool.declared_at()
+        ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::not_in_force;
+    use crate::reload::State;
+
+    #[test]
+    fn what_is_held_is_told_and_what_is_broken_without_its_text() {
+        assert_eq!(not_in_force(&State::default()), "");
+        let state = State {
+            held: Some((
+                "q_3".to_owned(),
+                vec!["`t` may now write `src/`".to_owned()],
+            )),
+            broken: Some(
+                "error: this is no TOML\n --> jig.toml:2:5\n  |\n2 | key = hunter2\n  |     ^"
+                    .to_owned(),
+            ),
+        };
+        let text = not_in_force(&state);
+        for part in [
+            "jig approve q_3",
+            "  `t` may now write `src/`\n",
+            "error: this is no TOML",
+            "--> jig.toml:2:5",
+        ] {
+            assert!(text.contains(part), "{part}\n{text}");
+        }
+        assert!(!text.contains("hunter2"), "{text}");
+    }
+}

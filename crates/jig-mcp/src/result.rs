@@ -1,0 +1,120 @@
+//! What a client gets of a call: its content, or why there is none, as one [`CallToolResult`].
+//!
+//! The bytes of a tool's text are passed on as they are. What is too large to be sent goes to the caller's
+//! [`Outputs`](crate::outputs::Outputs), and a link stands in its place.
+
+mod blocks;
+mod error;
+mod shorten;
+
+use jig_config::Tool;
+use jig_engine::{CallError, Engine, Reply};
+use jig_proto::{Content, HandleReport, Status, ToolState};
+use rmcp::model::{CallToolResult, ContentBlock};
+use serde_json::{Value, json};
+
+use crate::caller::Caller;
+use shorten::Shortener;
+
+/// What the client is told of a call that came to `outcome`.
+///
+/// `notes` are jig's own words about it, such as how a person can allow what was refused. What has become of
+/// handles since the caller last heard of them is told at the end, whatever the call was about.
+pub(crate) fn result(
+    caller: &Caller,
+    engine: &Engine,
+    tool: &Tool,
+    outcome: Result<Reply, CallError>,
+    notes: &[String],
+) -> CallToolResult {
+    let limit = usize::try_from(engine.config().mcp.link_above).unwrap_or(usize::MAX);
+    let mut shortener = Shortener::new(&caller.outputs, tool.name.as_str(), limit);
+    let mut told = match outcome {
+        Ok(Reply::Content(content)) => of_content(engine, tool, content, &mut shortener),
+        Ok(Reply::Handle(report)) => {
+            let report = json!(of_report(report, &mut shortener));
+            of_reports(report.to_string(), report)
+        }
+        Ok(Reply::Awaited(reports)) => {
+            let reports = reports.into_iter();
+            let reports: Vec<HandleReport> = reports
+                .map(|report| of_report(report, &mut shortener))
+                .collect();
+            // What stands beside the text must be an object.
+            let reports = json!(reports);
+            of_reports(reports.to_string(), json!({ "handles": reports }))
+        }
+        Err(error) => {
+            let text = shortener.text(error::text(&error), None);
+            CallToolResult::error(vec![ContentBlock::text(text)])
+        }
+    };
+    let links = shortener.into_links();
+    told.content
+        .extend(links.into_iter().map(ContentBlock::resource_link));
+    let notices = engine.notices();
+    let notices = notices.iter().map(ToString::to_string);
+    let said: Vec<String> = notes.iter().cloned().chain(notices).collect();
+    if !said.is_empty() {
+        told.content.push(ContentBlock::text(said.join("\n")));
+    }
+    told
+}
+
+/// The result of a tool that ran to its end.
+fn of_content(
+    engine: &Engine,
+    tool: &Tool,
+    content: Content,
+    shortener: &mut Shortener<'_>,
+) -> CallToolResult {
+    let structured = match tool.actions.is_one_shot() {
+        true => engine.structured(tool, &content),
+        // The schema that is listed for a stateful tool is that of a report.
+        false => {
+            let text = shortener.peek(content.to_text());
+            Some(json!({ "state": Status::Stopped, "result": text }))
+        }
+    };
+    let mut told = CallToolResult::success(blocks::content(content, shortener));
+    told.structured_content = structured;
+    told
+}
+
+fn of_reports(text: String, structured: Value) -> CallToolResult {
+    let mut told = CallToolResult::success(vec![ContentBlock::text(text)]);
+    told.structured_content = Some(structured);
+    told
+}
+
+/// A report whose texts are of a size that can be sent.
+fn of_report(report: HandleReport, shortener: &mut Shortener<'_>) -> HandleReport {
+    let HandleReport { id, state, details } = report;
+    let mut short = |content: Content| shortener.content(content);
+    let state = match state {
+        ToolState::Running { content } => ToolState::Running {
+            content: short(content),
+        },
+        ToolState::Waiting { content, question } => ToolState::Waiting {
+            content: short(content),
+            question,
+        },
+        ToolState::Stopped { content, result } => {
+            let content = short(content);
+            let result = match result {
+                Ok(result) => Ok(short(result)),
+                Err(mut error) => {
+                    error.message = shortener.text(error.message, None);
+                    let trace = error.trace.into_iter();
+                    error.trace = trace.map(|cause| shortener.text(cause, None)).collect();
+                    Err(error)
+                }
+            };
+            ToolState::Stopped { content, result }
+        }
+    };
+    HandleReport { id, state, details }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,80 @@
+//! [`serve_stdio`]: one client, on standard input and output.
+//!
+//! The connection is the caller: its turn begins and ends with it. [`streams`] finds the cheapest way to read
+//! and write what the client has given us, [`lines`] makes messages of it. Nothing else may write to standard
+//! output: one stray line, and the client loses the connection.
+
+mod lines;
+mod streams;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::service::{ServerInitializeError, serve_server_with_ct};
+use tokio_util::sync::CancellationToken;
+
+use self::lines::Lines;
+use crate::caller::Caller;
+use crate::reload;
+use crate::runtime::{ServeError, Stop, end_all_turns};
+use crate::server::{Connection, Who};
+use crate::shared::Shared;
+
+/// Serves one client on standard input and output until it closes them or `stop` says so. When this returns,
+/// the client's turn has ended: no tool of it runs any more.
+///
+/// # Errors
+///
+/// If serving cannot begin, or the client does something that leaves no way to go on.
+pub fn serve_stdio(shared: &Arc<Shared>, stop: &Stop) -> Result<(), ServeError> {
+    // One thread: with one client there is nothing to do at the same time, and every hop to another thread
+    // costs as much as a quick call. What may block does not run on it.
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(ServeError::Start)?;
+    let _reloading = reload::watch(shared).map_err(ServeError::Start)?;
+    let visit = shared.callers.enter(NAME, || shared.loader.turn());
+    let served = runtime.block_on(serve(shared, visit.caller(), stop));
+    end_all_turns(shared, stop);
+    // A read of standard input that blocks a thread cannot be ended.
+    runtime.shutdown_background();
+    served
+}
+
+async fn serve(shared: &Arc<Shared>, caller: &Arc<Caller>, stop: &Stop) -> Result<(), ServeError> {
+    let stopping = stop.stopping();
+    let closed = CancellationToken::new();
+    let (reader, writer) = streams::open();
+    let transport = Lines::new(reader, writer, closed.clone());
+    let connection = Connection::new(Arc::clone(shared), Who::One(Arc::clone(caller)));
+    // A client that has gone answers no question, and reads no result of a long call.
+    let abandoned = async {
+        closed.cancelled().await;
+        tokio::time::sleep(LAST_RESULTS).await;
+        caller.in_flight.cancel_all();
+        std::future::pending::<()>().await;
+    };
+    let service = async {
+        let running = serve_server_with_ct(connection, transport, stopping.token.clone()).await?;
+        // How it ended is seen at the streams.
+        let _ = running.waiting().await;
+        Ok(())
+    };
+    tokio::select! {
+        served = service => match served {
+            Ok(())
+            | Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => Ok(()),
+            Err(error) => Err(ServeError::Connection(error.to_string())),
+        },
+        () = abandoned => Ok(()),
+        () = stopping.token.cancelled() => Ok(()),
+    }
+}
+
+/// What the one client is called on the board.
+const NAME: &str = "stdio";
+
+/// How long the calls of a client that has closed its side may go on: long enough for the results of a script
+/// that sends its requests and closes, too short for anybody to notice that jig still runs.
+const LAST_RESULTS: Duration = Duration::from_secs(1);

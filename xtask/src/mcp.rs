@@ -1,0 +1,117 @@
+//! `jig mcp`, tried by clients that other people wrote: the MCP Inspector and the official conformance suite
+//! from npm, the Python client from PyPI.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stderr,
+    reason = "Python is started, and the person is told what is skipped"
+)]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::tools::{self, Missing};
+
+/// Builds jig and runs the parts that are named, or all.
+pub(crate) fn run(parts: &[&str]) -> Result<(), String> {
+    if let Some(unknown) = parts.iter().find(|part| !PARTS.contains(part)) {
+        let all = PARTS.join(", ");
+        return Err(format!("there is no part `{unknown}`: {all}"));
+    }
+    crate::cargo(&["build", "--locked", "--package", "jig-cli"])?;
+    check(parts)
+}
+
+/// The same with the program as it was built before.
+pub(crate) fn check(parts: &[&str]) -> Result<(), String> {
+    let installed = match Installed::new() {
+        Ok(installed) => installed,
+        Err(Missing::Skipped(why)) => {
+            eprintln!("  skipped: {why}, so `jig mcp` was not tried by foreign clients");
+            return Ok(());
+        }
+        Err(Missing::Unreachable(error) | Missing::Failed(error)) => return Err(error),
+    };
+    let wanted = |part: &&&str| parts.is_empty() || parts.contains(part);
+    let mut failed = Vec::new();
+    for part in PARTS.iter().filter(wanted) {
+        if let Err(error) = installed.run(part) {
+            failed.push(error);
+        }
+    }
+    match failed.is_empty() {
+        true => Ok(()),
+        false => Err(failed.join("\n")),
+    }
+}
+
+/// A Node, and the script of npm's `server-filesystem` for it, which jig is compared with.
+pub(crate) fn server_filesystem() -> Result<(PathBuf, PathBuf), String> {
+    let programs = match programs() {
+        Ok(programs) => programs,
+        Err(Missing::Skipped(why) | Missing::Unreachable(why) | Missing::Failed(why)) => {
+            return Err(why);
+        }
+    };
+    let own = programs.join("node");
+    // Not every system has a package with a Node in it.
+    let node = if own.exists() { own } else { "node".into() };
+    Ok((node, programs.join("mcp-server-filesystem")))
+}
+
+/// The folder of the programs from npm.
+fn programs() -> Result<PathBuf, Missing> {
+    let folder = crate::root().join("crates/jig-mcp/tests/node");
+    let (package, lock) = (
+        folder.join("package.json"),
+        folder.join("package-lock.json"),
+    );
+    tools::node(
+        &tools::target().join("mcp/node"),
+        &read(&package)?,
+        &read(&lock)?,
+    )
+}
+
+/// The foreign clients, below the target directory.
+struct Installed {
+    tests: PathBuf,
+    /// A Python with the client in it.
+    python: PathBuf,
+    /// The programs of the packages from npm, a Node that is new enough for them included.
+    programs: PathBuf,
+}
+
+impl Installed {
+    fn new() -> Result<Self, Missing> {
+        let tests = crate::root().join("crates/jig-mcp/tests");
+        let requirements = read(&tests.join("python/requirements.txt"))?;
+        Ok(Self {
+            python: tools::python(&tools::target().join("mcp/python"), &requirements)?,
+            programs: programs()?,
+            tests,
+        })
+    }
+
+    /// Runs the tests of one folder.
+    fn run(&self, part: &str) -> Result<(), String> {
+        let mut command = Command::new(&self.python);
+        command
+            .env("JIG", tools::target().join("debug/jig"))
+            .env("JIG_NODE_PROGRAMS", &self.programs)
+            .env("PYTHONPATH", self.tests.join("support"))
+            .env("PYTHONDONTWRITEBYTECODE", "1")
+            .args(["-W", "error::SyntaxWarning", "-m", "unittest", "discover"])
+            .arg("-s")
+            .arg(self.tests.join(part));
+        crate::run(command.current_dir(crate::root()))
+    }
+}
+
+fn read(path: &Path) -> Result<String, Missing> {
+    std::fs::read_to_string(path)
+        .map_err(|error| Missing::Failed(format!("cannot read {}: {error}", path.display())))
+}
+
+/// The folders with tests, in the order in which they run.
+const PARTS: [&str; 3] = ["python", "inspector", "conformance"];
