@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """A scripted agent: one session with `jig mcp`, told as it goes.
 
-It speaks MCP over stdin and stdout of the real `jig mcp`, on a copy of this folder, and prints what the agent asks
-for, what jig answers, and what the person at the terminal does. Nothing but Python's standard library is needed.
+It speaks MCP over stdin and stdout of the real `jig mcp`, on a copy of this folder, and prints what
+the agent asks for, what jig answers, and what the person at the terminal does. Nothing but Python's
+standard library is needed.
 
     python3 session.py                the client cannot ask its user: the person runs `jig approve`
     python3 session.py --elicit       it can: jig asks through the client
@@ -18,11 +19,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
 import threading
 
 HERE = pathlib.Path(__file__).resolve().parent
 PATIENCE = 60  # seconds; a loaded machine is slow, a server that hangs is wrong
-WIDTH = 100
+WIDTH = 100  # columns
 
 
 class Server:
@@ -74,18 +76,23 @@ class Server:
         self.process.wait(timeout=PATIENCE)
 
 
-def say(who, text):
+def say(who, text, wrap=True):
     """One thing that happened: who did it, and what."""
-    lines = text.rstrip().splitlines() or [""]
-    print(f"{who:<7}{lines[0]}")
-    for line in lines[1:]:
-        print(f"{'':<7}{line}" if line else "")
+    room = WIDTH - 7
+    lines = []
+    for line in text.rstrip().splitlines():
+        if wrap and len(line) > room:
+            lines += textwrap.wrap(line, room, break_long_words=False, break_on_hyphens=False)
+        else:
+            lines.append(line)
+    for number, line in enumerate(lines):
+        print(f"{who if number == 0 else '':<7}{line}".rstrip())
     sys.stdout.flush()
 
 
 def text_of(result):
     blocks = result["content"]
-    return "\n".join(block["text"] for block in blocks if block["type"] == "text")
+    return "\n\n".join(block["text"] for block in blocks if block["type"] == "text")
 
 
 def call(server, name, **arguments):
@@ -108,7 +115,7 @@ def run(jig, folder, env, elicit):
         done = subprocess.run(
             [jig, *words], cwd=folder, env=env, capture_output=True, text=True, timeout=PATIENCE
         )
-        say("", (done.stdout + done.stderr).replace(str(folder), "."))
+        say("", (done.stdout + done.stderr).replace(str(folder), "."), wrap=False)
         print()
 
     def answer(params):
@@ -156,7 +163,8 @@ def main():
         scratch = pathlib.Path(scratch).resolve()
         folder, home = scratch / "project", scratch / "home"
         home.mkdir()
-        shutil.copytree(HERE, folder, ignore=shutil.ignore_patterns("*.py", "*.md.txt", "README.md", "__pycache__"))
+        own = shutil.ignore_patterns("*.py", "*.txt", "README.md", "__pycache__")
+        shutil.copytree(HERE, folder, ignore=own)
         env = {"HOME": str(home), "PATH": os.environ.get("PATH", ""), "LANG": "C.UTF-8"}
         run(shutil.which(args.jig) or args.jig, folder, env, args.elicit)
 

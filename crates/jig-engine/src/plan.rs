@@ -11,6 +11,7 @@ use jig_policy::{Guards, Policy, Workspace};
 use jig_proto::vfs::{Capabilities, ToolInput};
 use jig_proto::{Action, Context};
 use jig_runtime::{CommandLine, Delivery, Plan, RunLimits, Size, StartError, Word};
+use jig_sandbox::minimal_environment;
 
 use crate::call::{Call, CallError};
 use crate::confine::{Commands, tree_limits};
@@ -56,10 +57,13 @@ impl Engine {
             _ => mount.map_or(root, |mount| mount.guest.clone().into()),
         };
         let context = Context::new(root, action).with_access(rules.access.clone());
-        let broker = Broker::new(BrokerParts {
-            only_looks: rules.only_looks,
-            ..self.broker_parts(tool, call.id, Arc::clone(&rules.policy))
-        });
+        let mut parts = self.broker_parts(tool, call.id, Arc::clone(&rules.policy));
+        parts.only_looks = rules.only_looks;
+        // A tool that only looks starts no program that would need one.
+        if !rules.only_looks {
+            parts.process.env = minimal_environment(Path::new(NO_HOME));
+        }
+        let broker = Broker::new(parts);
         Ok(Plan {
             name: tool.name.to_string(),
             implementation: tool.implementation().map(str::to_owned),
@@ -144,9 +148,12 @@ impl Engine {
 
     /// The door through which one call of a tool reaches the world.
     pub(crate) fn broker(&self, tool: &Tool, id: Option<String>, policy: Arc<Policy>) -> Broker {
-        Broker::new(self.broker_parts(tool, id, policy))
+        let mut parts = self.broker_parts(tool, id, policy);
+        parts.process.env = minimal_environment(Path::new(NO_HOME));
+        Broker::new(parts)
     }
 
+    /// What a broker is made of, except for the environment of the programs that it starts.
     fn broker_parts(&self, tool: &Tool, id: Option<String>, policy: Arc<Policy>) -> BrokerParts {
         let number = self.common.calls.fetch_add(1, Ordering::Relaxed) + 1;
         let id = id.unwrap_or_else(|| format!("c{}-{number}", std::process::id()));
@@ -157,7 +164,7 @@ impl Engine {
             http: self.http.clone(),
             process: ProcessSettings {
                 confine: self.confinement(tool),
-                ..ProcessSettings::minimal(Path::new(NO_HOME))
+                ..ProcessSettings::default()
             },
             audit: Arc::clone(&self.audit),
             approvals: Arc::clone(&self.approvals),

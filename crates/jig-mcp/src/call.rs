@@ -162,6 +162,10 @@ impl Waiting<'_> {
             };
             seen = Some(number);
             match event {
+                // Only a task can say that the tool never ran.
+                Event::Done(outcome) if self.is_long && outcome.failure.is_some() => {
+                    self.task_at = Some(Instant::now());
+                }
                 Event::Done(outcome) => {
                     abandoned.not();
                     return Ok(outcome.result.clone().into());

@@ -213,3 +213,6 @@ const KILLED: Duration = Duration::from_secs(3);
 
 /// How often the end of calls is looked for, once, at the end of a turn.
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
+
+#[cfg(test)]
+mod tests;

@@ -147,11 +147,8 @@ async fn seen(stream: tokio::net::UnixStream, era: Era, call: &str) -> Result<Se
             format!("{} {}", server.name, server.version)
         }),
         tools: tools.iter().map(SeenTool::of).collect(),
-        resources: resources.into_iter().map(|one| one.uri.clone()).collect(),
-        templates: templates
-            .into_iter()
-            .map(|one| one.uri_template.clone())
-            .collect(),
+        resources: resources.into_iter().map(|one| one.uri).collect(),
+        templates: templates.into_iter().map(|one| one.uri_template).collect(),
         prompts: prompts.into_iter().map(|one| one.name).collect(),
         call,
     })

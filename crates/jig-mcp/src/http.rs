@@ -18,7 +18,7 @@ use http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE};
 use http::{HeaderValue, Request, Response, StatusCode};
 use http_body::Body;
 use http_body_util::combinators::BoxBody;
-use http_body_util::{BodyExt, Full, Limited};
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::Incoming;
 use rmcp::model::{ErrorData, JsonRpcError};
 use rmcp::transport::StreamableHttpServerConfig;
@@ -175,7 +175,7 @@ impl Service {
         let (mut parts, body) = request.into_parts();
         let body = match read(&parts.headers, body).await {
             Ok(body) => body,
-            Err(answer) => return answer,
+            Err(answer) => return *answer,
         };
         let callers = &self.shared.callers;
         let visit = callers.enter(&name, || self.shared.loader.turn());
@@ -205,11 +205,12 @@ impl Service {
 }
 
 /// The body of a request, if it is not too long and comes in time.
-async fn read(headers: &http::HeaderMap, body: Incoming) -> Result<Bytes, Answer> {
+async fn read(headers: &http::HeaderMap, body: Incoming) -> Result<Bytes, Box<Answer>> {
+    let refused = |status, text: &str| Err(Box::new(refusal(status, text)));
     let too_large = || {
         let limit = MAX_BODY / 1024 / 1024;
         let text = format!("the body of a request is at most {limit} MiB");
-        Err(refusal(StatusCode::PAYLOAD_TOO_LARGE, text))
+        refused(StatusCode::PAYLOAD_TOO_LARGE, &text)
     };
     let announced = headers
         .get(CONTENT_LENGTH)
@@ -220,15 +221,9 @@ async fn read(headers: &http::HeaderMap, body: Incoming) -> Result<Bytes, Answer
     let collected = Limited::new(body, MAX_BODY).collect();
     match tokio::time::timeout(BODY_TIME, collected).await {
         Ok(Ok(body)) => Ok(body.to_bytes()),
-        Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => too_large(),
-        Ok(Err(_)) => Err(refusal(
-            StatusCode::BAD_REQUEST,
-            "the body of the request did not come whole",
-        )),
-        Err(_) => Err(refusal(
-            StatusCode::REQUEST_TIMEOUT,
-            "the body of the request did not come in time",
-        )),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => too_large(),
+        Ok(Err(_)) => refused(StatusCode::BAD_REQUEST, "the body did not come whole"),
+        Err(_) => refused(StatusCode::REQUEST_TIMEOUT, "the body did not come in time"),
     }
 }
 

@@ -77,7 +77,7 @@ pub(crate) struct Asking {
 /// What a call came to.
 pub(crate) struct Outcome {
     pub(crate) result: CallToolResult,
-    /// Whose fault it was, if it was not the tool's: jig could not do what it has to.
+    /// What went wrong, if that was not in the tool: it could not be started, or jig itself failed.
     pub(crate) failure: Option<ErrorData>,
     /// Whether it was given up before.
     pub(crate) cancelled: bool,
@@ -296,7 +296,7 @@ impl Running {
         let mut call = Call::new(request.tool.clone(), Value::Object(request.arguments));
         call.cancel = Some(flight.cancel.clone());
         let outcome = engine.call(call, &mut desk);
-        let failure = outcome.as_ref().err().and_then(failure);
+        let failed = outcome.as_ref().is_err_and(never_ran);
         let cancelled = flight.cancel.is_cancelled() && outcome.is_err();
         let result = match engine.config().tool(&request.tool) {
             Some(tool) => result(caller, &engine, tool, outcome, desk.notes()),
@@ -304,8 +304,8 @@ impl Running {
             None => error(format!("there is no tool `{}` any more", request.tool)),
         };
         Outcome {
+            failure: failed.then(|| ErrorData::internal_error(text(&result), None)),
             result,
-            failure,
             cancelled,
         }
     }
@@ -446,14 +446,17 @@ pub(crate) fn error(text: impl Into<String>) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(text.into())])
 }
 
-/// Whether it was jig, not the tool, that could not do what it has to.
-fn failure(error: &CallError) -> Option<ErrorData> {
-    match error {
-        CallError::Runtime { .. } | CallError::Files(_) => {
-            Some(ErrorData::internal_error(error.to_string(), None))
-        }
-        _ => None,
-    }
+/// Whether the tool never ran because it could not be started. A task tells that apart from a tool that failed.
+fn never_ran(error: &CallError) -> bool {
+    use CallError::{Files, Runtime, Start};
+    matches!(error, Runtime { .. } | Files(_) | Start { .. })
+}
+
+/// What a result says.
+fn text(result: &CallToolResult) -> String {
+    let blocks = result.content.iter().filter_map(ContentBlock::as_text);
+    let texts: Vec<&str> = blocks.map(|block| block.text.as_str()).collect();
+    texts.join("\n")
 }
 
 /// What a call comes to that hit a mistake of ours.

@@ -158,25 +158,17 @@ impl Watcher {
 
     /// A person has decided.
     fn settle(&mut self, held: Held, answer: Answer) {
-        let mut state = State::default();
         match answer {
             Answer::Given(Value::Bool(true)) => {
-                match self.shared.replace(Arc::clone(&held.config)) {
-                    Ok(()) => self.report("the changed configuration was accepted"),
-                    Err(error) => {
-                        self.report(&format!(
-                            "the changed configuration cannot be used: {error}"
-                        ));
-                        state.broken = Some(error);
-                    }
-                }
+                self.report("the changed configuration was accepted");
+                self.put_in_force(held.config);
             }
             _ => {
                 self.denied = Some(held.digest);
                 self.report("the changed configuration was not accepted: the old one stays");
+                self.shared.reload.set(State::default());
             }
         }
-        self.shared.reload.set(state);
     }
 
     /// Looks at the files.
@@ -211,7 +203,7 @@ impl Watcher {
         if widened.is_empty() {
             self.held = None;
             self.denied = None;
-            self.put_in_force(config, before);
+            self.put_in_force(config);
             return;
         }
         if self.denied == Some(digest) {
@@ -229,18 +221,19 @@ impl Watcher {
         self.hold(config, digest, lines);
     }
 
-    fn put_in_force(&mut self, config: Arc<Config>, before: u64) {
+    fn put_in_force(&mut self, config: Arc<Config>) {
         let shared = Arc::clone(&self.shared);
-        // The new configuration may name other components. If nothing has changed meanwhile, this is what
-        // the files look like for it; else the next look loads once more.
+        // The new configuration may name other files. If nothing has changed since they were last loaded, this is
+        // what they look like for it; else the next look loads once more.
         let after = shared.loader.fingerprint(&config);
-        if shared.loader.fingerprint(&shared.current().config) == before {
+        let before = shared.loader.fingerprint(&shared.current().config);
+        let broken = shared.replace(config).err().map(|error| printable(&error));
+        if broken.is_none() && self.seen == Some(before) {
             self.seen = Some(after);
         }
-        let broken = shared.replace(config).err();
         if let Some(error) = &broken {
             self.report(&format!(
-                "the changed configuration cannot be used: {error}"
+                "the changed configuration cannot be used, so that the old one goes on: {error}"
             ));
         }
         shared.reload.set(State { held: None, broken });

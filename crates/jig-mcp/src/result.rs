@@ -6,6 +6,7 @@
 mod blocks;
 mod error;
 mod shorten;
+mod version;
 
 use jig_config::Tool;
 use jig_engine::{CallError, Engine, Reply};
@@ -15,6 +16,7 @@ use serde_json::{Value, json};
 
 use crate::caller::Caller;
 use shorten::Shortener;
+pub(crate) use version::for_version;
 
 /// What the client is told of a call that came to `outcome`.
 ///

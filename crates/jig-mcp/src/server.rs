@@ -16,7 +16,7 @@ use rmcp::{RoleServer, ServerHandler};
 use crate::caller::Caller;
 use crate::notify::{self, News};
 use crate::shared::Shared;
-use crate::{call, completion, prompts, resources};
+use crate::{call, completion, prompts, resources, result};
 
 /// One connection of a client, or, over HTTP, one session or request of one.
 #[derive(Clone)]
@@ -101,7 +101,9 @@ impl ServerHandler for Connection {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        call::call_tool(self, request, context).await
+        let version = context.protocol_version();
+        let response = call::call_tool(self, request, context).await?;
+        Ok(result::for_version(response, version.as_ref()))
     }
 
     async fn list_tools(

@@ -80,7 +80,8 @@ fn print(entry: &AuditEntry, out: &mut Output) -> anyhow::Result<()> {
     if let Some(rule) = &entry.rule {
         let origin = printable(entry.origin.as_deref().unwrap_or_default());
         line.push_str(&format!("  {CYAN}{} ({origin}){CYAN:#}", printable(rule)));
-    } else if entry.decision != AuditDecision::Allow {
+    } else if !entry.reason.is_empty() {
+        // No rule speaks of it: what was decided was a person's to decide, or nobody's.
         line.push_str(&format!("  {DIM}{}{DIM:#}", printable(&entry.reason)));
     }
     if let Some(outcome) = entry.outcome.as_deref().filter(|outcome| *outcome != "ok") {

@@ -308,7 +308,7 @@ fn a_thousand_connections_of_strangers_keep_nobody_out() {
             "{} are still connected",
             open.len()
         );
-        open.retain_mut(|stream| is_open(stream));
+        open.retain_mut(is_open);
         std::thread::sleep(Duration::from_millis(200));
     }
     serves(&server, &workspace);
@@ -368,7 +368,10 @@ command = "sh -c 'env; cat /proc/*/environ'"
 run = "unattended"
 description = "Looks round"
 [[tools.spy.access.env]]
-name = "*"
+name = "JIG_MCP_TOKEN"
+read = true
+[[tools.spy.access.env]]
+name = "OPEN"
 read = true
 "#;
     let workspace = Workspace::with(config);
@@ -378,6 +381,7 @@ read = true
     client.initialize(json!({}));
     let result = client.call("spy", json!({}));
     let text = text(&result);
-    assert!(text.contains("OPEN=visible"), "{result}");
-    assert!(!text.contains(ALICE), "{result}");
+    // Values are scrubbed from what a tool says; names are not.
+    assert!(text.contains("OPEN="), "{result}");
+    assert!(!text.contains("JIG_MCP_TOKEN"), "{result}");
 }

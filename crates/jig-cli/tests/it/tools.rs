@@ -94,6 +94,33 @@ fn s037_actions_are_shown() {
     );
 }
 
+/// Run rules, the title and the schema of results are shown, for people and for programs.
+#[test]
+fn rules_titles_and_outputs_are_shown() {
+    let config = "[tools.t]\nsource='local'\ncommand='t'\ntitle='Do it'\nparameters.path={type='string'}\n\
+                  run=[{arg='/path',prefix='src/',mode='unattended'},{mode='skip'}]\n\
+                  output={type='object',required=['a'],properties={a={},b={}}}\n";
+    let workspace = Workspace::with(config);
+    let shown = workspace.run(&["tools", "t"]);
+    for line in [
+        "  title     Do it\n",
+        "  run       unattended if `path` begins with \"src/\", else skip\n",
+        "  output    an object of JSON: a, b?\n",
+    ] {
+        assert!(shown.contains(line), "{line}{shown}");
+    }
+    let rules =
+        json!([{ "arg": "/path", "prefix": "src/", "mode": "unattended" }, { "mode": "skip" }]);
+    let shown = workspace.json(&["tools", "t"]);
+    assert_eq!(shown["run"], rules);
+    assert_eq!(shown["title"], "Do it");
+    assert_eq!(shown["output_schema"]["required"], json!(["a"]));
+    let listed = workspace.json(&["tools"]);
+    let own = listed.as_array().and_then(|all| all.last());
+    assert_eq!(own.map(|tool| &tool["run"]), Some(&rules));
+    assert!(workspace.run(&["tools"]).contains("by arguments"));
+}
+
 /// S-050, S-055: what a model provider is given, in each form.
 #[test]
 fn s055_schemas_for_providers() {

@@ -1,11 +1,5 @@
 //! Whole sessions, message by message, in both eras of the protocol.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test fails where its expectations do"
-)]
-
 mod legacy;
 mod limits;
 mod retry;

@@ -7,7 +7,7 @@ use super::fits;
 #[track_caller]
 fn check(schema: Value, value: Value, expected: Result<(), &str>) {
     let found = fits(&schema, &value);
-    let found = found.as_ref().map(|()| ()).map_err(String::as_str);
+    let found = found.as_ref().copied().map_err(String::as_str);
     assert_eq!(found, expected, "{schema} {value}");
 }
 

@@ -103,8 +103,10 @@ impl Tokens {
     /// Whose token it is. All are compared, whichever it is.
     fn find(&self, given: &str) -> Option<Arc<str>> {
         let given = blake3::hash(given.as_bytes());
-        let found = self.0.iter().filter(|token| token.hash == given);
-        found.map(|token| Arc::clone(&token.name)).last()
+        self.0.iter().fold(None, |found, token| {
+            let is_this = token.hash == given;
+            is_this.then(|| Arc::clone(&token.name)).or(found)
+        })
     }
 }
 
@@ -376,3 +378,6 @@ const MIN_LENGTH: usize = 16;
 
 /// The most tokens: every request is compared with all.
 const MAX_TOKENS: usize = 256;
+
+#[cfg(test)]
+mod tests;

@@ -32,6 +32,8 @@ impl Sessions {
         let mut manager = LocalSessionManager::default();
         // A call may be silent for longer than any limit. Sessions end with the turns of their callers.
         manager.session_config.keep_alive = None;
+        // All answers of the last minute would otherwise be held for clients that may want them again.
+        manager.session_config.completed_cache_ttl = KEPT;
         Self {
             manager: Arc::new(manager),
             owners: Mutex::default(),
@@ -133,6 +135,9 @@ fn named(headers: &HeaderMap) -> Option<&str> {
 
 /// How many sessions a caller may have: one for each of its windows, and some that were left behind.
 const MAX_OF_CALLER: usize = 32;
+
+/// How long an answer is kept for a client whose connection broke: it comes again after three seconds.
+const KEPT: Duration = Duration::from_secs(10);
 
 /// How often ended turns are looked for.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);

@@ -1,4 +1,4 @@
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use jig_config::Sources;
 use jig_engine::Engine;
@@ -14,6 +14,7 @@ struct Files {
     sets: Mutex<Vec<String>>,
     number: AtomicU64,
     loads: AtomicU64,
+    is_unusable: AtomicBool,
     reports: Mutex<Vec<String>>,
 }
 
@@ -29,14 +30,21 @@ impl Loader for Disk {
     }
 
     fn engine(&self, config: &Arc<Config>) -> Result<Engine, String> {
+        if self.0.is_unusable.load(Ordering::SeqCst) {
+            return Err("there is no workspace".to_owned());
+        }
         Ok(Engine::new(
             Arc::clone(config),
             Arc::new(MemoryFiles::new()),
         ))
     }
 
-    fn fingerprint(&self, _: &Config) -> u64 {
-        self.0.number.load(Ordering::SeqCst)
+    /// Other configurations have other files.
+    fn fingerprint(&self, config: &Config) -> u64 {
+        let number = self.0.number.load(Ordering::SeqCst);
+        let tool = config.tool("fs_create_file");
+        let is_open = tool.is_some_and(|tool| tool.run.spawn.to_string() == "unattended");
+        number * 2 + u64::from(is_open)
     }
 
     fn workspace(&self) -> String {
@@ -142,6 +150,28 @@ fn widening_is_held_until_it_is_accepted() {
     assert!(bench.is_open());
     assert!(news.has_changed().unwrap());
     assert_eq!((bench.generation(), bench.held()), (2, None));
+    // Once is enough, although it has other files.
+    bench.watcher.look();
+    assert_eq!(bench.generation(), 2);
+}
+
+/// What cannot be used is told once, and the old one goes on.
+#[test]
+fn what_cannot_be_used_changes_nothing() {
+    let mut bench = Bench::new();
+    bench.files.is_unusable.store(true, Ordering::SeqCst);
+    bench.write(&[CLOSED]);
+    bench.write(&[OPEN]);
+    let id = bench.held().unwrap();
+    bench.answer(id, accept());
+    bench.watcher.look();
+    bench.watcher.look();
+    let state = bench.shared.reload.state();
+    assert_eq!(state.broken.as_deref(), Some("there is no workspace"));
+    assert_eq!((bench.generation(), bench.is_open()), (1, false));
+    let reports = bench.files.reports.lock().unwrap();
+    let told = reports.iter().filter(|one| one.contains("cannot be used"));
+    assert_eq!(told.count(), 2, "{reports:?}");
 }
 
 /// What comes into force is what was shown, though the files say something else by then.

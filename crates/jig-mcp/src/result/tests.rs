@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use jig_engine::{Call, CallError, Nobody, Reply};
 use jig_proto::{Content, Denial, HandleId, HandleReport, ToolError, ToolState};
-use rmcp::model::{CallToolResult, ResourceContents};
+use rmcp::model::{CallToolResponse, CallToolResult, ProtocolVersion, ResourceContents};
 use serde_json::{Value, json};
 
-use super::result;
+use super::{for_version, result};
 use crate::caller::Caller;
 use crate::outputs::PREFIX;
 use crate::testing;
@@ -176,6 +176,7 @@ fn a_denial_explains_itself_and_names_the_smallest_rule() {
     let told = result(&caller, &engine, tool, outcome, &[]);
     assert_eq!(told.is_error, Some(true));
     let text = &told.content[0].as_text().expect("text").text;
+    eprintln!("XX {text}");
     for part in [
         "secret.txt",
         "[[tools.fs_read_file.access.fs]]",
@@ -319,6 +320,30 @@ fn large_text_of_resources_reports_and_errors_becomes_a_link() {
         assert!(sent(&told) < 40 * 1024, "{}", sent(&told));
         assert!(followed(&caller, &told) == large);
     }
+}
+
+#[test]
+fn clients_get_only_what_their_version_has() {
+    let link = json!({ "type": "resource_link", "uri": "jig://output/0", "name": "n", "description": "All." });
+    let audio = json!({ "type": "audio", "data": "AAE=", "mimeType": "audio/wav" });
+    let text = |text: &str| json!({ "type": "text", "text": text });
+    let link_text = text("[resource jig://output/0: All.]");
+    let audio_text = text("[audio/wav, which this client cannot take]");
+    let check = |version: &str, expected: [&Value; 3]| {
+        let content = json!({ "content": [text("a"), link, audio] });
+        let result: CallToolResult = serde_json::from_value(content).expect("a result");
+        let version: ProtocolVersion = serde_json::from_value(json!(version)).expect("a version");
+        let response = for_version(CallToolResponse::Complete(result), Some(&version));
+        let CallToolResponse::Complete(result) = response else {
+            panic!("a result");
+        };
+        assert_eq!(json!(result.content), json!(expected), "{version}");
+    };
+    check("2026-07-28", [&text("a"), &link, &audio]);
+    check("2025-11-25", [&text("a"), &link, &audio]);
+    check("2025-06-18", [&text("a"), &link, &audio]);
+    check("2025-03-26", [&text("a"), &link_text, &audio]);
+    check("2024-11-05", [&text("a"), &link_text, &audio_text]);
 }
 
 #[test]

@@ -100,7 +100,7 @@ where
     }
 
     /// What a whole line says.
-    fn parsed(&mut self) -> Result<Option<ClientJsonRpcMessage>, (Option<RequestId>, ErrorData)> {
+    fn parsed(&mut self) -> Result<Option<ClientJsonRpcMessage>, Refused> {
         let line = self.line.trim_ascii();
         let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
         let message = match line {
@@ -143,7 +143,7 @@ where
 
     /// Answers a line that is no message. A task does it, because `receive` may be given up in between; there
     /// is never more than one, so that a client that sends garbage and does not read is not read from.
-    fn answer(&mut self, id: Option<RequestId>, error: ErrorData) {
+    fn answer(&mut self, (id, error): (Option<RequestId>, ErrorData)) {
         let out = Arc::clone(&self.out);
         self.reply = Some(tokio::spawn(async move {
             let _ = out.write(&ServerJsonRpcMessage::error(error, id)).await;
@@ -166,6 +166,9 @@ where
     }
 }
 
+/// What a line that is no message is answered with, and which request it was, if that can be told.
+type Refused = Box<(Option<RequestId>, ErrorData)>;
+
 /// What was read.
 enum Line {
     Whole,
@@ -175,14 +178,14 @@ enum Line {
 
 /// What a line says; nothing, if it is a notification that nobody knows. Otherwise the error that it is
 /// answered with.
-fn message(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, (Option<RequestId>, ErrorData)> {
+fn message(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, Refused> {
     let error = match serde_json::from_slice(line) {
         Ok(message) => return Ok(Some(message)),
         Err(error) => error,
     };
     if !error.is_data() {
         let error = ErrorData::parse_error(format!("the line is no JSON: {error}"), None);
-        return Err((None, error));
+        return Err(Box::new((None, error)));
     }
     // It is JSON, but no message of the protocol. Whoever sent it should at least learn which one that was.
     let value: Value = serde_json::from_slice(line).unwrap_or_default();
@@ -199,7 +202,7 @@ fn message(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, (Option<RequestI
         Value::Object(_) => "the line is no request, notification or response of JSON-RPC 2.0",
         _ => "the line is no JSON object",
     };
-    Err((id, ErrorData::invalid_request(what, None)))
+    Err(Box::new((id, ErrorData::invalid_request(what, None))))
 }
 
 impl<W> Out<W>
@@ -265,7 +268,7 @@ where
                     self.closed.cancel();
                     return None;
                 }
-                Ok(Line::TooLong) => Err((None, too_long())),
+                Ok(Line::TooLong) => Err(Box::new((None, too_long()))),
                 Ok(Line::Whole) => self.parsed(),
             };
             match line {
@@ -274,7 +277,7 @@ where
                     return Some(message);
                 }
                 Ok(None) => {}
-                Err((id, error)) => self.answer(id, error),
+                Err(refused) => self.answer(*refused),
             }
         }
     }
@@ -306,3 +309,6 @@ const KEPT: usize = 64 * 1024;
 
 /// Some editors put it at the start of a file.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+#[cfg(test)]
+mod tests;

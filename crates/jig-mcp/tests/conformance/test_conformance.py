@@ -44,7 +44,13 @@ class Outcome:
 
     @property
     def has_passed(self) -> bool:
-        return not self.bad and "SUCCESS" in self.checks.values()
+        return not self.bad and self.has_checked
+
+    @property
+    def has_checked(self) -> bool:
+        """Whether something was found right, other than the form of messages, which is checked everywhere."""
+        states = {state for check, state in self.checks.items() if not check.startswith("wire-schema-")}
+        return "SUCCESS" in states
 
     def add(self, check: dict[str, Any]) -> None:
         name, state = check["id"], check["status"]
@@ -147,7 +153,7 @@ class Conformance(unittest.TestCase):
                 self.assertFalse(stale, "these checks are listed, but they pass or do not exist")
                 unexpected = {check: outcome.messages[check] for check in outcome.bad - set(checks)}
                 self.assertFalse(unexpected, json.dumps(unexpected, indent=2))
-                self.assertIn("SUCCESS", outcome.checks.values(), "nothing of it was checked")
+                self.assertTrue(outcome.has_checked, "nothing of it was checked")
                 passed += 1
         print(f"{passed} of {len(outcomes)} passed, the others do not apply", flush=True)
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import functools
 import unittest
 from contextlib import AsyncExitStack
-from typing import Any, Sequence
+from typing import Any, Awaitable, Callable, Sequence
 
 import mcp_types as types
 from mcp import Client
@@ -16,7 +18,7 @@ from mcp.shared._httpx_utils import create_mcp_http_client
 from serving import JIG, PATIENCE, Workspace, http
 
 CONFIG = """
-# Whatever runs appends a line to `runs`, so that a test sees how often something ran.
+# It appends to `runs`, so that a test sees how often it ran.
 [tools.paint]
 source = "local"
 runtime = "vfs"
@@ -53,7 +55,7 @@ description = "Builds something that takes a while."
 
 [tools.measure]
 source = "local"
-command = "sh -c 'echo {\\\\\\"size\\\\\\": 3}'"
+command = "sh measure.sh"
 run = "unattended"
 description = "Returns a size."
 [tools.measure.output]
@@ -83,7 +85,7 @@ subjects = "docs"
 # A tool of runtime `vfs` that asks before it answers.
 PAINT = """
 read -r init
-echo '{"jsonrpc":"2.0","id":1,"method":"fs.append","params":{"path":"runs","content":"paint\\n"}}'
+echo '{"jsonrpc":"2.0","id":1,"method":"fs.append","params":{"path":"runs","content":"ran;"}}'
 read -r answer
 echo '{"jsonrpc":"2.0","method":"state","params":{"type":"waiting","question":{"id":"colour","text":"Which colour?","schema":{"enum":["red","blue"]}}}}'
 read -r answer
@@ -108,6 +110,7 @@ FILES = {
     "jig.toml": CONFIG,
     "paint.sh": PAINT,
     "steps.sh": STEPS,
+    "measure.sh": "echo '{\"size\": 3}'\n",
     "runs": "",
     "notes.txt": "remember the milk\n",
     "secret/key": "hunter2\n",
@@ -133,11 +136,12 @@ class Person:
         return types.ElicitResult(action="accept", content=answer)
 
 
-class Session(unittest.IsolatedAsyncioTestCase):
+class Session(unittest.TestCase):
     """One workspace for each test, over one transport and in one era of the protocol."""
 
     era: str
     transport: str
+    stack: AsyncExitStack
 
     def setUp(self) -> None:
         self.workspace = Workspace(FILES)
@@ -145,7 +149,7 @@ class Session(unittest.IsolatedAsyncioTestCase):
 
     @property
     def is_modern(self) -> bool:
-        return self.era != "legacy"
+        return self.era == "modern"
 
     async def connect(
         self,
@@ -154,44 +158,49 @@ class Session(unittest.IsolatedAsyncioTestCase):
         messages: list[Any] | None = None,
     ) -> Client:
         """A client of a server that is stopped when the test ends."""
-        stack = AsyncExitStack()
-        self.addAsyncCleanup(stack.aclose)
-        return await stack.enter_async_context(self.client(stack, person, extensions, messages))
 
-    def client(
-        self,
-        stack: AsyncExitStack,
-        person: Person | None = None,
-        extensions: list[ClientExtension] | None = None,
-        messages: list[Any] | None = None,
-    ) -> Client:
         async def keep(message: Any) -> None:
             if messages is not None:
                 messages.append(message)
 
-        return Client(
-            self.streams(stack),
-            mode="legacy" if self.era == "legacy" else "auto",
+        client = Client(
+            self.streams(),
+            mode="auto" if self.is_modern else "legacy",
             elicitation_callback=person,
             extensions=extensions,
             message_handler=keep,
             read_timeout_seconds=PATIENCE,
             cache=None,
         )
+        return await self.stack.enter_async_context(client)
 
-    def streams(self, stack: AsyncExitStack) -> Any:
+    def streams(self) -> Any:
         if self.transport == "stdio":
-            errors = stack.enter_context(open(self.workspace.home / "stderr", "w", encoding="utf-8"))
+            errors = open(self.workspace.home / "stderr", "w", encoding="utf-8")
             server = StdioServerParameters(
                 command=JIG,
                 args=["mcp"],
                 cwd=self.workspace.root,
                 env=self.workspace.environment(),
             )
-            return stdio_client(server, errlog=errors)
-        server = stack.enter_context(http(self.workspace, token=TOKEN))
+            return stdio_client(server, errlog=self.stack.enter_context(errors))
+        url = self.stack.enter_context(http(self.workspace, token=TOKEN)).url
         client = create_mcp_http_client(headers={"Authorization": f"Bearer {TOKEN}"})
-        return streamable_http_client(server.url, http_client=client)
+        return streamable_http_client(url, http_client=client)
+
+
+def in_one_task(test: Callable[[Any], Awaitable[None]]) -> Callable[[Any], None]:
+    """The test as unittest runs it: what it connects is closed by the task that connected it."""
+
+    @functools.wraps(test)
+    def run(self: Session) -> None:
+        async def whole() -> None:
+            async with AsyncExitStack() as self.stack:
+                await test(self)
+
+        asyncio.run(whole())
+
+    return run
 
 
 ERAS = {"legacy": "2025", "modern": "2026"}
@@ -199,11 +208,14 @@ ERAS = {"legacy": "2025", "modern": "2026"}
 
 def combinations(module: dict[str, Any], cases: type, eras: Sequence[str] = tuple(ERAS)) -> None:
     """Puts a class into `module` for each era over each transport."""
+    tests = {
+        name: in_one_task(test) for name, test in vars(cases).items() if name.startswith("test_")
+    }
     for era in eras:
         for transport in ("stdio", "http"):
             name = f"{cases.__name__}{ERAS[era]}Over{transport.capitalize()}"
             members = {"era": era, "transport": transport, "__module__": module["__name__"]}
-            module[name] = type(name, (cases, Session), members)
+            module[name] = type(name, (cases, Session), {**members, **tests})
 
 
 def text_of(result: types.CallToolResult) -> str:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 import anyio
 import mcp_types as types
 from mcp.client import ClientExtension
-from mcp.client.extension import ClaimContext, ResultClaim
+from mcp.client.extension import ClaimContext, ResultClaim, advertise
 from mcp.shared.exceptions import MCPError
 
 from serving import PATIENCE, processes, wait_until
@@ -144,7 +144,7 @@ class TaskCases:
         result = await client.call_tool("paint", {})
         self.assertEqual(text_of(result), "painted red")
         self.assertIn("input_required", tasks.seen)
-        self.assertEqual(self.workspace.read("runs"), "paint\n")
+        self.assertEqual(self.workspace.read("runs"), "ran;")
 
     async def test_a_task_that_does_not_exist(self: Any) -> None:
         client = await self.connect(extensions=[Tasks()])
@@ -153,4 +153,16 @@ class TaskCases:
         self.assertEqual(raised.exception.code, types.INVALID_PARAMS)
 
 
+class LegacyTaskCases:
+    """The same for the era that does not have it."""
+
+    async def test_a_client_that_claims_the_extension_too_early_gets_a_result(self: Any) -> None:
+        """The Inspector does: it names the extension in `initialize`, and cannot read a task there."""
+        client = await self.connect(extensions=[advertise(TASKS)])
+        result = await client.call_tool("build", {})
+        self.assertFalse(result.is_error, text_of(result))
+        self.assertIn("built", text_of(result))
+
+
 combinations(globals(), TaskCases, eras=["modern"])
+combinations(globals(), LegacyTaskCases, eras=["legacy"])

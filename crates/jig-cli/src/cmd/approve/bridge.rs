@@ -71,12 +71,8 @@ impl Bridge {
         let started = thread::Builder::new()
             .name("jig-watch".to_owned())
             .spawn(move || {
-                // The first line is the reply to `watch`.
-                let mut is_first = true;
                 while let Ok(Some(line)) = lines.message::<Json>() {
-                    if !std::mem::take(&mut is_first) {
-                        bridge.print(pid, line);
-                    }
+                    bridge.print(pid, line);
                 }
                 bridge.servers().remove(&pid);
                 bridge.print(pid, json!({ "event": "server_gone" }));

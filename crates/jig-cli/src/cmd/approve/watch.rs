@@ -110,23 +110,24 @@ impl Feed {
     /// Takes in what a server tells, unless that is done already.
     fn follow(self: &Arc<Self>, server: Server) {
         let welcome = server.welcome.clone();
-        if !self.lock().watched.insert(welcome.pid) {
+        // One that goes just now is not there for the next look; any other is tried again then.
+        let Ok((mut lines, stream)) = server.watch() else {
             return;
-        }
+        };
+        let pid = welcome.pid;
+        self.lock().watched.insert(pid);
         let feed = Arc::clone(self);
-        // Without a thread, the next look tries again.
         let started = thread::Builder::new()
             .name("jig-watch".to_owned())
             .spawn(move || {
-                if let Ok((mut lines, _stream)) = server.watch() {
-                    while let Ok(Some(event)) = lines.message::<Json>() {
-                        feed.take(&welcome, &event);
-                    }
+                while let Ok(Some(event)) = lines.message::<Json>() {
+                    feed.take(&welcome, &event);
                 }
-                feed.gone(welcome.pid);
+                drop(stream);
+                feed.gone(pid);
             });
         if started.is_err() {
-            self.lock().watched.clear();
+            self.lock().watched.remove(&pid);
         }
     }
 

@@ -142,12 +142,17 @@ impl Server {
         })
     }
 
-    /// Watches: the lines that come, the first of which is the reply, and what more requests are written to.
+    /// Watches: what comes from now on, and what more requests are written to.
     pub(crate) fn watch(self) -> io::Result<(Lines<UnixStream>, UnixStream)> {
         let reader = self.stream.try_clone()?;
-        reader.set_read_timeout(None)?;
+        let mut lines = Lines::new(reader, LONGEST_LINE);
         send(&self.stream, &serde_json::json!({ "do": "watch" }))?;
-        Ok((Lines::new(reader, LONGEST_LINE), self.stream))
+        let reply: Option<Line> = lines.message()?;
+        if reply.is_none_or(|reply| reply.error.is_some()) {
+            return Err(GONE.into());
+        }
+        self.stream.set_read_timeout(None)?;
+        Ok((lines, self.stream))
     }
 }
 

@@ -89,15 +89,8 @@ impl RunCondition {
             return Match::No;
         };
         match &self.test {
-            RunTest::Equals(wanted) => equals(value, wanted),
-            RunTest::OneOf(wanted) => {
-                let each = wanted.iter().map(|wanted| equals(value, wanted));
-                each.fold(Match::No, |left, right| match (left, right) {
-                    (Match::Yes, _) | (_, Match::Yes) => Match::Yes,
-                    (Match::No, Match::No) => Match::No,
-                    _ => Match::Unclear,
-                })
-            }
+            RunTest::Equals(wanted) => is_one_of(value, std::slice::from_ref(wanted)),
+            RunTest::OneOf(wanted) => is_one_of(value, wanted),
             RunTest::Prefix(prefix) => match value {
                 Json::String(text) => begins_with(text, prefix),
                 // Items that differ are neither all meant nor all left out.
@@ -182,23 +175,21 @@ pub(super) fn index(step: &str) -> Option<usize> {
     if digits { step.parse().ok() } else { None }
 }
 
-/// Whether two values are the same. Texts that name the same file in two ways may be.
-fn equals(value: &Json, wanted: &Json) -> Match {
-    if same(value, wanted) {
+/// Whether a value is one of those that are wanted. A text that names the same file in another way may be.
+fn is_one_of(value: &Json, wanted: &[Json]) -> Match {
+    if wanted.iter().any(|wanted| same(value, wanted)) {
         return Match::Yes;
     }
-    let (Json::String(value), Json::String(wanted)) = (value, wanted) else {
+    let Json::String(text) = value else {
         return Match::No;
     };
-    let spelled = [value.clone(), value.replace('\\', "/")];
-    let is_same = |value: &String| {
-        let (value, wanted) = (Plain::of(value), Plain::of(wanted));
-        value.is_some() && value == wanted
-    };
-    if spelled.iter().any(is_same) {
-        Match::Unclear
-    } else {
-        Match::No
+    let other = text.contains('\\').then(|| text.replace('\\', "/"));
+    let spelled = [Plain::of(text), other.and_then(|other| Plain::of(&other))];
+    let wanted = wanted.iter().filter_map(Json::as_str);
+    let mut wanted = wanted.filter_map(Plain::of);
+    match wanted.any(|wanted| spelled.iter().flatten().any(|one| *one == wanted)) {
+        true => Match::Unclear,
+        false => Match::No,
     }
 }
 

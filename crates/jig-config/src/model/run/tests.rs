@@ -191,7 +191,7 @@ fn rules_as_text_and_as_json() {
     };
     let some = rule(&[("path", prefix("src/"))], RunMode::Unattended);
     check(
-        &[some.clone(), rule(&[], RunMode::Skip)],
+        &[some, rule(&[], RunMode::Skip)],
         "unattended if `path` begins with \"src/\", else skip",
         json!([
             { "arg": "/path", "prefix": "src/", "mode": "unattended" },

@@ -7,7 +7,7 @@ use jig_config::{Config, RunMode, Tool, load, widening};
 use jig_policy::{Capability, EnvUse, NetTarget, Policy, Program, Verdict, Workspace as Place};
 use jig_proto::ToolAction;
 use proptest::prelude::*;
-use proptest::sample::{select, subsequence};
+use proptest::sample::{Index, select, subsequence};
 use proptest::test_runner::{Config as Cases, TestRunner};
 use serde_json::{Value as Json, json};
 
@@ -16,17 +16,38 @@ use crate::workspace::Workspace;
 /// The lines of one tool, by what they are about.
 type Lines = Vec<String>;
 
-fn list(key: &'static str, rules: &'static [&'static str]) -> BoxedStrategy<String> {
-    let some = subsequence(rules, 0..=rules.len().min(4)).prop_shuffle();
-    some.prop_map(move |rules| match rules.is_empty() {
+/// A part of a tool, and what may stand there instead.
+type Part = BoxedStrategy<(String, String)>;
+
+/// A list of rules; instead of it another one, or the same without one of them.
+fn list(
+    rules: &'static [&'static str],
+    sizes: std::ops::RangeInclusive<usize>,
+    written: impl Fn(&[&str]) -> String + Clone + 'static,
+) -> Part {
+    let some = move || subsequence(rules, sizes.clone()).prop_shuffle();
+    let another = written.clone();
+    let replaced = (some(), some()).prop_map(move |(old, new)| (another(&old), another(&new)));
+    let shortened = (some(), any::<Index>()).prop_map(move |(old, index)| {
+        let mut new = old.clone();
+        if new.len() > 1 {
+            new.remove(index.index(old.len()));
+        }
+        (written(&old), written(&new))
+    });
+    prop_oneof![replaced, shortened].boxed()
+}
+
+fn access(key: &'static str, rules: &'static [&'static str]) -> Part {
+    list(rules, 0..=4, move |rules| match rules.is_empty() {
         true => String::new(),
         false => format!("{key} = [{}]", rules.join(", ")),
     })
-    .boxed()
 }
 
-fn one(lines: &'static [&'static str]) -> BoxedStrategy<String> {
-    select(lines).prop_map(str::to_owned).boxed()
+fn one(lines: &'static [&'static str]) -> Part {
+    let line = || select(lines).prop_map(str::to_owned);
+    (line(), line()).boxed()
 }
 
 const FS: &[&str] = &[
@@ -92,19 +113,28 @@ const WORDS: &[&str] = &[
 ];
 
 /// Rules with an end that is for every call, or without one.
-fn run() -> BoxedStrategy<String> {
-    let some = subsequence(RULES, 1..=4).prop_shuffle();
-    let end = select(&["", ", { mode = \"unattended\" }", ", { mode = \"skip\" }"]);
-    let rules = (some, end).prop_map(|(rules, end)| format!("run = [{}{end}]", rules.join(", ")));
-    prop_oneof![1 => one(WORDS), 3 => rules].boxed()
+fn run() -> Part {
+    const ENDS: &[&str] = &[
+        "",
+        ", { mode = \"unattended\" }",
+        ", { mode = \"ask\" }",
+        ", { mode = \"skip\" }",
+    ];
+    let with = |end: &'static str| {
+        list(RULES, 1..=4, move |rules| {
+            format!("run = [{}{end}]", rules.join(", "))
+        })
+    };
+    let rules = select(ENDS).prop_flat_map(with);
+    prop_oneof![1 => one(WORDS), 4 => rules].boxed()
 }
 
 /// Each part of a tool.
-fn parts() -> Vec<BoxedStrategy<String>> {
+fn parts() -> Vec<Part> {
     vec![
-        list("access.fs", FS),
-        list("access.net", NET),
-        list("access.env", ENV),
+        access("access.fs", FS),
+        access("access.net", NET),
+        access("access.env", ENV),
         one(COMMANDS),
         run(),
         one(&["", "runtime = \"vfs\""]),
@@ -119,7 +149,8 @@ fn parts() -> Vec<BoxedStrategy<String>> {
 fn tools() -> impl Strategy<Value = (Lines, Lines)> {
     let count = parts().len();
     let changed = subsequence((0..count).collect::<Vec<_>>(), 1..=2);
-    (parts(), parts(), changed).prop_map(|(old, other, changed)| {
+    (parts(), changed).prop_map(|(parts, changed)| {
+        let (old, other): (Lines, Lines) = parts.into_iter().unzip();
         let mut new = old.clone();
         for part in changed {
             new[part].clone_from(&other[part]);

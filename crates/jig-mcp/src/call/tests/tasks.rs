@@ -16,7 +16,7 @@ pub(super) fn knows_tasks() -> Value {
 }
 
 /// Asks about a task until it stands as wanted.
-async fn until_status(client: &mut Client, id: &Value, wanted: &str) -> Value {
+pub(super) async fn until_status(client: &mut Client, id: &Value, wanted: &str) -> Value {
     let deadline = std::time::Instant::now() + PATIENCE;
     loop {
         let task = client.ask("tasks/get", json!({ "taskId": id })).await;

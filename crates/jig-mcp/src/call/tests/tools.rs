@@ -57,6 +57,10 @@ struct World {
 
 impl World {
     fn new(settings: &str, script: &str) -> Self {
+        Self::with_command("python3 tool.py", settings, script)
+    }
+
+    fn with_command(command: &str, settings: &str, script: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = Utf8PathBuf::from_path_buf(folder.path().canonicalize().unwrap()).unwrap();
         std::fs::write(root.join("tool.py"), format!("{HEAD}{script}")).unwrap();
@@ -66,7 +70,7 @@ impl World {
         };
         let config = format!(
             "[tools.tool]\nsource = 'local'\n{runtime}run = 'unattended'\n\
-             command = 'python3 tool.py'\n{settings}"
+             command = '{command}'\n{settings}"
         );
         std::fs::write(root.join("jig.toml"), config).unwrap();
         let loader = Disk { root };
@@ -282,6 +286,31 @@ async fn a_cancelled_task_leaves_no_process() {
     let task = client.ask("tasks/get", json!({ "taskId": id })).await;
     assert_eq!(task["result"]["status"], "cancelled", "{task}");
     until("the program is gone", || !runs(&marker)).await;
+}
+
+/// A task tells apart a tool that failed and one that never ran.
+#[tokio::test]
+async fn a_task_of_a_tool_that_cannot_be_started_has_failed() {
+    let settings = "runtime = 'stdio'\nstateful = ['spawn', 'fetch', 'abort']\n";
+    let world = World::with_command("/nowhere/program", settings, "");
+    let mut client = Client::modern(&world.shared, &world.caller, super::tasks::knows_tasks());
+    let created = client.call("tool", json!({})).await;
+    let id = &created["result"]["taskId"];
+    let task = super::tasks::until_status(&mut client, id, "failed").await;
+    let error = &task["result"]["error"];
+    assert_eq!(error["code"], -32603, "{task}");
+    let told = error["message"].as_str().unwrap();
+    assert!(told.contains("could not be started"), "{told}");
+    assert_eq!(task["result"].get("result"), None, "{task}");
+
+    // Whoever knows no tasks gets a result that says why.
+    let mut client = Client::modern(&world.shared, &caller(), forms());
+    let response = client.call("tool", json!({})).await;
+    assert!(is_error(&response), "{response}");
+    assert!(
+        whole_text(&response).contains("could not be started"),
+        "{response}"
+    );
 }
 
 #[tokio::test]

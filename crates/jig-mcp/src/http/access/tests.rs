@@ -1,0 +1,109 @@
+use http_body_util::Empty;
+
+use super::*;
+
+#[test]
+fn tokens() {
+    fn check(text: &str, expected: Result<usize, &str>) {
+        let got = Tokens::parse(text).map(|tokens| tokens.0.len());
+        let got = got.map_err(|error| error.to_string());
+        assert_eq!(got, expected.map_err(str::to_owned), "{text:?}");
+    }
+    let (one, two) = ("a".repeat(16), "b".repeat(4096));
+    check(&one, Ok(1));
+    check(&format!("  {one}\t\r\n# {two}\n\n{two}"), Ok(2));
+    check("", Err("there is no token"));
+    check("# nothing\n", Err("there is no token"));
+    check(
+        "short",
+        Err("the token on line 1 has fewer than 16 characters"),
+    );
+    check(
+        &format!("{one}\n{one}"),
+        Err("the token on line 2 stands on line 1, too"),
+    );
+    for text in [
+        "two words are no token",
+        "ümlaut-and-more-text",
+        "quoted\"and-more-text",
+    ] {
+        let error = Tokens::parse(text).err().unwrap().to_string();
+        assert!(error.contains("line 1 has a character"), "{error}");
+    }
+    let many: String = (0..257).map(|n| format!("a-token-of-many-{n}\n")).collect();
+    check(&many, Err("there are more than 256 tokens"));
+}
+
+#[test]
+fn a_token_is_found_whole_or_not_at_all() {
+    let tokens = Tokens::parse("first-of-two-secrets\nsecond-of-two-secrets").unwrap();
+    let check = |given: &str, expected: Option<&str>| {
+        assert_eq!(tokens.find(given).as_deref(), expected, "{given:?}");
+    };
+    check("first-of-two-secrets", Some("token 1"));
+    check("second-of-two-secrets", Some("token 2"));
+    check("first-of-two-secret", None);
+    check("first-of-two-secretss", None);
+    check("FIRST-OF-TWO-SECRETS", None);
+    check(" first-of-two-secrets", None);
+    check("", None);
+}
+
+#[test]
+fn origins() {
+    fn check(text: &str, expected: Option<&str>) {
+        let got = Origin::parse(text).map(|origin| origin.to_text());
+        assert_eq!(got.as_deref(), expected, "{text:?}");
+    }
+    check(
+        "https://app.example.com",
+        Some("https://app.example.com:443"),
+    );
+    check(
+        "https://APP.example.com/",
+        Some("https://app.example.com:443"),
+    );
+    check("http://localhost:5173", Some("http://localhost:5173"));
+    check("http://[::1]:80", Some("http://[::1]:80"));
+    check("vscode-webview://abc", Some("vscode-webview://abc"));
+    check("null", None);
+    check("", None);
+    check("*", None);
+    check("app.example.com", None);
+    check("https://", None);
+    check("https://a.example/x", None);
+    check("https://a.example?x", None);
+    check("https://a.example#x", None);
+    check("https://me@a.example", None);
+}
+
+/// With a server on the network there is no name to compare; tokens and origins count all the same.
+#[test]
+fn beyond_this_machine() {
+    let tokens = Tokens::parse("first-of-two-secrets").unwrap();
+    let admitted = Access::with(tokens).at("192.0.2.1:80".parse().unwrap());
+    let judged = |headers: &[(&str, &str)]| {
+        let mut request = Request::post("/mcp");
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let request = request.body(Empty::<bytes::Bytes>::new()).unwrap();
+        match admitted.judge(&request) {
+            Judged::Caller(name) => Ok(name.to_string()),
+            Judged::Answered(answer) => Err(answer.status().as_u16()),
+        }
+    };
+    let bearer = ("authorization", "Bearer first-of-two-secrets");
+    let host = ("host", "jig.example");
+    assert_eq!(judged(&[host, bearer]), Ok("token 1".to_owned()));
+    assert_eq!(judged(&[host]), Err(401));
+    // There it is a page of the network, and not of this machine.
+    assert_eq!(
+        judged(&[host, bearer, ("origin", "http://localhost:80")]),
+        Err(403)
+    );
+    assert_eq!(
+        judged(&[host, bearer, ("origin", "http://jig.example")]),
+        Err(403)
+    );
+}
