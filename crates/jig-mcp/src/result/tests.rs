@@ -176,7 +176,6 @@ fn a_denial_explains_itself_and_names_the_smallest_rule() {
     let told = result(&caller, &engine, tool, outcome, &[]);
     assert_eq!(told.is_error, Some(true));
     let text = &told.content[0].as_text().expect("text").text;
-    eprintln!("XX {text}");
     for part in [
         "secret.txt",
         "[[tools.fs_read_file.access.fs]]",
