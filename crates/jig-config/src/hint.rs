@@ -8,11 +8,25 @@ pub(crate) fn quote(text: &str) -> String {
     format!("`{}`", clean(text))
 }
 
+/// The same where somebody decides by it, and the end matters as much as the beginning.
+pub(crate) fn quote_whole(text: &str) -> String {
+    format!("`{}`", clean_whole(text))
+}
+
 /// `text` without control characters, shortened.
 pub(crate) fn clean(text: &str) -> String {
-    let mut clean = String::with_capacity(text.len().min(MAX_QUOTED));
+    clean_to(text, MAX_QUOTED)
+}
+
+/// The same where somebody decides by it.
+pub(crate) fn clean_whole(text: &str) -> String {
+    clean_to(text, MAX_DECIDED)
+}
+
+fn clean_to(text: &str, most: usize) -> String {
+    let mut clean = String::with_capacity(text.len().min(most));
     for (count, one) in text.chars().enumerate() {
-        if count == MAX_QUOTED {
+        if count == most {
             clean.push('…');
             break;
         }
@@ -98,6 +112,10 @@ pub(crate) fn key(name: &str) -> String {
 
 /// How much of a text is repeated in a message.
 const MAX_QUOTED: usize = 80;
+
+/// The longest quoted text by which somebody decides, in characters: a script that a command names may be long, but
+/// not without end.
+const MAX_DECIDED: usize = 4000;
 
 #[cfg(test)]
 mod tests;

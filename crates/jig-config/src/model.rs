@@ -43,7 +43,7 @@ pub use network::NetworkSettings;
 pub(crate) use network::parse_resolver;
 pub use parameter::{Parameter, ParameterType};
 pub(crate) use rules::{RulePlace, RulePlaces};
-pub use run::{Decided, RunCondition, RunModes, RunRule, RunRules, RunTest};
+pub use run::{Decided, Leads, RunCondition, RunModes, RunRule, RunRules, RunTest};
 pub(crate) use run::{NO_MATCH, parse_pointer};
 pub use settings::{
     AllowToggle, Enable, Enforce, FormatMode, Input, OnUncovered, OverlayMode, Preset, Question,

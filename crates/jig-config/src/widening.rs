@@ -12,7 +12,7 @@ mod tool;
 
 use std::fmt;
 
-use crate::hint::quote;
+use crate::hint::quote_whole as quote;
 use crate::model::{Config, Tool};
 use crate::origin::Origin;
 
@@ -61,13 +61,20 @@ pub fn widening(old: &Config, new: &Config) -> Vec<Widened> {
                     changes: &mut changes,
                 };
                 tool::compare(&mut pair);
+                // What it was given while it was off matters only now.
+                if tool.enable.on && !before.enable.on {
+                    tool::whole(old, new, tool, &mut changes);
+                }
             }
             // One that is switched off does nothing until it is switched on, which is the next change.
             None if !tool.enable.on => {}
-            None => changes.add(
-                format!("is a new tool: {}", tool::started(tool)),
-                Some(tool.declared_at()),
-            ),
+            None => {
+                changes.add(
+                    format!("is a new tool: {}", tool::started(tool)),
+                    Some(tool.declared_at()),
+                );
+                tool::whole(old, new, tool, &mut changes);
+            }
         }
     }
     changes.found
@@ -88,11 +95,15 @@ impl Changes {
     }
 
     fn add(&mut self, what: impl Into<String>, at: Option<&Origin>) {
-        self.found.push(Widened {
+        let one = Widened {
             tool: self.tool.clone(),
             what: what.into(),
             at: at.cloned(),
-        });
+        };
+        // A tool that is switched on is compared with what it was, and with nothing.
+        if !self.found.contains(&one) {
+            self.found.push(one);
+        }
     }
 }
 

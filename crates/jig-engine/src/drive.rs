@@ -21,7 +21,7 @@ impl Engine {
     ) -> Result<Map<String, Value>, CallError> {
         let name = tool.name.as_str();
         let arguments = call.arguments.clone();
-        let decided = tool.run.decide(ToolAction::Spawn, &arguments);
+        let decided = self.decided(tool, ToolAction::Spawn, &arguments);
         match decided.mode {
             RunMode::Unattended => Ok(arguments),
             RunMode::Skip => Err(CallError::Skipped(name.to_owned())),
@@ -57,7 +57,7 @@ impl Engine {
         edited: Map<String, Value>,
     ) -> Result<Map<String, Value>, CallError> {
         let arguments = self.arguments(tool, edited)?;
-        match tool.run.decide(ToolAction::Spawn, &arguments).mode {
+        match self.decided(tool, ToolAction::Spawn, &arguments).mode {
             RunMode::Skip => Err(CallError::Skipped(tool.name.to_string())),
             RunMode::Unattended | RunMode::Ask | RunMode::Edit => Ok(arguments),
         }
@@ -90,7 +90,7 @@ impl Engine {
         asker: &mut dyn Asker,
     ) -> Result<(), CallError> {
         let name = tool.name.as_str();
-        let decided = tool.run.decide(action, shown);
+        let decided = self.decided(tool, action, shown);
         match decided.mode {
             RunMode::Unattended => Ok(()),
             RunMode::Skip => Err(CallError::Skipped(name.to_owned())),
@@ -116,7 +116,14 @@ impl Engine {
         {
             return formatted;
         }
-        serde_json::to_string_pretty(&call.arguments).unwrap_or_default()
+        // Only so much is shown to a person: what is short must not hide behind what is long.
+        let arguments = call.arguments.iter();
+        let is_short = |value: &Value| value.to_string().len() <= SHORT_ARGUMENT;
+        let (short, long): (Vec<_>, Vec<_>) = arguments.partition(|(_, value)| is_short(value));
+        let ordered = short.into_iter().chain(long);
+        let ordered = ordered.map(|(name, value)| (name.clone(), value.clone()));
+        let ordered: Map<String, Value> = ordered.collect();
+        serde_json::to_string_pretty(&ordered).unwrap_or_default()
     }
 
     /// Hands the result on, as the tool's result mode says.
@@ -237,3 +244,6 @@ pub(crate) fn said_no(tool: &Tool, reason: &str) -> ToolError {
         "`{name}` was ended: its question was rejected: {reason}"
     ))
 }
+
+/// An argument that is longer is shown after those that are not, in bytes of JSON.
+const SHORT_ARGUMENT: usize = 500;

@@ -49,6 +49,7 @@ mod format;
 mod inquiry;
 mod knowledge;
 mod layer;
+mod links;
 mod llm;
 mod methods;
 mod output;

@@ -110,11 +110,14 @@ impl Client {
             .as_ref()
             .is_some_and(|modes| modes.form.is_some() || modes.url.is_none());
         let version = context.protocol_version();
+        let is_new =
+            version.is_some_and(|it| it.as_str() >= ProtocolVersion::V_2026_07_28.as_str());
         Self {
-            retries: version
-                .is_some_and(|it| it.as_str() >= ProtocolVersion::V_2026_07_28.as_str()),
+            retries: is_new,
             form,
-            tasks: capabilities.supports_tasks(),
+            // Clients name the extension when they speak older versions, too, and cannot read what it brings:
+            // results had no type then.
+            tasks: is_new && capabilities.supports_tasks(),
         }
     }
 }

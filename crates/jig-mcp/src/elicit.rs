@@ -41,8 +41,8 @@ impl Form {
     /// The form for a question.
     pub(crate) fn of(ask: &Ask<'_>) -> Self {
         let (fields, kind) = match ask.about {
-            About::Run => (decision(), Kind::Run),
-            About::Access => (decision(), Kind::Access),
+            About::Run => (decision(FOR_RUNS), Kind::Run),
+            About::Access => (decision(FOR_ACCESS), Kind::Access),
             _ => by_schema(ask),
         };
         Self {
@@ -142,15 +142,17 @@ impl Form {
 }
 
 /// The fields of a choice about a run or an access. The values say what they mean: not every client shows
-/// titles.
-fn decision() -> Value {
+/// titles. `lasting` says what a yes for the turn is a yes to.
+fn decision(lasting: &str) -> Value {
     json!({
         "type": "object",
         "properties": {
             DECISION: {
                 "type": "string",
                 "title": "Decision",
-                "description": "What to do. The turn ends with the connection, or when nothing happens for long.",
+                "description": format!(
+                    "What to do. {lasting} The turn ends with the connection, or when nothing happens for long."
+                ),
                 "enum": [ONCE, TURN, DENY],
             },
             REASON: {
@@ -313,6 +315,11 @@ const ANSWER: &str = "answer";
 const ONCE: &str = "allow once";
 const TURN: &str = "allow for this turn";
 const DENY: &str = "deny";
+
+/// Whoever has seen one call must know that they agree to others.
+const FOR_RUNS: &str = "For this turn: further calls of the tool, too, with any arguments that the same rule asks about.";
+const FOR_ACCESS: &str = "For this turn: the same access again, by the same tool.";
+
 const DECLINED: &str = "the person who was asked said no";
 const DISMISSED: &str = "the question was put away without an answer";
 

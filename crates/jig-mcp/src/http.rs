@@ -48,8 +48,12 @@ impl HttpServer {
     ///
     /// # Errors
     ///
-    /// If the address cannot be listened at.
+    /// If the address cannot be listened at, or anybody could use it from another machine.
     pub fn listen(address: SocketAddr, access: Access) -> Result<Self, ServeError> {
+        if access.is_of_anybody() && !address.ip().is_loopback() {
+            let address = address.to_string();
+            return Err(ServeError::Unguarded { address });
+        }
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(WORKERS)
             .enable_all()

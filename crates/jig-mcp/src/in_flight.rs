@@ -26,7 +26,7 @@ use crate::state::{Bound, Ticket};
 
 /// One call that runs, or waits for an answer.
 pub(crate) struct InFlight {
-    /// Its number among those of its caller.
+    /// Its number among those of the server: a ticket of a turn that has ended is for no call of the next one.
     number: u64,
     bound: Bound,
     cancel: CancelToken,
@@ -319,7 +319,6 @@ pub(crate) struct InFlights {
 
 #[derive(Default)]
 struct Calls {
-    last: u64,
     running: usize,
     /// Those that run, and those that are done and wait for a client with a ticket.
     known: BTreeMap<u64, Arc<InFlight>>,
@@ -343,10 +342,9 @@ impl InFlights {
             return Err(TooMany::OfServer(options.calls));
         }
         calls.forget_old();
-        calls.last += 1;
         calls.running += 1;
         let flight = Arc::new(InFlight {
-            number: calls.last,
+            number: shared.begun.fetch_add(1, Ordering::Relaxed) + 1,
             bound,
             cancel: CancelToken::new(),
             state: Mutex::new(State::new()),

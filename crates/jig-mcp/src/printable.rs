@@ -4,12 +4,7 @@
 pub(crate) fn printable(text: &str) -> String {
     let shown = |c: char| match c {
         '\n' | '\t' => c,
-        c if c.is_control() => char::REPLACEMENT_CHARACTER,
-        // Marks that turn text round, and those that are not seen at all.
-        '\u{200b}'..='\u{200f}'
-        | '\u{202a}'..='\u{202e}'
-        | '\u{2060}'..='\u{2069}'
-        | '\u{feff}' => char::REPLACEMENT_CHARACTER,
+        c if jig_broker::is_odd(c) => char::REPLACEMENT_CHARACTER,
         c => c,
     };
     text.chars().map(shown).collect()

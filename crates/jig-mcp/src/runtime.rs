@@ -36,6 +36,12 @@ pub enum ServeError {
         /// Why.
         source: io::Error,
     },
+    /// Whoever can connect would be served, and that would not be this machine alone.
+    #[error("without tokens, nothing is served at `{address}`: it can be reached from elsewhere")]
+    Unguarded {
+        /// The address.
+        address: String,
+    },
     /// The client did something that left no way to go on.
     #[error("the connection failed: {0}")]
     Connection(String),

@@ -213,6 +213,8 @@ struct Editor {
     child: Child,
     stdin: Option<ChildStdin>,
     lines: Receiver<Json>,
+    /// What came while something else was waited for: events and replies come in no order.
+    aside: Vec<Json>,
 }
 
 impl Editor {
@@ -234,19 +236,24 @@ impl Editor {
             stdin: child.stdin.take(),
             child,
             lines,
+            aside: Vec::new(),
         }
     }
 
-    fn until(&self, fits: impl Fn(&Json) -> bool) -> Json {
+    fn until(&mut self, fits: impl Fn(&Json) -> bool) -> Json {
+        if let Some(place) = self.aside.iter().position(&fits) {
+            return self.aside.remove(place);
+        }
         loop {
             let line = self.lines.recv_timeout(PATIENCE).unwrap();
             if fits(&line) {
                 return line;
             }
+            self.aside.push(line);
         }
     }
 
-    fn event(&self, event: &str) -> Json {
+    fn event(&mut self, event: &str) -> Json {
         self.until(|line| line["event"] == event)
     }
 
@@ -328,7 +335,7 @@ fn a_watched_call_is_parked_and_answered() {
 fn a_cancelled_call_is_not_asked_about_any_more() {
     let desk = Desk::new();
     let mut client = server(&desk);
-    let editor = Editor::new(&desk);
+    let mut editor = Editor::new(&desk);
     editor.event("server");
     let params =
         json!({ "name": "fs_create_file", "arguments": { "path": "a.txt", "content": "x" } });

@@ -339,15 +339,15 @@ fn sessions_are_bounded() {
     let workspace = Workspace::new();
     let server = Server::start(&workspace, &[]);
     let other = server.open(BOB);
-    let sessions: Vec<String> = (0..100).map(|_| server.open(ALICE)).collect();
+    let sessions: Vec<String> = (0..300).map(|_| server.open(ALICE)).collect();
     assert_eq!(server.knows(BOB, &other), 202);
     let open = sessions
         .iter()
         .filter(|session| server.knows(ALICE, session) == 202)
         .count();
-    assert_eq!(open, 32);
+    assert_eq!(open, 128);
     assert_eq!(server.knows(ALICE, &sessions[0]), 404);
-    assert_eq!(server.knows(ALICE, &sessions[99]), 202);
+    assert_eq!(server.knows(ALICE, &sessions[299]), 202);
 }
 
 /// A token that is not used for a while has no turn any more: what it spawned ends, its sessions, too.

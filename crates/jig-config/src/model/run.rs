@@ -13,7 +13,7 @@ use crate::origin::Origin;
 
 use condition::Match;
 pub(crate) use condition::parse_pointer;
-pub use condition::{RunCondition, RunTest};
+pub use condition::{Leads, RunCondition, RunTest};
 pub(super) use read::Reader;
 
 /// Whether somebody is asked before a tool runs, for each action (S-080).
@@ -55,8 +55,22 @@ impl RunModes {
     ///
     /// `arguments` are the tool's own, with the defaults of missing ones put in, for `spawn` and a plain
     /// call; for the other actions they are those of the command: `id`, and `input` of `apply`.
+    ///
+    /// Paths are taken as they are written. Where there is a workspace, links in it count, too:
+    /// [`decide_in`](Self::decide_in).
     pub fn decide(&self, action: ToolAction, arguments: &Map<String, Json>) -> Decided {
         self.of(action).decide(arguments)
+    }
+
+    /// The same in a workspace, of which `leads` says where a text leads that may be a path: one that a link
+    /// carries past a rule is not taken for what it is called.
+    pub fn decide_in(
+        &self,
+        action: ToolAction,
+        arguments: &Map<String, Json>,
+        leads: &dyn Fn(&str) -> Leads,
+    ) -> Decided {
+        self.of(action).decide_in(arguments, leads)
     }
 }
 
@@ -101,6 +115,15 @@ impl RunRules {
     /// argument is a path that leaves the workspace, for instance, the stricter of both ways holds: no
     /// spelling of an argument gets around a rule, whether that rule allows or refuses.
     pub fn decide(&self, arguments: &Map<String, Json>) -> Decided {
+        self.decide_in(arguments, &|_| Leads::AsWritten)
+    }
+
+    /// The same in a workspace, of which `leads` says where a text leads that may be a path.
+    pub fn decide_in(
+        &self,
+        arguments: &Map<String, Json>,
+        leads: &dyn Fn(&str) -> Leads,
+    ) -> Decided {
         let rules = match self {
             RunRules::Always(mode) => {
                 return Decided {
@@ -120,7 +143,7 @@ impl RunRules {
                 mode: rule.mode,
                 rule: Some(index),
             };
-            match rule.matches(arguments) {
+            match rule.matches(arguments, leads) {
                 Match::No => {}
                 Match::Yes => {
                     decided = this;
@@ -223,8 +246,9 @@ impl RunRule {
         Json::Object(rule)
     }
 
-    fn matches(&self, arguments: &Map<String, Json>) -> Match {
-        let found = self.conditions.iter().map(|one| one.matches(arguments));
+    fn matches(&self, arguments: &Map<String, Json>, leads: &dyn Fn(&str) -> Leads) -> Match {
+        let conditions = self.conditions.iter();
+        let found = conditions.map(|one| one.matches(arguments, leads));
         found.fold(Match::Yes, Match::and)
     }
 }

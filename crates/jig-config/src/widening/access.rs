@@ -10,7 +10,7 @@ use jig_policy::{
 use jig_proto::ProjectPath;
 
 use super::{Pair, listed};
-use crate::hint::quote;
+use crate::hint::quote_whole as quote;
 use crate::model::RulePlace;
 use crate::origin::Origin;
 use crate::policy::NothingThere;

@@ -1,7 +1,7 @@
 //! What all tools share.
 
 use super::{Changes, listed};
-use crate::hint::quote;
+use crate::hint::quote_whole as quote;
 use crate::model::{Config, LlmConfig, McpConfig, NetworkSettings, Topic};
 
 pub(super) fn compare(old: &Config, new: &Config, changes: &mut Changes) {

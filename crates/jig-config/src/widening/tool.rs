@@ -3,13 +3,16 @@
 use std::time::Duration;
 
 use indexmap::{IndexMap, IndexSet};
+use jig_policy::Access;
 use jig_proto::ToolAction;
+use serde_json::Value as Json;
 
-use super::{Pair, access, run};
-use crate::hint::{clean, quote};
+use super::{Changes, Pair, access, run};
+use crate::hint::{clean_whole as clean, quote_whole as quote};
 use crate::model::{
-    AllowToggle, Enforce, FormatMode, OnUncovered, OverlayMode, Parameter, Question,
-    QuestionTarget, ResultMode, Runtime, Sandbox, SandboxLimits, SystemPath, Tool,
+    AllowToggle, Config, Enforce, FormatMode, OnUncovered, OverlayMode, Parameter, Question,
+    QuestionTarget, ResultMode, RunMode, RunModes, Runtime, Sandbox, SandboxLimits, SystemPath,
+    Tool,
 };
 
 pub(super) fn compare(pair: &mut Pair<'_>) {
@@ -107,7 +110,7 @@ pub(super) fn started(tool: &Tool) -> String {
     match (&tool.command, &tool.wasm) {
         (Some(command), _) => {
             let words = std::iter::once(&command.program).chain(&command.args);
-            let words: Vec<&str> = words.map(String::as_str).collect();
+            let words: Vec<String> = words.map(|word| word_of(word)).collect();
             quote(&words.join(" "))
         }
         (None, Some(wasm)) => format!("the component {}", quote(wasm.as_str())),
@@ -115,6 +118,39 @@ pub(super) fn started(tool: &Tool) -> String {
             Runtime::Mcp => format!("{} on a server", quote(&tool.source.to_string())),
             _ => "code of jig".to_owned(),
         },
+    }
+}
+
+/// A word of a command, in quotes where it could be taken for several.
+fn word_of(word: &str) -> String {
+    match word.is_empty() || word.contains([' ', '"']) {
+        true => Json::from(word).to_string(),
+        false => word.to_owned(),
+    }
+}
+
+/// What a tool is given that was not offered before, beyond what any tool of its runtime has.
+pub(super) fn whole(old: &Config, new: &Config, tool: &Tool, changes: &mut Changes) {
+    let mut bare = tool.clone();
+    bare.access = Access::default();
+    bare.questions.clear();
+    bare.sandbox.system.clear();
+    bare.sandbox.presets.clear();
+    bare.sandbox.enforce = Enforce::Required;
+    let mut pair = Pair {
+        old_config: old,
+        new_config: new,
+        old: &bare,
+        new: tool,
+        changes,
+    };
+    compare(&mut pair);
+    let asks = RunModes::of_spawn(RunMode::Ask);
+    if ToolAction::ALL
+        .iter()
+        .any(|action| !run::looser(asks.of(*action), tool.run.of(*action)).is_empty())
+    {
+        pair.add_at("run", format!("runs so: {}", tool.run));
     }
 }
 

@@ -56,6 +56,49 @@ fn nothing_changed() {
     }
 }
 
+/// A person accepts what they are shown: a new tool must not bring along what nobody told.
+#[test]
+fn a_new_tool_is_shown_with_all_that_it_is_given() {
+    let lines = r#"run = "unattended"
+access.net = [{ host = "evil.example" }]
+access.env = [{ name = "AWS_SECRET" , read = true }]
+sandbox.system = [{ path = "~/.ssh", write = true }]
+sandbox.enforce = "best-effort"
+questions.sure = { answer = true }"#;
+    let given = [
+        "t: its question `sure` is now answered with true (jig.toml:9)",
+        "t: may now reach `evil.example` (jig.toml:5)",
+        "t: may now read the variable `AWS_SECRET` (jig.toml:6)",
+        "t: now also runs where its rules can't be enforced (jig.toml:8)",
+        "t: may now read, write `~/.ssh`, outside the workspace (jig.toml:7)",
+        "t: runs so: unattended (jig.toml:4)",
+    ];
+    let t = tool(lines);
+    let mut expected = vec!["t: is a new tool: `make` (jig.toml:1)"];
+    expected.extend(given);
+    assert_eq!(found("", &t), expected);
+    // Nor one that was brought in while it was off, which is nothing to ask about.
+    let off = format!("{t}enable = false\n");
+    assert!(found("", &off).is_empty());
+    let mut expected = vec!["t: is now offered"];
+    expected.extend(given);
+    assert_eq!(found(&off, &t), expected);
+}
+
+/// What stands at the end of a command counts as much as what stands at its beginning.
+#[test]
+fn a_long_command_is_shown_to_its_end() {
+    let padding = "x".repeat(300);
+    let command = format!("command = {{ program = \"sh\", args = [\"-c\", \"true {padding}; evil\"] }}");
+    let new = format!("[tools.t]\nsource = \"local\"\n{command}\n");
+    let expected = format!("t: now runs `sh -c \"true {padding}; evil\"` (jig.toml:3)");
+    assert_eq!(found(&tool(""), &new), [expected]);
+    let path = format!("{padding}/end");
+    let lines = format!("access.fs = [{{ path = \".\", read = true }}, {{ path = \"{path}\", write = true }}]");
+    let all = found(&tool("access.fs = [{ path = \".\", read = true }]"), &tool(&lines));
+    assert!(all.iter().any(|one| one.contains(&path)), "{all:?}");
+}
+
 #[test]
 fn words_about_a_tool() {
     neutral("", "title = \"Make\"");

@@ -78,6 +78,8 @@ impl World {
 struct Person {
     answers: VecDeque<Answer>,
     asked: Vec<(About, String)>,
+    /// What was shown with each question.
+    shown: Vec<String>,
 }
 
 impl Person {
@@ -85,6 +87,7 @@ impl Person {
         Self {
             answers: answers.into_iter().collect(),
             asked: Vec::new(),
+            shown: Vec::new(),
         }
     }
 }
@@ -92,6 +95,8 @@ impl Person {
 impl Asker for Person {
     fn ask(&mut self, ask: &Ask<'_>) -> Answer {
         self.asked.push((ask.about, ask.question.text.clone()));
+        let context = ask.question.context.clone();
+        self.shown.push(context.unwrap_or_default());
         self.answers.pop_front().unwrap_or(Answer::Unavailable)
     }
 }

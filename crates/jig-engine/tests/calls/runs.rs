@@ -52,6 +52,75 @@ fn the_first_rule_that_matches_the_arguments_says_who_is_asked() {
     check("docs/../locked/./b.txt", 0, false);
 }
 
+/// A person is shown the beginning of what is long: nothing that is short hides behind it.
+#[test]
+fn what_is_short_is_shown_before_what_is_long() {
+    let world = World::new(&[]);
+    let engine = world.engine(
+        r#"
+        [tools.send]
+        source = "local"
+        command = "true"
+        [tools.send.parameters]
+        text = { type = "string", required = true }
+        to = { type = "string", required = true }
+        "#,
+    );
+    let mut person = Person::who_says([Answer::Given(json!(false))]);
+    let text = "x".repeat(100_000);
+    let arguments = json!({ "text": text, "to": "evil.example" });
+    let _ = call(&engine, "send", arguments, &mut person);
+    let context = &person.shown[0];
+    assert!(context[..100].contains("evil.example"), "{}", &context[..100]);
+    assert!(context.contains(&text));
+}
+
+/// A link below the prefix leads elsewhere: whoever put it there must not choose what runs unattended.
+#[test]
+fn no_link_gets_around_a_rule() {
+    let world = World::new(&[
+        ("src/a.txt", ""),
+        ("docs/deep/a.txt", ""),
+        ("locked/a.txt", ""),
+    ]);
+    world.link("src/up", "..");
+    world.link("src/inner", ".");
+    world.link("src/docs", "../docs/deep");
+    world.link("src/locked", "../locked");
+    world.link("src/nowhere", "../new.txt");
+    world.link("src/loop", "loop");
+    world.link("into", "src");
+    let engine = world.engine(RULES);
+    let check = |path: &str, asked: usize| {
+        let mut person = Person::who_says([Answer::Given(json!(false))]);
+        let _ = create(&engine, path, &mut person);
+        assert_eq!(person.asked.len(), asked, "{path}");
+    };
+    check("src/plain.txt", 0);
+    check("src/inner/b.txt", 0);
+    check("src/up/escaped.txt", 1);
+    check("src/inner/up/escaped.txt", 1);
+    check("src/docs/escaped.txt", 1);
+    check("src/nowhere", 1);
+    check("src/loop/x", 1);
+    // Where `..` goes after a link is elsewhere for other programs.
+    check("src/docs/../escaped.txt", 1);
+    // A link that leads below the prefix is not what was named.
+    check("into/b.txt", 1);
+    let padding = "./".repeat(20 << 10);
+    check(&format!("src/{padding}up/escaped.txt"), 1);
+    let climbs = "a/../".repeat(100);
+    check(&format!("src/{climbs}b.txt"), 1);
+    // What is never to run does not run through a link.
+    check("src/locked/b.txt", 0);
+    let left = std::fs::read_dir(&world.root).unwrap();
+    assert_eq!(left.count(), 4, "nothing was made outside `src`");
+    for folder in ["docs", "docs/deep", "locked"] {
+        let left = std::fs::read_dir(world.root.join(folder)).unwrap();
+        assert_eq!(left.count(), 1, "{folder}");
+    }
+}
+
 #[test]
 fn rules_see_the_defaults_of_arguments_that_are_missing() {
     let world = World::new(&[("src/a.txt", "")]);

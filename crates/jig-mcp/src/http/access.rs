@@ -130,12 +130,17 @@ impl Access {
         }
     }
 
-    /// Whoever can connect. Only for tools that may be anybody's.
+    /// Whoever can connect. Only for tools that may be anybody's, and only on this machine.
     pub fn of_anybody() -> Self {
         Self {
             tokens: None,
             origins: Vec::new(),
         }
+    }
+
+    /// Whether no token is needed.
+    pub(super) fn is_of_anybody(&self) -> bool {
+        self.tokens.is_none()
     }
 
     /// Allows pages of an origin, too. They need a token all the same.
@@ -152,22 +157,35 @@ impl Access {
     /// What is allowed at an address.
     pub(super) fn at(self, address: SocketAddr) -> Admitted {
         let is_local = address.ip().is_loopback();
-        let port = address.port();
-        let mut origins = self.origins;
+        let hosts = match is_local {
+            true => names(address),
+            false => Vec::new(),
+        };
         // Pages of our own, if there were any.
-        let own = LOCAL_HOSTS.iter().map(|host| Origin {
+        let own = hosts.iter().map(|host| Origin {
             scheme: "http".to_owned(),
-            host: (*host).to_owned(),
-            port: Some(port),
+            host: host.clone(),
+            port: Some(address.port()),
         });
-        origins.extend(own.filter(|_| is_local));
+        let mut origins = self.origins;
+        origins.extend(own);
         Admitted {
             tokens: self.tokens,
             origins,
-            is_local,
-            port,
+            hosts: is_local.then_some(hosts),
+            port: address.port(),
         }
     }
+}
+
+/// What a server at an address of this machine may be called.
+fn names(address: SocketAddr) -> Vec<String> {
+    let own = match address {
+        SocketAddr::V4(address) => address.ip().to_string(),
+        SocketAddr::V6(address) => format!("[{}]", address.ip()),
+    };
+    let usual = LOCAL_HOSTS.iter().map(|host| (*host).to_owned());
+    usual.chain([own]).collect()
 }
 
 /// An origin, as browsers send it.
@@ -215,7 +233,8 @@ impl Origin {
 pub(super) struct Admitted {
     tokens: Option<Tokens>,
     origins: Vec<Origin>,
-    is_local: bool,
+    /// What we may be called; on a network a server has names that it does not know.
+    hosts: Option<Vec<String>>,
     port: u16,
 }
 
@@ -300,11 +319,11 @@ impl Admitted {
     }
 
     /// Whether a request was meant for us: on this machine it names it so. A page that has its own name lead
-    /// here (DNS rebinding) is told apart by that. On a network a server has names that it does not know.
+    /// here (DNS rebinding) is told apart by that.
     fn is_our_name(&self, uri: &Uri, headers: &HeaderMap) -> bool {
-        if !self.is_local {
+        let Some(hosts) = &self.hosts else {
             return true;
-        }
+        };
         let mut named = headers.get_all(HOST).iter();
         let (Some(host), None) = (named.next(), named.next()) else {
             return false;
@@ -313,7 +332,7 @@ impl Admitted {
         let is_ours = |authority: &Authority| {
             let host = authority.host().to_ascii_lowercase();
             let port = authority.port_u16().unwrap_or(80);
-            LOCAL_HOSTS.contains(&&*host) && port == self.port && !authority.as_str().contains('@')
+            hosts.contains(&host) && port == self.port && !authority.as_str().contains('@')
         };
         // A request line may name a host, too, and then that counts.
         authority(host.as_bytes()).is_some_and(|host| is_ours(&host))
@@ -322,8 +341,7 @@ impl Admitted {
 
     /// The same for rmcp, which looks again.
     pub(super) fn hosts(&self) -> Option<Vec<String>> {
-        let hosts = LOCAL_HOSTS.iter().map(|host| (*host).to_owned());
-        self.is_local.then(|| hosts.collect())
+        self.hosts.clone()
     }
 
     /// The same for rmcp.

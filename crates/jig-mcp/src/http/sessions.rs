@@ -133,8 +133,9 @@ fn named(headers: &HeaderMap) -> Option<&str> {
     headers.get("mcp-session-id")?.to_str().ok()
 }
 
-/// How many sessions a caller may have: one for each of its windows, and some that were left behind.
-const MAX_OF_CALLER: usize = 32;
+/// How many sessions a caller may have: as many as all callers may have connections. One token may be that of a
+/// whole fleet of agents.
+const MAX_OF_CALLER: usize = 128;
 
 /// How long an answer is kept for a client whose connection broke: it comes again after three seconds.
 const KEPT: Duration = Duration::from_secs(10);

@@ -42,6 +42,16 @@ fn a_ticket_is_used_once_and_the_next_one_replaces_it() {
     assert!(calls.redeem(second, &bound()).is_none());
 }
 
+/// The next turn of a caller has calls like those before. What a client kept of the one turn is no good there.
+#[test]
+fn a_ticket_is_for_no_call_of_another_turn() {
+    let shared = server(&[], &[]);
+    let (before, after) = (InFlights::default(), InFlights::default());
+    let kept = begin(&before, &shared).ticket();
+    begin(&after, &shared).ticket();
+    assert!(after.redeem(kept, &bound()).is_none());
+}
+
 #[test]
 fn of_many_threads_one_has_the_ticket() {
     let (shared, calls) = (server(&[], &[]), InFlights::default());

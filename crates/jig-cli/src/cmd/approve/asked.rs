@@ -128,7 +128,8 @@ impl Asked {
         if let (Some(tool), "run") = (&self.tool, self.about.as_str()) {
             let tool = printable(tool);
             text.push_str(&format!(
-                "  {DIM}To allow it for good: `run = \"unattended\"` in `[tools.{tool}]`.{DIM:#}\n"
+                "  {DIM}For this turn: further calls of `{tool}`, too, with any arguments that the same rule asks \
+                 about.\n  To allow it for good: `run = \"unattended\"` in `[tools.{tool}]`.{DIM:#}\n"
             ));
         }
         text

@@ -9,7 +9,7 @@ use std::fmt;
 use jig_proto::ProjectPath;
 use serde_json::{Map, Number, Value as Json};
 
-use crate::hint::clean;
+use crate::hint::clean_whole as clean;
 
 /// What a run rule demands of one argument.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,6 +41,18 @@ pub(super) enum Match {
     No,
     /// It cannot be told by the text of the arguments.
     Unclear,
+}
+
+/// Where a text leads that may be a path, through the links of the workspace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+// Exhaustive: whoever decides must know all of them.
+pub enum Leads {
+    /// There is no link on its way, or it is no path.
+    AsWritten,
+    /// A link leads to this path.
+    To(String),
+    /// Out of the workspace, or nobody can tell.
+    Unknown,
 }
 
 impl Match {
@@ -80,7 +92,11 @@ impl RunCondition {
         Map::from_iter([arg, (name.to_owned(), value)])
     }
 
-    pub(super) fn matches(&self, arguments: &Map<String, Json>) -> Match {
+    pub(super) fn matches(
+        &self,
+        arguments: &Map<String, Json>,
+        leads: &dyn Fn(&str) -> Leads,
+    ) -> Match {
         let found = self.find(arguments);
         if let RunTest::Present(wanted) = self.test {
             return Match::is(found.is_some() == wanted);
@@ -88,16 +104,24 @@ impl RunCondition {
         let Some(value) = found else {
             return Match::No;
         };
+        let equals = |wanted: &[Json]| match value {
+            Json::String(text) => {
+                wherever_it_leads(text, leads, |text| is_one_of(&text.into(), wanted))
+            }
+            value => is_one_of(value, wanted),
+        };
+        let begins =
+            |text: &str, prefix| wherever_it_leads(text, leads, |text| begins_with(text, prefix));
         match &self.test {
-            RunTest::Equals(wanted) => is_one_of(value, std::slice::from_ref(wanted)),
-            RunTest::OneOf(wanted) => is_one_of(value, wanted),
+            RunTest::Equals(wanted) => equals(std::slice::from_ref(wanted)),
+            RunTest::OneOf(wanted) => equals(wanted),
             RunTest::Prefix(prefix) => match value {
-                Json::String(text) => begins_with(text, prefix),
+                Json::String(text) => begins(text, prefix),
                 // Items that differ are neither all meant nor all left out.
                 Json::Array(items) => items
                     .iter()
                     .map(|item| match item {
-                        Json::String(text) => begins_with(text, prefix),
+                        Json::String(text) => begins(text, prefix),
                         _ => Match::No,
                     })
                     .reduce(|left, right| if left == right { left } else { Match::Unclear })
@@ -173,6 +197,21 @@ pub(super) fn index(step: &str) -> Option<usize> {
     let is_plain = step == "0" || !step.starts_with('0');
     let digits = is_plain && step.bytes().all(|byte| byte.is_ascii_digit());
     if digits { step.parse().ok() } else { None }
+}
+
+/// What holds for a text, and for what it leads to. A link must not carry a call past a rule, whether that rule
+/// allows or refuses; so where the two differ, it is unclear.
+fn wherever_it_leads(
+    text: &str,
+    leads: &dyn Fn(&str) -> Leads,
+    matches: impl Fn(&str) -> Match,
+) -> Match {
+    let plainly = matches(text);
+    match leads(text) {
+        Leads::AsWritten => plainly,
+        Leads::To(real) if matches(&real) == plainly => plainly,
+        Leads::To(_) | Leads::Unknown => Match::Unclear,
+    }
 }
 
 /// Whether a value is one of those that are wanted. A text that names the same file in another way may be.

@@ -107,3 +107,40 @@ fn beyond_this_machine() {
         Err(403)
     );
 }
+
+#[test]
+fn without_tokens_only_this_machine_is_served() {
+    let listen = |address: &str| {
+        let address = address.parse().unwrap();
+        crate::HttpServer::listen(address, Access::of_anybody()).map(|_| ())
+    };
+    assert!(listen("127.0.0.1:0").is_ok());
+    for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:0"] {
+        let error = listen(address).unwrap_err();
+        assert!(
+            matches!(error, crate::ServeError::Unguarded { .. }),
+            "{error}"
+        );
+    }
+}
+
+/// Every address of this machine has its own name, besides the usual ones.
+#[test]
+fn names_of_this_machine() {
+    fn check(address: &str, host: &str, expected: bool) {
+        let admitted = Access::of_anybody().at(address.parse().unwrap());
+        let request = Request::post("/mcp").header("host", host);
+        let request = request.body(Empty::<bytes::Bytes>::new()).unwrap();
+        let is_ours = matches!(admitted.judge(&request), Judged::Caller(_));
+        assert_eq!(is_ours, expected, "{host} at {address}");
+    }
+    check("127.0.0.1:8080", "127.0.0.1:8080", true);
+    check("127.0.0.1:8080", "localhost:8080", true);
+    check("127.0.0.1:80", "localhost", true);
+    check("127.0.0.1:8080", "localhost", false);
+    check("127.0.0.1:8080", "127.0.0.2:8080", false);
+    check("127.0.0.2:8080", "127.0.0.2:8080", true);
+    check("[::1]:8080", "[::1]:8080", true);
+    check("[::1]:8080", "::1:8080", false);
+    check("[::1]:8080", "evil.example:8080", false);
+}
