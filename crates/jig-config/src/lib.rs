@@ -46,8 +46,8 @@ pub use edit::{
 pub use load::{Loaded, load};
 pub use model::{
     AllowToggle, Command, CommandError, Config, ConfigFile, Decided, Enable, Enforce, FormatMode,
-    Input, Leads, LlmConfig, LlmKey, LlmTokenField, LlmWeights, McpConfig, NetworkSettings, Notices,
-    OnUncovered, OverlayMode, Parameter, ParameterType, Preset, Question, QuestionTarget,
+    Input, Leads, LlmConfig, LlmKey, LlmTokenField, LlmWeights, McpConfig, NetworkSettings,
+    Notices, OnUncovered, OverlayMode, Parameter, ParameterType, Preset, Question, QuestionTarget,
     ResultMode, RunCondition, RunMode, RunModes, RunRule, RunRules, RunTest, Runtime, Sandbox,
     SandboxLimits, Source, SourceError, SystemPath, Tool, ToolName, ToolNameError, Topic,
 };

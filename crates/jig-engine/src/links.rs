@@ -48,8 +48,8 @@ fn leads<L: Lookup>(workspace: &Workspace<L>, text: &str) -> Leads {
     // jig takes `..` out before it follows links, other programs do not: after a link they would be elsewhere.
     let mut climbs = 0;
     for (at, _) in text.match_indices("..") {
-        let is_name = text[..at].ends_with('/')
-            && matches!(text.as_bytes().get(at + 2), None | Some(b'/'));
+        let is_name =
+            text[..at].ends_with('/') && matches!(text.as_bytes().get(at + 2), None | Some(b'/'));
         if !is_name {
             continue;
         }

@@ -89,13 +89,19 @@ questions.sure = { answer = true }"#;
 #[test]
 fn a_long_command_is_shown_to_its_end() {
     let padding = "x".repeat(300);
-    let command = format!("command = {{ program = \"sh\", args = [\"-c\", \"true {padding}; evil\"] }}");
+    let command =
+        format!("command = {{ program = \"sh\", args = [\"-c\", \"true {padding}; evil\"] }}");
     let new = format!("[tools.t]\nsource = \"local\"\n{command}\n");
     let expected = format!("t: now runs `sh -c \"true {padding}; evil\"` (jig.toml:3)");
     assert_eq!(found(&tool(""), &new), [expected]);
     let path = format!("{padding}/end");
-    let lines = format!("access.fs = [{{ path = \".\", read = true }}, {{ path = \"{path}\", write = true }}]");
-    let all = found(&tool("access.fs = [{ path = \".\", read = true }]"), &tool(&lines));
+    let lines = format!(
+        "access.fs = [{{ path = \".\", read = true }}, {{ path = \"{path}\", write = true }}]"
+    );
+    let all = found(
+        &tool("access.fs = [{ path = \".\", read = true }]"),
+        &tool(&lines),
+    );
     assert!(all.iter().any(|one| one.contains(&path)), "{all:?}");
 }
 

@@ -71,7 +71,11 @@ fn what_is_short_is_shown_before_what_is_long() {
     let arguments = json!({ "text": text, "to": "evil.example" });
     let _ = call(&engine, "send", arguments, &mut person);
     let context = &person.shown[0];
-    assert!(context[..100].contains("evil.example"), "{}", &context[..100]);
+    assert!(
+        context[..100].contains("evil.example"),
+        "{}",
+        &context[..100]
+    );
     assert!(context.contains(&text));
 }
 

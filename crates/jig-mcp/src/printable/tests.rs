@@ -8,7 +8,10 @@ fn nothing_steers_a_terminal() {
     check("a\rb\u{7}\u{9b}c", "a\u{fffd}b\u{fffd}\u{fffd}c");
     check("\u{202e}txt.exe\u{200b}", "\u{fffd}txt.exe\u{fffd}");
     // Line ends that only some know, marks that turn text round, letters that nobody sees.
-    check("a\u{2028}b\u{61c}\u{ad}\u{e0041}", "a\u{fffd}b\u{fffd}\u{fffd}\u{fffd}");
+    check(
+        "a\u{2028}b\u{61c}\u{ad}\u{e0041}",
+        "a\u{fffd}b\u{fffd}\u{fffd}\u{fffd}",
+    );
     assert_eq!(printable_line("a\nb\tc\u{0}"), "a b c\u{fffd}");
 }
 

@@ -9,7 +9,7 @@ const UNCLEAR: Match = Match::Unclear;
 fn matches(pointer: &str, test: RunTest, arguments: &Json) -> Match {
     let steps = parse_pointer(pointer).expect("a pointer");
     let arguments = arguments.as_object().expect("an object");
-    RunCondition::new(steps, test).matches(arguments)
+    RunCondition::new(steps, test).matches(arguments, &|_| super::Leads::AsWritten)
 }
 
 fn prefix(prefix: &str, argument: impl Into<Json>) -> Match {
