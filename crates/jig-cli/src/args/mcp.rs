@@ -30,7 +30,7 @@ have started; the exit code is then 0.";
 #[derive(Debug, clap::Args)]
 pub(crate) struct McpArgs {
     /// Serve over HTTP at this address instead; port 0 is any that is free
-    #[arg(long, value_name = "ADDRESS:PORT")]
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = address)]
     pub(crate) http: Option<SocketAddr>,
     /// The tokens, one on each line; nobody but you may be able to read the file
     #[arg(long, value_name = "FILE", requires = "http")]
@@ -47,4 +47,29 @@ pub(crate) struct McpArgs {
     /// Serve the tools of the official conformance suite, without a token
     #[arg(long, hide = true, conflicts_with_all = ["check", "token_file", "allow_remote"])]
     pub(crate) conformance: bool,
+}
+
+/// An address to listen at. `localhost` is one; no other name is, since what it leads to is for others to say.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let numeric = match text.strip_prefix("localhost:") {
+        Some(port) => format!("127.0.0.1:{port}"),
+        None => text.to_owned(),
+    };
+    numeric.parse().map_err(|_| {
+        let (host, port) = text
+            .rsplit_once(':')
+            .unwrap_or_else(|| match text.parse::<u64>() {
+                Ok(_) => ("", text),
+                Err(_) => (text, ""),
+            });
+        let port = port.parse::<u16>().unwrap_or(8080);
+        match host {
+            "" => {
+                format!("an address is missing: 127.0.0.1:{port} is for programs on this machine")
+            }
+            _ => format!(
+                "an IP address and a port are wanted, such as 127.0.0.1:{port} or [::1]:{port}"
+            ),
+        }
+    })
 }

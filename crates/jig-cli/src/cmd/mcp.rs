@@ -96,6 +96,12 @@ fn over_http(
 /// Says where the server is, and what to show there.
 fn told(server: &HttpServer, source: &Source, out: &mut Output) -> anyhow::Result<()> {
     let url = server.url();
+    if !server.address().ip().is_loopback() {
+        out.note(&format!(
+            "jig: whoever can reach {} can try; nothing is encrypted, so put a proxy with TLS in front",
+            server.address()
+        ));
+    }
     if out.is_json() {
         let token = match source {
             Source::Made(token) => Some(token),
@@ -114,11 +120,6 @@ fn told(server: &HttpServer, source: &Source, out: &mut Output) -> anyhow::Resul
         "jig: serves at {url}\njig: {how}\njig: clients send it as `Authorization: Bearer TOKEN`; \
          `jig setup CLIENT --http {url}` connects one"
     ));
-    if !server.address().ip().is_loopback() {
-        out.note(
-            "jig: whoever can reach this address can try; nothing is encrypted, so put a proxy with TLS in front",
-        );
-    }
     Ok(())
 }
 

@@ -360,6 +360,11 @@ impl<R: Read> Lines<R> {
         }
     }
 
+    /// Whether a line was too long: what comes then is no message, and reading on makes no sense.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.searched > self.limit && self.searched == self.buffer.len()
+    }
+
     /// What was read and is no message yet.
     pub(crate) fn into_rest(self) -> Vec<u8> {
         self.buffer

@@ -294,6 +294,9 @@ fn a_watched_call_is_parked_and_answered() {
         assert_eq!(asked["decisions"], json!(["once", "turn", "deny"]));
         let wrong = editor.ask(json!({ "do": "answer", "id": asked["id"], "decision": "accept" }));
         assert_eq!(wrong["error"]["kind"], "no_answer");
+        // A line that is nothing is said so, and the next one is read.
+        writeln!(editor.stdin.as_mut().unwrap(), "nothing").unwrap();
+        editor.until(|line| line["error"]["kind"] == "not_understood");
         let reply = editor
             .ask(json!({ "do": "answer", "id": asked["id"], "decision": "once", "by": "vi" }));
         assert_eq!(reply["ok"]["decision"], "once");

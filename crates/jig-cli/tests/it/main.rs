@@ -17,6 +17,7 @@ mod explain;
 #[cfg(feature = "wasm-tools")]
 mod knowledge;
 mod mcp_client;
+mod mcp_hostile;
 mod mcp_http;
 mod mcp_http_attacks;
 mod mcp_session;

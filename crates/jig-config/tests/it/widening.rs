@@ -60,7 +60,7 @@ fn nothing_changed() {
 #[test]
 fn a_new_tool_is_shown_with_all_that_it_is_given() {
     let lines = r#"run = "unattended"
-access.net = [{ host = "evil.example" }]
+access.net = [{ host = "evil.example", allow = true }]
 access.env = [{ name = "AWS_SECRET" , read = true }]
 sandbox.system = [{ path = "~/.ssh", write = true }]
 sandbox.enforce = "best-effort"

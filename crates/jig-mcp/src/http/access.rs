@@ -276,7 +276,12 @@ impl Admitted {
         let Some(tokens) = &self.tokens else {
             return Ok(ANYBODY.into());
         };
-        let given = headers.get(AUTHORIZATION).map(|value| value.to_str());
+        // Something in between may have looked at another one than we would.
+        let mut given = headers.get_all(AUTHORIZATION).iter();
+        let (given, None) = (given.next(), given.next()) else {
+            return refused(StatusCode::BAD_REQUEST, "`Authorization` is there twice");
+        };
+        let given = given.map(|value| value.to_str());
         let (challenge, text) = match given {
             None => (
                 r#"Bearer realm="jig""#,

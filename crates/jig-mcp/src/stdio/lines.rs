@@ -4,21 +4,27 @@
 //! drops most of these without a word, and their sender waits for ever. A client that asks faster than it
 //! reads answers is not read from until it does.
 
-use std::collections::HashSet;
+mod debt;
+mod halves;
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rmcp::RoleServer;
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientNotification, ErrorData, RequestId, ServerJsonRpcMessage,
+    ClientJsonRpcMessage, ClientNotification, ErrorData, GetExtensions, RequestId,
+    ServerJsonRpcMessage,
 };
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
-use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
+
+use self::debt::{Debt, Debts};
 
 /// Messages on lines.
 pub(super) struct Lines<R, W> {
@@ -41,8 +47,10 @@ pub(super) struct Lines<R, W> {
 struct Out<W> {
     writer: tokio::sync::Mutex<Option<W>>,
     /// The requests that have no answer yet.
-    owed: Mutex<HashSet<RequestId>>,
-    paid: Notify,
+    owed: Mutex<HashMap<RequestId, Arc<Debt>>>,
+    debts: Arc<Debts>,
+    /// Told when nobody reads any more.
+    gone: CancellationToken,
 }
 
 impl<R, W> Lines<R, W>
@@ -61,7 +69,8 @@ where
             out: Arc::new(Out {
                 writer: tokio::sync::Mutex::new(Some(writer)),
                 owed: Mutex::default(),
-                paid: Notify::new(),
+                debts: Arc::default(),
+                gone: CancellationToken::new(),
             }),
             closed,
         }
@@ -103,12 +112,17 @@ where
     fn parsed(&mut self) -> Result<Option<ClientJsonRpcMessage>, Refused> {
         let line = self.line.trim_ascii();
         let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
+        let bytes = line.len();
         let message = match line {
             [] => Ok(None),
             line => {
                 message(line).map(|message| message.filter(|message| self.is_expected(message)))
             }
         };
+        let message = message.and_then(|message| match message {
+            Some(message) => self.noted(message, bytes).map(Some),
+            None => Ok(None),
+        });
         self.line.clear();
         // One large message must not hold its memory for ever.
         self.line.shrink_to(KEPT);
@@ -121,12 +135,23 @@ where
         self.has_begun || matches!(message, ClientJsonRpcMessage::Request(_))
     }
 
-    /// Notes what a message owes or settles.
-    fn noted(&mut self, message: &ClientJsonRpcMessage) {
-        match message {
+    /// Notes what a message of so many bytes owes or settles.
+    fn noted(
+        &mut self,
+        mut message: ClientJsonRpcMessage,
+        bytes: usize,
+    ) -> Result<ClientJsonRpcMessage, Refused> {
+        match &mut message {
             ClientJsonRpcMessage::Request(request) => {
                 self.has_begun = true;
-                self.out.owed().insert(request.id.clone());
+                let debt = Debt::new(&self.out.debts, bytes);
+                // The handler holds it, too: one whose request was given up may go on for a while.
+                request.request.extensions_mut().insert(Arc::clone(&debt));
+                match self.out.owed().entry(request.id.clone()) {
+                    Entry::Vacant(owed) => owed.insert(debt),
+                    // Nobody could tell the answers of both apart, nor which of them is to be cancelled.
+                    Entry::Occupied(_) => return Err(Box::new((None, in_use(&request.id)))),
+                };
             }
             // A request that was given up gets no answer.
             ClientJsonRpcMessage::Notification(notification) => {
@@ -134,11 +159,12 @@ where
                     &notification.notification
                     && let Some(id) = &cancelled.params.request_id
                 {
-                    self.out.settled(id);
+                    self.out.owed().remove(id);
                 }
             }
             _ => {}
         }
+        Ok(message)
     }
 
     /// Answers a line that is no message. A task does it, because `receive` may be given up in between; there
@@ -156,12 +182,23 @@ where
             let _ = reply.await;
             self.reply = None;
         }
+        self.out.debts.are_bearable().await;
+    }
+
+    /// The next message, if there is one.
+    async fn received(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
-            let paid = self.out.paid.notified();
-            if self.out.owed().len() < MAX_OWED {
-                return;
+            self.has_room().await;
+            let line = match self.next().await {
+                Ok(Line::End) | Err(_) => return None,
+                Ok(Line::TooLong) => Err(Box::new((None, too_long()))),
+                Ok(Line::Whole) => self.parsed(),
+            };
+            match line {
+                Ok(Some(message)) => return Some(message),
+                Ok(None) => {}
+                Err(refused) => self.answer(*refused),
             }
-            paid.await;
         }
     }
 }
@@ -185,15 +222,15 @@ fn message(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, Refused> {
     };
     if !error.is_data() {
         let error = ErrorData::parse_error(format!("the line is no JSON: {error}"), None);
-        return Err(Box::new((None, error)));
+        // Halves of characters are the one fault that clients make in earnest: where a model, or somebody who
+        // counts in UTF-16, has cut an emoji in two.
+        let mended = halves::replaced(line);
+        let mended = mended.and_then(|line| serde_json::from_slice::<Value>(&line).ok());
+        return Err(Box::new((mended.as_ref().and_then(id_of), error)));
     }
     // It is JSON, but no message of the protocol. Whoever sent it should at least learn which one that was.
     let value: Value = serde_json::from_slice(line).unwrap_or_default();
-    let id = match &value["id"] {
-        Value::String(id) => Some(RequestId::String(id.as_str().into())),
-        Value::Number(id) => id.as_i64().map(RequestId::Number),
-        _ => None,
-    };
+    let id = id_of(&value);
     if id.is_none() && value["method"].is_string() {
         return Ok(None);
     }
@@ -203,6 +240,15 @@ fn message(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, Refused> {
         _ => "the line is no JSON object",
     };
     Err(Box::new((id, ErrorData::invalid_request(what, None))))
+}
+
+/// The id of something that may have been meant as a request.
+fn id_of(value: &Value) -> Option<RequestId> {
+    match &value["id"] {
+        Value::String(id) => Some(RequestId::String(id.as_str().into())),
+        Value::Number(id) => id.as_i64().map(RequestId::Number),
+        _ => None,
+    }
 }
 
 impl<W> Out<W>
@@ -216,20 +262,29 @@ where
         let mut writer = self.writer.lock().await;
         let gone = || io::Error::from(io::ErrorKind::NotConnected);
         let writer = writer.as_mut().ok_or_else(gone)?;
-        writer.write_all(&line).await?;
-        writer.flush().await
+        let written = match writer.write_all(&line).await {
+            Ok(()) => writer.flush().await,
+            Err(error) => Err(error),
+        };
+        // Half a line may be out: whatever comes after it would not be understood.
+        written.inspect_err(|_| self.gone.cancel())
     }
 }
 
 impl<W> Out<W> {
-    fn owed(&self) -> MutexGuard<'_, HashSet<RequestId>> {
+    fn owed(&self) -> MutexGuard<'_, HashMap<RequestId, Arc<Debt>>> {
         self.owed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A request has its answer, or gets none.
-    fn settled(&self, id: &RequestId) {
-        self.owed().remove(id);
-        self.paid.notify_one();
+    /// What a message is the answer to. It is owed until it was read, even if the request was given up.
+    fn settled(&self, message: &ServerJsonRpcMessage) -> Option<Arc<Debt>> {
+        let id = match message {
+            ServerJsonRpcMessage::Response(response) => Some(&response.id),
+            ServerJsonRpcMessage::Error(error) => error.id.as_ref(),
+            _ => return None,
+        };
+        let debt = id.and_then(|id| self.owed().remove(id));
+        debt.or_else(|| Some(Debt::new(&self.debts, 0)))
     }
 }
 
@@ -245,41 +300,25 @@ where
         message: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
         let out = Arc::clone(&self.out);
+        let debt = out.settled(&message);
         async move {
             let written = out.write(&message).await;
-            match &message {
-                ServerJsonRpcMessage::Response(response) => out.settled(&response.id),
-                ServerJsonRpcMessage::Error(error) => {
-                    if let Some(id) = &error.id {
-                        out.settled(id);
-                    }
-                }
-                _ => {}
-            }
+            drop(debt);
             written
         }
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
-        loop {
-            self.has_room().await;
-            let line = match self.next().await {
-                Ok(Line::End) | Err(_) => {
-                    self.closed.cancel();
-                    return None;
-                }
-                Ok(Line::TooLong) => Err(Box::new((None, too_long()))),
-                Ok(Line::Whole) => self.parsed(),
-            };
-            match line {
-                Ok(Some(message)) => {
-                    self.noted(&message);
-                    return Some(message);
-                }
-                Ok(None) => {}
-                Err(refused) => self.answer(*refused),
-            }
+        let gone = self.out.gone.clone();
+        let received = tokio::select! {
+            received = self.received() => received,
+            // Nobody would learn what comes of it.
+            () = gone.cancelled() => None,
+        };
+        if received.is_none() {
+            self.closed.cancel();
         }
+        received
     }
 
     async fn close(&mut self) -> io::Result<()> {
@@ -293,16 +332,21 @@ fn too_long() -> ErrorData {
     ErrorData::invalid_request(format!("the line is longer than {limit} MiB"), None)
 }
 
+fn in_use(id: &RequestId) -> ErrorData {
+    let id = id.to_string();
+    let id = crate::printable::cut(&id, SHOWN);
+    let text = format!("the id `{id}` is that of a request which has no answer yet");
+    ErrorData::invalid_request(text, None)
+}
+
 /// The longest line. Without a limit a client could make jig hold whatever it sends.
 const MAX_LINE: usize = 16 * 1024 * 1024;
 
-/// How many requests may wait for their answers before no more are read. Without a limit a client that sends
-/// and never reads would fill the memory. Calls have their own, lower limit; this one is above all that a
-/// client does in earnest.
-const MAX_OWED: usize = 1024;
-
 /// How much is read at once: a pipe holds as much.
 const READ_AT_ONCE: usize = 64 * 1024;
+
+/// How much of an id is shown.
+const SHOWN: usize = 64;
 
 /// How much memory a line keeps for the next one.
 const KEPT: usize = 64 * 1024;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import logging
 import unittest
 from contextlib import AsyncExitStack
 from typing import Any, Awaitable, Callable, Sequence
@@ -118,6 +119,9 @@ FILES = {
     "docs/errors.md": "Errors say what to do.\n",
 }
 
+# The client remarks that a session was ended with 202, which says what 200 and 204 do.
+logging.getLogger("mcp.client.streamable_http").setLevel(logging.ERROR)
+
 TOKEN = "a-token-for-one-test-and-no-other"
 
 
@@ -164,7 +168,7 @@ class Session(unittest.TestCase):
                 messages.append(message)
 
         client = Client(
-            self.streams(),
+            await self.streams(),
             mode="auto" if self.is_modern else "legacy",
             elicitation_callback=person,
             extensions=extensions,
@@ -174,7 +178,7 @@ class Session(unittest.TestCase):
         )
         return await self.stack.enter_async_context(client)
 
-    def streams(self) -> Any:
+    async def streams(self) -> Any:
         if self.transport == "stdio":
             errors = open(self.workspace.home / "stderr", "w", encoding="utf-8")
             server = StdioServerParameters(
@@ -186,6 +190,7 @@ class Session(unittest.TestCase):
             return stdio_client(server, errlog=self.stack.enter_context(errors))
         url = self.stack.enter_context(http(self.workspace, token=TOKEN)).url
         client = create_mcp_http_client(headers={"Authorization": f"Bearer {TOKEN}"})
+        await self.stack.enter_async_context(client)
         return streamable_http_client(url, http_client=client)
 
 

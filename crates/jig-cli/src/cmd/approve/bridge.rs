@@ -92,7 +92,10 @@ impl Bridge {
                 Ok(None) => return,
                 Err(error) if error.kind() == io::ErrorKind::InvalidData => {
                     self.fail(Json::Null, "not_understood", &error.to_string());
-                    return;
+                    // One bad line must not end an editor's watch: from then on calls would be denied.
+                    if lines.is_lost() {
+                        return;
+                    }
                 }
                 Err(_) => return,
             }
