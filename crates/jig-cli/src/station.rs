@@ -19,6 +19,7 @@ mod follow;
 pub(crate) mod place;
 pub(crate) mod protocol;
 pub(crate) mod proxies;
+mod reception;
 pub(crate) mod serve;
 
 #[cfg(test)]

@@ -65,6 +65,10 @@ async fn serve(shared: &Arc<Shared>, caller: &Arc<Caller>, stop: &Stop) -> Resul
         served = service => match served {
             Ok(())
             | Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => Ok(()),
+            // Without the name of a type of ours, which tells nobody anything.
+            Err(ServerInitializeError::TransportError { error, .. }) => {
+                Err(ServeError::Connection(error.error.to_string()))
+            }
             Err(error) => Err(ServeError::Connection(error.to_string())),
         },
         () = abandoned => Ok(()),

@@ -6,22 +6,20 @@
 //! a proxy that was stopped does not stop `jig ps`, and the other way round.
 
 use std::io::{self, Read, Write};
-use std::os::fd::AsFd as _;
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::UnixStream;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
-use std::thread::{self, JoinHandle};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use camino::{Utf8Path, Utf8PathBuf};
-use jig_sandbox::{Interest, Waker};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
 use super::connection::admitted;
-use super::place::{Claim, Key, Place, is_ours};
+use super::place::{Key, Place, is_ours};
 use super::protocol::{Hello, Lines, Reply, VERSION, send};
+use super::reception::{Manner, Reception};
 use crate::environment::Environment;
 
 /// What a proxy tells of itself: an object with the lists `clients` and `files`, `quota`, and the words of
@@ -30,21 +28,16 @@ pub(crate) type Snapshot = Arc<dyn Fn() -> Json + Send + Sync>;
 
 /// As long as it is there, `jig ps` shows the proxy.
 #[derive(Debug)]
-pub(crate) struct Registration {
-    claim: Claim,
-    desk: Arc<Desk>,
-    thread: Option<JoinHandle<()>>,
-}
+#[must_use]
+pub(crate) struct Registration(
+    #[expect(dead_code, reason = "it serves as long as it is held")] Reception,
+);
 
 /// What all connections share.
 struct Desk {
     workspace: Utf8PathBuf,
     since: Instant,
-    key: Key,
     snapshot: Snapshot,
-    visitors: AtomicUsize,
-    is_over: AtomicBool,
-    waker: Waker,
 }
 
 /// What a proxy answers.
@@ -78,100 +71,31 @@ impl Registration {
         let failed = "cannot make the proxy known to `jig ps`";
         let number = PUBLISHED.fetch_add(1, Ordering::Relaxed);
         let place = Place::make_proxy(root, env, number).context(failed)?;
-        let Some(claim) = place.claim(PATIENCE).context(failed)? else {
-            bail!("{failed}: its place is taken");
-        };
-        let (listener, key) = claim.listen().context(failed)?;
-        listener.set_nonblocking(true).context(failed)?;
-        let desk = Arc::new(Desk {
+        let desk = Desk {
             workspace: root.to_owned(),
             since: Instant::now(),
-            key,
             snapshot,
-            visitors: AtomicUsize::new(0),
-            is_over: AtomicBool::new(false),
-            waker: Waker::new().context(failed)?,
+        };
+        let manner = Manner {
+            name: "jig-tables",
+            most: MOST_VISITORS,
+            patience: PATIENCE,
+        };
+        let reception = Reception::open(place, manner, move |key, stream| {
+            answer(&desk, key, &stream)
         });
-        let served = Arc::clone(&desk);
-        let thread = thread::Builder::new()
-            .name("jig-tables".to_owned())
-            .spawn(move || receive(&served, &listener))
-            .context(failed)?;
-        Ok(Self {
-            claim,
-            desk,
-            thread: Some(thread),
-        })
+        reception.map(Self).context(failed)
     }
 }
 
-impl Drop for Registration {
-    fn drop(&mut self) {
-        self.claim.close();
-        self.desk.is_over.store(true, Ordering::SeqCst);
-        self.desk.waker.wake();
-        if let Some(thread) = self.thread.take() {
-            // It waits for nothing but this. Had it panicked, nobody could be told here.
-            let _ = thread.join();
-        }
-    }
-}
-
-/// Takes connections until the registration goes. Without it `jig ps` shows less, and nothing else suffers.
-fn receive(desk: &Arc<Desk>, listener: &UnixListener) {
-    while !desk.is_over.load(Ordering::SeqCst) {
-        let waits = [
-            Interest::Readable(listener.as_fd()),
-            Interest::Woken(&desk.waker),
-        ];
-        if jig_sandbox::poll(&waits, None).is_err() {
-            return;
-        }
-        desk.waker.clear();
-        while let Ok((stream, _)) = listener.accept() {
-            let visit = Visit::new(desk);
-            if visit.number > MOST_VISITORS {
-                continue;
-            }
-            // Whatever goes wrong with the connection is the client's to notice.
-            let _ = thread::Builder::new()
-                .name("jig-table".to_owned())
-                .spawn(move || answer(&visit.desk, &stream));
-        }
-    }
-}
-
-/// Counts a client for as long as it is served.
-struct Visit {
-    desk: Arc<Desk>,
-    number: usize,
-}
-
-impl Visit {
-    fn new(desk: &Arc<Desk>) -> Self {
-        Self {
-            desk: Arc::clone(desk),
-            number: desk.visitors.fetch_add(1, Ordering::SeqCst) + 1,
-        }
-    }
-}
-
-impl Drop for Visit {
-    fn drop(&mut self) {
-        self.desk.visitors.fetch_sub(1, Ordering::SeqCst);
-    }
-}
-
-fn answer(desk: &Desk, stream: &UnixStream) -> io::Result<()> {
-    // What was accepted may have taken that over.
-    stream.set_nonblocking(false)?;
+fn answer(desk: &Desk, key: &Key, stream: &UnixStream) -> io::Result<()> {
     if !is_ours(stream)? {
         return Ok(());
     }
     let timed = Timed::new(stream, PATIENCE);
     stream.set_write_timeout(Some(PATIENCE))?;
     let mut lines = Lines::new(timed, LONGEST_HELLO);
-    if admitted("proxy", stream, &mut lines, &desk.key)?.is_none() {
+    if admitted("proxy", stream, &mut lines, key)?.is_none() {
         return Ok(());
     }
     let proxy = Proxy {
@@ -338,15 +262,6 @@ impl Write for Timed<'_> {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
-    }
-}
-
-/// Only what is of use: the rest is a secret, or a function.
-impl std::fmt::Debug for Desk {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Desk")
-            .field("workspace", &self.workspace)
-            .finish_non_exhaustive()
     }
 }
 

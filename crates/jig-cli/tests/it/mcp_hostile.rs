@@ -106,3 +106,27 @@ fn whoever_does_not_listen_is_not_served() {
         std::thread::sleep(Duration::from_millis(20));
     }
 }
+
+/// Whoever reads the message is somebody who looks why the server has gone.
+#[test]
+fn an_output_that_takes_nothing_is_said_so() {
+    use rustix::fs::{Mode, OFlags, open};
+    use std::process::Stdio;
+    let workspace = Workspace::new();
+    let full = open("/dev/full", OFlags::WRONLY, Mode::empty());
+    let mut command = workspace.jig(&["mcp"]);
+    command.stdin(Stdio::piped()).stdout(full.unwrap());
+    let server = command.stderr(Stdio::piped()).spawn().unwrap();
+    let client = json!({ "name": "test", "version": "1" });
+    let params =
+        json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
+    let begin = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params });
+    writeln!(server.stdin.as_ref().unwrap(), "{begin}").unwrap();
+    let ended = server.wait_with_output().unwrap();
+    let said = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(ended.status.code(), Some(1), "{said}");
+    assert_eq!(
+        said,
+        "error: the connection failed: No space left on device (os error 28)\n"
+    );
+}

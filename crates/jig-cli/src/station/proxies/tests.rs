@@ -4,10 +4,13 @@
 )]
 
 use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::net::UnixListener;
+use std::thread;
 
 use serde_json::json;
 
 use super::*;
+use crate::station::place::Claim;
 
 /// A state folder of its own.
 struct State {
