@@ -72,15 +72,12 @@ impl Desk {
         answer
     }
 
-    /// Nobody could be asked, or nobody answered: a person may still allow it for the next time.
-    fn unanswered(&mut self, ask: &Ask<'_>, answer: &Answer) {
+    /// Nobody could be asked, or nobody answered, as the result says: a person may still allow it for the next
+    /// time.
+    fn unanswered(&mut self, ask: &Ask<'_>) {
         let id = self.shared.questions.refused(&self.caller.name, ask);
-        let why = match answer {
-            Answer::TimedOut => "Nobody answered in time.",
-            _ => "Nobody can be asked here.",
-        };
         let note = format!(
-            "{why} A person can allow it with `jig approve {id}`; then make the same call again."
+            "A person can allow it with `jig approve {id}`; then make the same call again."
         );
         if !self.notes.contains(&note) {
             self.notes.push(note);
@@ -107,7 +104,7 @@ impl Asker for Desk {
             None => Answer::Unavailable,
         };
         if matches!(answer, Answer::Unavailable | Answer::TimedOut) {
-            self.unanswered(ask, &answer);
+            self.unanswered(ask);
         }
         answer
     }

@@ -71,12 +71,17 @@ impl Scope {
     /// Why there is no server.
     fn nobody(&self) -> anyhow::Error {
         let place = match (&self.root, self.pid) {
+            (None, None) => {
+                return anyhow!(
+                    "hint: an agent's client starts one (`jig setup`), or you do: `jig mcp`"
+                )
+                .context("no MCP server runs, in any workspace");
+            }
             (_, Some(pid)) => {
                 return anyhow!("hint: `jig approve --all` lists the questions of all servers")
                     .context(format!("no server with the pid {pid} runs here"));
             }
             (Some(root), None) => format!(" for `{root}`"),
-            (None, None) => String::new(),
         };
         let hint = "hint: an agent's client starts one (`jig setup`), or you do: `jig mcp`; \
                     `jig approve --all` looks in all workspaces";
@@ -138,7 +143,12 @@ fn one(id: &str, args: &ApproveArgs, scope: &Scope, out: &mut Output) -> anyhow:
         Told::Ok(reply) => {
             match out.is_json() {
                 true => out.json(&reply)?,
-                false => out.note(&decided.told(&asked, &reply)),
+                false => {
+                    out.note(&decided.told(&asked, &reply));
+                    if !decided.at_terminal {
+                        out.note(asked.told().trim_end());
+                    }
+                }
             }
             Ok(Done::Ok)
         }

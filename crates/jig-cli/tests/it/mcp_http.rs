@@ -243,6 +243,11 @@ description = "Sleeps"
 stateful = true
 "#;
 
+/// For how long the tool of one test sleeps, and of no other that runs.
+fn marker(number: u32) -> String {
+    format!("{number}{:07}", std::process::id())
+}
+
 /// How many processes sleep for a time that only our tool sleeps for.
 fn asleep(marker: &str) -> usize {
     let processes = std::fs::read_dir("/proc").unwrap().flatten();
@@ -290,7 +295,7 @@ fn both_eras_work() {
 /// What a caller has spawned is nothing to another one.
 #[test]
 fn handles_belong_to_a_token() {
-    let workspace = Workspace::with(&SLEEPER.replace("600", "100011"));
+    let workspace = Workspace::with(&SLEEPER.replace("600", &marker(100011)));
     let server = Server::start(&workspace, &[]);
     let result = server.call(ALICE, "sleeper", json!({ "action": "spawn", "id": "mine" }));
     assert_ne!(result["isError"], true, "{result}");
@@ -301,9 +306,9 @@ fn handles_belong_to_a_token() {
     assert_eq!(result["isError"], true, "{result}");
     let result = server.call(ALICE, "sleeper", fetch);
     assert_ne!(result["isError"], true, "{result}");
-    until("asleep", || is_asleep("100011"));
+    until("asleep", || is_asleep(&marker(100011)));
     assert_eq!(server.stop(), Some(0));
-    until("gone", || !is_asleep("100011"));
+    until("gone", || !is_asleep(&marker(100011)));
 }
 
 /// Whoever learned the id of a session cannot use it with a token of their own.
@@ -353,14 +358,17 @@ fn sessions_are_bounded() {
 /// A token that is not used for a while has no turn any more: what it spawned ends, its sessions, too.
 #[test]
 fn a_turn_ends_when_its_caller_is_idle() {
-    let config = format!("[mcp]\nidle = \"1s\"\n{}", SLEEPER.replace("600", "100012"));
+    let config = format!(
+        "[mcp]\nidle = \"1s\"\n{}",
+        SLEEPER.replace("600", &marker(100012))
+    );
     let workspace = Workspace::with(&config);
     let server = Server::start(&workspace, &[]);
     let session = server.open(ALICE);
     let result = server.call(ALICE, "sleeper", json!({ "action": "spawn", "id": "mine" }));
     assert_ne!(result["isError"], true, "{result}");
     until("asleep", || workspace.root.join("started").exists());
-    until("gone", || !is_asleep("100012"));
+    until("gone", || !is_asleep(&marker(100012)));
     // And then another one begins.
     assert_eq!(server.knows(ALICE, &session), 404);
     let result = server.call(ALICE, "sleeper", json!({ "action": "fetch", "id": "mine" }));
@@ -370,7 +378,10 @@ fn a_turn_ends_when_its_caller_is_idle() {
 /// While something is read from a stream, its caller is there.
 #[test]
 fn an_open_stream_keeps_a_turn() {
-    let config = format!("[mcp]\nidle = \"1s\"\n{}", SLEEPER.replace("600", "100013"));
+    let config = format!(
+        "[mcp]\nidle = \"3s\"\n{}",
+        SLEEPER.replace("600", &marker(100013))
+    );
     let workspace = Workspace::with(&config);
     let server = Server::start(&workspace, &[]);
     let session = server.open(ALICE);
@@ -385,22 +396,22 @@ fn an_open_stream_keeps_a_turn() {
     stream.read_exact(&mut first).unwrap();
     assert_eq!(&first, b"HTTP/1.1 200");
     server.call(ALICE, "sleeper", json!({ "action": "spawn", "id": "mine" }));
-    until("asleep", || is_asleep("100013"));
+    until("asleep", || is_asleep(&marker(100013)));
     // Another turn, begun later and idle for as long, ends meanwhile.
     let result = server.call(BOB, "sleeper", json!({ "action": "spawn", "id": "other" }));
     assert_ne!(result["isError"], true, "{result}");
-    until("both asleep", || asleep("100013") == 2);
-    until("one asleep", || asleep("100013") == 1);
+    until("both asleep", || asleep(&marker(100013)) == 2);
+    until("one asleep", || asleep(&marker(100013)) == 1);
     let result = server.call(ALICE, "sleeper", json!({ "action": "fetch", "id": "mine" }));
     assert_ne!(result["isError"], true, "{result}");
     drop(stream);
-    until("gone", || !is_asleep("100013"));
+    until("gone", || !is_asleep(&marker(100013)));
 }
 
 /// Told to end, it ends what runs and what is read.
 #[test]
 fn it_ends_with_all_that_it_runs() {
-    let workspace = Workspace::with(&SLEEPER.replace("600", "100014"));
+    let workspace = Workspace::with(&SLEEPER.replace("600", &marker(100014)));
     let server = Server::start(&workspace, &[]);
     let session = server.open(ALICE);
     server.knows(ALICE, &session);
@@ -422,7 +433,7 @@ fn it_ends_with_all_that_it_runs() {
             &call.to_string(),
         ))
         .unwrap();
-    until("asleep", || is_asleep("100014"));
+    until("asleep", || is_asleep(&marker(100014)));
     assert_eq!(server.stop(), Some(0));
-    until("gone", || !is_asleep("100014"));
+    until("gone", || !is_asleep(&marker(100014)));
 }

@@ -180,7 +180,19 @@ impl Asked {
         put("text", json!(self.question.text));
         put("decisions", json!(self.decisions()));
         put("needs_value", json!(self.needs_value()));
+        put("begins", json!(self.begins()));
         all
+    }
+
+    /// The first words of what it is about, in one line: what tells it from another of the same tool.
+    fn begins(&self) -> Option<String> {
+        let context = self.question.context.as_deref()?;
+        // More than enough for the line, whatever of it is space.
+        let words: Vec<&str> = cut(context, LONGEST_TEXT).split_whitespace().collect();
+        let line = words.join(" ");
+        let begins = cut(&line, LONGEST_BEGINNING);
+        let more = if begins.len() < line.len() { "…" } else { "" };
+        Some(format!("{begins}{more}"))
     }
 
     /// As a client of the ask socket sees it in full.
@@ -194,6 +206,9 @@ impl Asked {
         all
     }
 }
+
+/// How much of a context a list shows, in bytes.
+const LONGEST_BEGINNING: usize = 60;
 
 /// The longest line of a question, in bytes.
 const LONGEST_TEXT: usize = 4 << 10;

@@ -27,6 +27,8 @@ pub(super) struct Asked {
     decisions: Vec<String>,
     needs_value: bool,
     #[serde(default)]
+    begins: Option<String>,
+    #[serde(default)]
     context: Option<String>,
     #[serde(default)]
     hidden_bytes: u64,
@@ -78,6 +80,30 @@ impl Asked {
     /// The question in one line.
     pub(super) fn text(&self) -> String {
         printable(&self.text).replace('\n', " ")
+    }
+
+    /// The question in one line, with the first words of what it is about.
+    fn line(&self) -> String {
+        let begins = self.begins.as_deref().map(printable).unwrap_or_default();
+        let line = format!("{} {}", self.text(), begins.replace('\n', " "));
+        line.trim_end().to_owned()
+    }
+
+    /// What was decided about, for somebody who did not look before: the agent chose which question it told
+    /// them to answer.
+    pub(super) fn told(&self) -> String {
+        let mut text = format!("  {}\n", self.text());
+        let context = self.context.as_deref().map(printable).unwrap_or_default();
+        let mut lines = context.lines();
+        for line in lines.by_ref().take(MOST_TOLD) {
+            let short: String = line.chars().take(LONGEST_TOLD).collect();
+            let more = if short.len() < line.len() { "…" } else { "" };
+            text.push_str(&format!("    {short}{more}\n"));
+        }
+        if lines.next().is_some() || self.hidden_bytes > 0 {
+            text.push_str("    …\n");
+        }
+        text
     }
 
     /// The question itself, for whoever takes the answer in another form than a decision.
@@ -177,7 +203,7 @@ pub(super) fn table(rows: &[Asked], with_server: bool) -> String {
             limits::age(Duration::from_millis(asked.age_ms)),
             caller.unwrap_or_else(|| "-".to_owned()),
             asked.about.replace('_', " "),
-            asked.text(),
+            asked.line(),
         ];
         if with_server {
             let workspace = printable(asked.workspace.as_str());
@@ -189,3 +215,9 @@ pub(super) fn table(rows: &[Asked], with_server: bool) -> String {
     text.push_str("`jig approve ID` shows one, and asks; `jig approve ID --once` allows it\n");
     text
 }
+
+/// How many lines of what was decided about are told afterwards.
+const MOST_TOLD: usize = 20;
+
+/// How long such a line may be, in characters.
+const LONGEST_TOLD: usize = 200;
