@@ -323,6 +323,7 @@ fn session_headers(session: Option<&str>) -> Vec<(&'static str, String)> {
 /// HTTP/1.1 on one connection, as much of it as is needed here.
 struct Wire {
     stream: BufReader<TcpStream>,
+    host: SocketAddr,
 }
 
 impl Wire {
@@ -335,6 +336,7 @@ impl Wire {
         set.map_err(|error| error.to_string())?;
         Ok(Self {
             stream: BufReader::new(stream),
+            host: address,
         })
     }
 
@@ -345,9 +347,9 @@ impl Wire {
         method: &str,
         name: Option<&str>,
     ) -> Result<(String, String), String> {
-        let body = message.to_string();
+        let (host, body) = (self.host, message.to_string());
         let mut head = format!(
-            "POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {TOKEN}\r\n\
+            "POST /mcp HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {TOKEN}\r\n\
              content-type: application/json\r\naccept: application/json, text/event-stream\r\n\
              content-length: {}\r\nmcp-method: {method}\r\n",
             body.len()
@@ -362,8 +364,9 @@ impl Wire {
     }
 
     fn delete(&mut self, session: &str) -> Result<(), String> {
+        let host = self.host;
         let head = format!(
-            "DELETE /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {TOKEN}\r\n\
+            "DELETE /mcp HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {TOKEN}\r\n\
              mcp-session-id: {session}\r\nmcp-protocol-version: {OLD}\r\ncontent-length: 0\r\n\r\n"
         );
         self.exchange(&head).map(drop)

@@ -1,7 +1,8 @@
 //! [`Effects`]: what a call of a tool can do, as its policy has it.
 
-use jig_config::{Enforce, OnUncovered, OverlayMode, Runtime, Tool};
+use jig_config::{Enforce, OnUncovered, OverlayMode, RunMode, Runtime, Tool};
 use jig_policy::{Capabilities, Capability, Policy};
+use jig_proto::ToolAction;
 use jig_sandbox::Layers;
 
 use crate::engine::{Engine, is_await};
@@ -130,12 +131,22 @@ fn mediated(policy: &Policy, net: bool) -> Effects {
 }
 
 /// Whether some rule grants one of these.
-fn grants(policy: &Policy, wanted: Capabilities) -> bool {
+pub(crate) fn grants(policy: &Policy, wanted: Capabilities) -> bool {
     let mut rules = policy.fs_rules().iter();
     rules.any(|rule| {
         let granted = rule.capabilities();
         wanted.iter().any(|one| granted.has(one))
     })
+}
+
+impl Engine {
+    /// Whether a call of the tool takes hardly longer than reading one file, unless somebody has to be asked:
+    /// a caller with few threads can do that on one of them.
+    pub fn is_quick(&self, tool: &Tool) -> bool {
+        let is_read = tool.implementation() == Some(LOOK[0]);
+        let run = tool.run.of(ToolAction::Spawn);
+        is_read && tool.runtime == Runtime::Builtin && run.is_always(RunMode::Unattended)
+    }
 }
 
 /// Whether the code of the tool is jig's own and changes nothing, whatever its rules would allow.

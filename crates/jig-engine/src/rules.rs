@@ -15,12 +15,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use jig_config::{OnUncovered, Runtime, Tool};
 use jig_files::{FilesLookup, ProjectFiles};
-use jig_policy::{Entry, Guards, Lookup, Policy, Workspace};
+use jig_policy::{Capabilities, Entry, Guards, Lookup, Policy, Workspace};
 use jig_proto::vfs::Method;
 use jig_proto::{Access, ProjectPath};
 
 use crate::call::CallError;
-use crate::effects::only_looks_at_files;
+use crate::effects::{grants, only_looks_at_files};
 use crate::engine::Engine;
 use crate::methods;
 
@@ -78,6 +78,11 @@ impl Engine {
             tool: tool.name.to_string(),
             errors: tool.rule_errors(&errors),
         })?;
+        // Where something could be changed, protections show: a rule that is suggested for reading must keep what
+        // may be changed, and grant nothing of what may not.
+        if grants(&policy, Capabilities::WRITE) {
+            return Ok(Arc::new(Rules::new(tool, self.policy(tool)?, true)));
+        }
         let rules = Arc::new(Rules::new(tool, policy, true));
         if let Some(seen) = workspace.lookup().seen() {
             let rules = Arc::clone(&rules);

@@ -14,6 +14,7 @@ use jig_broker::CancelToken;
 use jig_engine::{Call, CallError};
 use rmcp::model::{CallToolResult, ContentBlock, ErrorData, InputResponses};
 use serde_json::{Map, Value};
+use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::watch;
 
 use crate::caller::Caller;
@@ -125,8 +126,16 @@ impl InFlight {
             caller: Arc::clone(caller),
             flight: Arc::clone(&flight),
         };
-        // A thread of the pool that is still warm, if there is one.
-        tokio::task::spawn_blocking(move || running.run(request));
+        match Slot::take(shared, &request) {
+            // A hop to another thread and back costs as much as such a call. It is a task of its own, because the
+            // one that waits for it has to go on when somebody must be asked.
+            Some(slot) => drop(tokio::spawn(async move {
+                running.run(request);
+                drop(slot);
+            })),
+            // A thread of the pool that is still warm, if there is one.
+            None => drop(tokio::task::spawn_blocking(move || running.run(request))),
+        }
         Ok(flight)
     }
 
@@ -266,6 +275,27 @@ impl Asking {
     pub(crate) fn complaint(&self) -> Option<String> {
         let complaint = self.complaint.lock();
         complaint.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// The right to run a quick call on a thread that serves connections. There is always another one left to serve
+/// them: a file may lie on a disk that takes its time.
+struct Slot(Arc<Shared>);
+
+impl Slot {
+    fn take(shared: &Arc<Shared>, request: &Request) -> Option<Self> {
+        let flavor = Handle::current().runtime_flavor();
+        let served = shared.current();
+        let tool = served.config.tool(&request.tool)?;
+        let is_quick = flavor == RuntimeFlavor::MultiThread && served.engine.is_quick(tool);
+        let is_free = is_quick && !shared.quick.swap(true, Ordering::AcqRel);
+        is_free.then(|| Self(Arc::clone(shared)))
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        self.0.quick.store(false, Ordering::Release);
     }
 }
 

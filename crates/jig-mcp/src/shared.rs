@@ -1,6 +1,6 @@
 //! [`Shared`]: what all connections of a server have in common.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use jig_config::Config;
@@ -83,6 +83,8 @@ pub struct Shared {
     pub(crate) seal: Seal,
     /// How many calls are in flight.
     pub(crate) running: AtomicUsize,
+    /// Whether a quick call runs on a thread that serves connections.
+    pub(crate) quick: AtomicBool,
     /// How many calls were begun.
     pub(crate) begun: AtomicU64,
     /// What stands in the files and is not in force.
@@ -117,6 +119,7 @@ impl Shared {
             callers: Callers::new(),
             seal: Seal::new()?,
             running: AtomicUsize::new(0),
+            quick: AtomicBool::new(false),
             begun: AtomicU64::new(0),
             reload: Reload::default(),
             current: RwLock::new(Arc::new(first)),

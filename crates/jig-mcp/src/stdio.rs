@@ -27,27 +27,31 @@ use crate::shared::Shared;
 ///
 /// If serving cannot begin, or the client does something that leaves no way to go on.
 pub fn serve_stdio(shared: &Arc<Shared>, stop: &Stop) -> Result<(), ServeError> {
-    // One thread: with one client there is nothing to do at the same time, and every hop to another thread
-    // costs as much as a quick call. What may block does not run on it.
-    let runtime = tokio::runtime::Builder::new_current_thread()
+    // Two threads, so that one can run a quick call itself: every hop to another thread costs as much as such a
+    // call. What takes longer runs on neither.
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(WORKERS)
         .enable_all()
         .build()
         .map_err(ServeError::Start)?;
     let _reloading = reload::watch(shared).map_err(ServeError::Start)?;
     let visit = shared.callers.enter(NAME, || shared.loader.turn());
-    let served = runtime.block_on(serve(shared, visit.caller(), stop));
+    // As a task: this thread is none of the two.
+    let served = serve(Arc::clone(shared), Arc::clone(visit.caller()), stop.clone());
+    let served = runtime.block_on(runtime.spawn(served));
+    let served = served.unwrap_or_else(|error| Err(ServeError::Connection(error.to_string())));
     end_all_turns(shared, stop);
     // A read of standard input that blocks a thread cannot be ended.
     runtime.shutdown_background();
     served
 }
 
-async fn serve(shared: &Arc<Shared>, caller: &Arc<Caller>, stop: &Stop) -> Result<(), ServeError> {
+async fn serve(shared: Arc<Shared>, caller: Arc<Caller>, stop: Stop) -> Result<(), ServeError> {
     let stopping = stop.stopping();
     let closed = CancellationToken::new();
     let (reader, writer) = streams::open();
     let transport = Lines::new(reader, writer, closed.clone());
-    let connection = Connection::new(Arc::clone(shared), Who::One(Arc::clone(caller)));
+    let connection = Connection::new(shared, Who::One(Arc::clone(&caller)));
     // A client that has gone answers no question, and reads no result of a long call.
     let abandoned = async {
         closed.cancelled().await;
@@ -75,6 +79,8 @@ async fn serve(shared: &Arc<Shared>, caller: &Arc<Caller>, stop: &Stop) -> Resul
         () = stopping.token.cancelled() => Ok(()),
     }
 }
+
+const WORKERS: usize = 2;
 
 /// What the one client is called on the board.
 const NAME: &str = "stdio";
