@@ -35,7 +35,7 @@ pub(crate) struct McpArgs {
     /// The tokens, one on each line; nobody but you may be able to read the file
     #[arg(long, value_name = "FILE", requires = "http")]
     pub(crate) token_file: Option<Utf8PathBuf>,
-    /// A page that may use the server, with a token: https://app.example.com; may be repeated
+    /// A page that may use the server, with a token: `https://app.example.com`; may be repeated
     #[arg(long, value_name = "ORIGIN", requires = "http")]
     pub(crate) allow_origin: Vec<String>,
     /// Let others connect than programs on this machine: nothing is encrypted
