@@ -1,4 +1,4 @@
-//! [`watch`]: a configuration that changes while it is served.
+//! [`watch()`]: a configuration that changes while it is served.
 //!
 //! Once a second the files are looked at. What narrows, or only describes, comes into force at once. What
 //! allows more is *held*: the old configuration goes on, and a question on the board says what would change.
