@@ -403,3 +403,23 @@ fn the_log_holds_what_was_done() {
         "{log}"
     );
 }
+
+/// A read runs where the connection is served. When somebody has to be asked about it, that goes on serving:
+/// the question gets out, and other calls are answered before it is.
+#[test]
+fn a_read_that_asks_holds_nothing_up() {
+    let workspace = Workspace::new();
+    workspace.write(".env", "SECRET=1\n");
+    workspace.write("a.txt", "hello\n");
+    let mut client = Client::connect(&workspace, json!({ "elicitation": {} }));
+    let read = |path: &str| json!({ "name": "fs_read_file", "arguments": { "path": path } });
+    let asking = client.ask("tools/call", read(".env"));
+    let question = client.until(|message| message["method"] == "elicitation/create");
+    let other = client.call("fs_read_file", json!({ "path": "a.txt" }));
+    assert_eq!(text(&other), "hello\n");
+    let result = json!({ "action": "accept", "content": { "decision": "allow once" } });
+    client.send(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": result }));
+    let answer = client.answer(asking);
+    assert!(answer.to_string().contains("SECRET=1"), "{answer}");
+    assert!(client.close().0.success());
+}
