@@ -110,7 +110,7 @@ fn value(property: &Json) -> String {
 const BEGIN: &str = "<!-- keys:begin -->";
 const END: &str = "<!-- keys:end -->";
 
-const TABLES: [(&str, &str); 26] = [
+const TABLES: [(&str, &str); 28] = [
     ("tool", "`[tools.NAME]`"),
     ("parameter", "`[tools.NAME.parameters.NAME]`"),
     ("command", "`[tools.NAME.command]`, as a table"),
@@ -152,4 +152,12 @@ const TABLES: [(&str, &str); 26] = [
     ("weights_of_tokens", "`[llm.weights]`"),
     ("model_of_the_LLM", "`[llm.models.NAME]`"),
     ("MCP_server", "`[mcp]`"),
+    (
+        "server",
+        "`[mcp.servers.NAME]`, also spelled `[providers.mcp.NAME]`",
+    ),
+    (
+        "value_from_a_command",
+        "A value of `env`, `headers` or `args` of a server, as a table",
+    ),
 ];

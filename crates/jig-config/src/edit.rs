@@ -122,21 +122,22 @@ impl Edit {
     /// If a part of the file is not what it must be, or if the command holds a template. The edit is of no
     /// use then.
     pub fn add(&mut self, tool: &str, additions: &Additions) -> Result<(), EditError> {
-        let mut entry = entry(&mut self.document, tool)?;
+        let entry = entry(&mut self.document, tool)?;
         if let Some(words) = &additions.command {
             command(entry.table, words)?;
         }
-        if !additions.system.is_empty() || !additions.presets.is_empty() {
-            let mut sandbox = entry.again().table("sandbox", Header::Shown)?;
-            rules::add_presets(sandbox.again(), &additions.presets)?;
-            rules::add_system(sandbox, &additions.system)?;
-        }
-        if !additions.fs.is_empty() || !additions.net.is_empty() {
-            let mut access = entry.table("access", Header::Hidden)?;
-            rules::add_fs(access.again(), &additions.fs)?;
-            rules::add_net(access, &additions.net)?;
-        }
-        Ok(())
+        rules_and_sandbox(entry, additions)
+    }
+
+    /// Adds to the entry of the server of this name, `[mcp.servers.NAME]`, as [`add`](Self::add) does to a tool.
+    /// What the additions say of a command is left out.
+    ///
+    /// # Errors
+    ///
+    /// If a part of the file is not what it must be. The edit is of no use then.
+    pub fn add_server(&mut self, server: &str, additions: &Additions) -> Result<(), EditError> {
+        let entry = server_entry(&mut self.document, server)?;
+        rules_and_sandbox(entry, additions)
     }
 
     /// Whether anything was changed.
@@ -210,6 +211,38 @@ fn entry<'a>(document: &'a mut DocumentMut, tool: &str) -> Result<Place<'a>, Edi
     }
     let tools = place.table("tools", Header::Hidden)?;
     tools.table(tool, Header::Shown)
+}
+
+/// The table of a server, in the one of both roots that has it already.
+fn server_entry<'a>(document: &'a mut DocumentMut, server: &str) -> Result<Place<'a>, EditError> {
+    let of_jp = document.get("providers").and_then(|it| it.get("mcp"));
+    let root = match of_jp.is_some_and(|servers| servers.get(server).is_some()) {
+        true => ["providers", "mcp"],
+        false => ["mcp", "servers"],
+    };
+    let mut place = Place {
+        table: document.as_table_mut(),
+        is_closed: false,
+    };
+    for key in root {
+        place = place.table(key, Header::Hidden)?;
+    }
+    place.table(server, Header::Shown)
+}
+
+/// Adds all but the command.
+fn rules_and_sandbox(mut entry: Place<'_>, additions: &Additions) -> Result<(), EditError> {
+    if !additions.system.is_empty() || !additions.presets.is_empty() {
+        let mut sandbox = entry.again().table("sandbox", Header::Shown)?;
+        rules::add_presets(sandbox.again(), &additions.presets)?;
+        rules::add_system(sandbox, &additions.system)?;
+    }
+    if !additions.fs.is_empty() || !additions.net.is_empty() {
+        let mut access = entry.table("access", Header::Hidden)?;
+        rules::add_fs(access.again(), &additions.fs)?;
+        rules::add_net(access, &additions.net)?;
+    }
+    Ok(())
 }
 
 impl<'a> Place<'a> {

@@ -102,12 +102,35 @@ pub(crate) fn real_path(path: &Utf8Path) -> Option<Utf8PathBuf> {
 #[cfg(target_os = "linux")]
 fn kernel_path(path: &Utf8Path) -> Option<Utf8PathBuf> {
     use rustix::fd::AsRawFd as _;
+    use rustix::fs::{CWD, ResolveFlags};
 
     let flags = OFlags::PATH | OFlags::CLOEXEC;
+    // Where no link is met, the path is what the kernel would tell. That is asked for in every call of a tool, and
+    // telling takes longer than finding out that it is not needed.
+    if is_plain(path)
+        && rustix::fs::openat2(
+            CWD,
+            path.as_std_path(),
+            flags,
+            Mode::empty(),
+            ResolveFlags::NO_SYMLINKS,
+        )
+        .is_ok()
+    {
+        return Some(path.to_owned());
+    }
     let handle = rustix::fs::open(path.as_std_path(), flags, Mode::empty()).ok()?;
     let link = format!("/proc/self/fd/{}", handle.as_raw_fd());
     let real = rustix::fs::readlink(link, Vec::new()).ok()?;
     real.into_string().ok().map(Utf8PathBuf::from)
+}
+
+/// Whether a path is written as the kernel writes it: from the root, without steps that lead nowhere or back.
+#[cfg(target_os = "linux")]
+fn is_plain(path: &Utf8Path) -> bool {
+    let mut steps = path.as_str().split('/');
+    path.as_str() == "/"
+        || (steps.next() == Some("") && steps.all(|step| !matches!(step, "" | "." | "..")))
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -21,7 +21,7 @@ use crate::sources::Sources;
 /// Looks at the rules of every tool.
 pub(crate) fn lint(sources: &Sources, config: &Config, warnings: &mut Vec<Problem>) {
     let mut seen = Vec::new();
-    for tool in config.tools.values() {
+    for tool in config.confined() {
         prefixes::lint(sources, tool, &mut seen, warnings);
         files::lint(sources, config, tool, warnings);
         hosts::lint(tool, warnings);
@@ -61,7 +61,7 @@ fn empty_lists(tool: &Tool, warnings: &mut Vec<Problem>) {
         warnings.push(
             Problem::warning(message, help)
                 .at(&node.origin, "")
-                .key(format!("tools.{}.access.{list}", tool.name)),
+                .key(format!("{}.access.{list}", tool.table())),
         );
     }
 }
@@ -110,7 +110,7 @@ fn terminal(tool: &Tool, warnings: &mut Vec<Problem>) {
             ),
             "write `stateful = true` if it is to be given input while it runs",
         );
-        let key = format!("tools.{}.terminal", tool.name);
+        let key = format!("{}.terminal", tool.table());
         warnings.push(problem.at(&node.origin, "").key(key));
     }
 }

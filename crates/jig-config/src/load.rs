@@ -11,8 +11,9 @@ use crate::file;
 use crate::hint::{dotted, quote};
 use crate::merge::merge;
 use crate::model::{
-    Config, ConfigFile, LlmConfig, McpConfig, build, check_llm, check_mcp, check_quota,
-    declared_in_sandbox, read_topics, shown_path,
+    Beside, Config, ConfigFile, LlmConfig, McpConfig, MergedServers, Shared, Source, build,
+    check_llm, check_mcp, check_quota, declared_in_sandbox, hide_lines, merge_servers,
+    read_servers, read_topics, shown_path,
 };
 use crate::origin::{Layer, Origin, Text};
 use crate::overrides::{from_set, from_variable, ours};
@@ -185,16 +186,20 @@ fn checked(node: Node, problems: &mut Vec<Problem>) -> Option<Node> {
 
 fn finish(
     sources: &Sources,
-    layers: Vec<Node>,
+    mut layers: Vec<Node>,
     files: Vec<ConfigFile>,
     mut problems: Vec<Problem>,
 ) -> Result<Loaded, Errors> {
+    let mut errors = Vec::new();
+    let merged_servers = merge_servers(&mut layers, &mut errors);
+    let secrets = &merged_servers.secrets;
     // A text without a tree, or without a key to blame, leaves everything unclear.
     let unclear = problems.iter().any(|problem| {
         let key = problem.key_path();
         key.is_empty() || key.starts_with("tools.'*'") || key.starts_with("conversation.tools.'*'")
     });
     if unclear {
+        hide_lines(secrets, &mut problems);
         return Err(Errors::of(problems));
     }
     let blamed = |own: &[&str]| {
@@ -209,7 +214,6 @@ fn finish(
     };
     let network = merge_table(&layers, "network", &keys::NETWORK);
     let knowledge = merge_table(&layers, "kb", &keys::KNOWLEDGE);
-    let mut errors = Vec::new();
     let is_blamed = |id: &str| blamed(&["kb", "topic", id]);
     let topics = read_topics(knowledge.as_ref(), is_blamed, &mut errors);
     let llm = merge_table(&layers, "llm", &keys::LLM).filter(|_| !blamed(&["llm"]));
@@ -222,15 +226,38 @@ fn finish(
         check_mcp(&layers, &mut errors);
     }
     let mcp = McpConfig::read(mcp);
-    let merged = merge_tools(layers, |name| blamed(&["tools", name]));
-    let built = build(sources, merged, network, topics, llm, mcp, files);
+    let (merged, shared) = merge_tools(layers, &merged_servers, |name| blamed(&["tools", name]));
+    let mut warnings = Vec::new();
+    let is_blamed =
+        |name: &str| blamed(&["mcp", "servers", name]) || blamed(&["providers", "mcp", name]);
+    let servers = read_servers(
+        &merged_servers,
+        &shared,
+        &merged,
+        is_blamed,
+        &mut errors,
+        &mut warnings,
+    );
+    let beside = Beside {
+        network,
+        topics,
+        llm,
+        mcp,
+        servers,
+        server_names: merged_servers.servers.keys().cloned().collect(),
+        files,
+    };
+    let built = build(sources, merged, beside);
     problems.append(&mut errors);
     problems.extend(built.errors);
+    warnings.extend(built.warnings);
+    hide_lines(secrets, &mut problems);
+    hide_lines(secrets, &mut warnings);
     match Errors::new(problems) {
         Some(errors) => Err(errors),
         None => Ok(Loaded {
             config: built.config,
-            warnings: built.warnings,
+            warnings,
         }),
     }
 }
@@ -246,10 +273,14 @@ fn merge_table(layers: &[Node], name: &str, table: &'static Table) -> Option<Nod
 
 /// The merged tree of every tool that nothing is wrong with.
 ///
-/// From below: what jig declares for the tool, then `'*'` of all layers, then the tool's own
-/// entries of all layers. So a tool's own value wins over `'*'`, wherever the two were written,
-/// and `'*'` wins over jig's own defaults.
-fn merge_tools(layers: Vec<Node>, blamed: impl Fn(&str) -> bool) -> IndexMap<String, MergedTool> {
+/// From below: what jig declares for the tool, then `'*'` of all layers, then what the entry of its
+/// server says about its tools, then the tool's own entries of all layers. So a tool's own value wins
+/// over `'*'`, wherever the two were written, and `'*'` wins over jig's own defaults.
+fn merge_tools(
+    layers: Vec<Node>,
+    servers: &MergedServers,
+    blamed: impl Fn(&str) -> bool,
+) -> (IndexMap<String, MergedTool>, Shared) {
     let mut defaults: Vec<Node> = Vec::new();
     let mut parts: IndexMap<String, (Vec<Node>, Vec<Node>)> = IndexMap::new();
     for (index, layer) in layers.into_iter().enumerate() {
@@ -295,9 +326,11 @@ fn merge_tools(layers: Vec<Node>, blamed: impl Fn(&str) -> bool) -> IndexMap<Str
             .iter()
             .rev()
             .find_map(|node| node.get("sandbox").cloned());
+        let of_server = server_of(&own, servers);
         let below = built_in
             .into_iter()
             .chain(defaults.iter().cloned())
+            .chain(of_server)
             .chain(own);
         let node = below.fold(None, |below, above| Some(merge(&shape, below, above)));
         if let (Some(node), Some(declared)) = (node, declared) {
@@ -314,7 +347,21 @@ fn merge_tools(layers: Vec<Node>, blamed: impl Fn(&str) -> bool) -> IndexMap<Str
             merged.insert(name, tool);
         }
     }
-    merged
+    let all = defaults.into_iter();
+    let shared = Shared {
+        node: all.fold(None, |below, above| Some(merge(&shape, below, above))),
+        arguments: shared_arguments,
+    };
+    (merged, shared)
+}
+
+/// What the server of a tool says about all its tools, if it is on one.
+fn server_of(own: &[Node], servers: &MergedServers) -> Option<Node> {
+    let mut sources = own.iter().rev().filter_map(|node| node.get("source"));
+    match sources.next()?.text()?.parse() {
+        Ok(Source::Mcp { server, .. }) => Some(servers.servers.get(&server)?.defaults()),
+        _ => None,
+    }
 }
 
 /// Whether a tool only shares its name with one of jig's: a file may have a `git` of its own, and then
@@ -359,7 +406,7 @@ fn collect_arguments(node: &Node, found: &mut Vec<Origin>) {
 }
 
 /// Where an entry of a tool declares rules, in either spelling.
-fn rules_key(tool: &Node) -> Option<Origin> {
+pub(crate) fn rules_key(tool: &Node) -> Option<Origin> {
     let access = tool.entry("access");
     let entry = access.or_else(|| declared_in_sandbox(tool))?;
     Some(entry.key.clone())

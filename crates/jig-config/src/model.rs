@@ -2,6 +2,7 @@
 
 mod build;
 mod command;
+mod definition;
 mod limits;
 mod llm;
 mod mcp;
@@ -11,6 +12,7 @@ mod output;
 mod parameter;
 mod rules;
 mod run;
+mod server;
 mod settings;
 mod source;
 mod stateful;
@@ -31,8 +33,9 @@ use crate::quantity::Amount;
 use crate::shape::keys;
 use crate::value::Node;
 
-pub(crate) use build::build;
+pub(crate) use build::{Beside, Shared, build};
 pub use command::{Command, CommandError};
+pub use definition::{Definition, DefinitionError};
 pub use limits::SandboxLimits;
 pub use llm::{LlmConfig, LlmKey, LlmTokenField, LlmWeights};
 pub(crate) use llm::{check_layer as check_llm, check_quota};
@@ -45,6 +48,11 @@ pub use parameter::{Parameter, ParameterType};
 pub(crate) use rules::{RulePlace, RulePlaces};
 pub use run::{Decided, Leads, RunCondition, RunModes, RunRule, RunRules, RunTest};
 pub(crate) use run::{NO_MATCH, parse_pointer};
+pub use server::{
+    Definitions, Filled, FilledError, Reach, Server, ServerUrlError, Unfilled, looks_secret,
+    server_url,
+};
+pub(crate) use server::{MergedServers, hide_lines, masked, merge_servers, read_servers};
 pub use settings::{
     AllowToggle, Enable, Enforce, FormatMode, Input, OnUncovered, OverlayMode, Preset, Question,
     QuestionTarget, ResultMode, RunMode, Sandbox, SystemPath,
@@ -75,6 +83,9 @@ pub struct Config {
     pub topics: IndexMap<String, Topic>,
     /// How the tools are served over MCP.
     pub mcp: McpConfig,
+    /// The MCP servers whose tools are jig's, too, in the order in which the layers mention them, also those that
+    /// are switched off.
+    pub servers: IndexMap<String, Arc<Server>>,
     /// The root of the workspace.
     pub(crate) workspace: Utf8PathBuf,
     /// `[network]` as it was written.
@@ -173,6 +184,13 @@ pub struct Tool {
     pub default_access: DefaultAccess,
     /// How the operating system confines it.
     pub sandbox: Sandbox,
+    /// What its MCP server says about it, once that is known: see
+    /// [`with_definitions`](Config::with_definitions).
+    pub definition: Option<Arc<Definition>>,
+    /// The dotted key of the server whose program it stands for, if it is none of its tools.
+    pub(crate) server: Option<String>,
+    /// Whether no layer declares it: its server described it.
+    pub(crate) is_added: bool,
     pub(crate) values: Arc<Node>,
     /// Whether the tool's own entries, not `'*'`, declare rules.
     pub(crate) own_rules: bool,
@@ -223,8 +241,14 @@ impl Tool {
 
     /// The JSON Schema of the tool's own arguments, closed to unknown ones (J-024): those of a plain
     /// call, and of `spawn` without what the protocol adds to it.
+    ///
+    /// A tool of an MCP server has the schema that the server gives it, once that is known, open or closed as it
+    /// is; what the configuration says about one of its parameters stands over that.
     pub fn input_schema(&self) -> Json {
-        parameter::input_schema(&self.parameters)
+        match &self.definition {
+            Some(definition) => parameter::described_schema(&definition.input, &self.parameters),
+            None => parameter::input_schema(&self.parameters),
+        }
     }
 }
 

@@ -33,7 +33,7 @@ impl Config {
     }
 
     /// What stands above the rules of a tool in the workspace at `root`: the sensitive paths with
-    /// the tool's own, every file of configuration, the programs of the other tools, and, unless
+    /// the tool's own, every file of configuration, the programs of the other tools and of servers, and, unless
     /// the tool has the preset `git`, what makes git run programs.
     pub fn guards(&self, tool: &Tool, root: &Utf8Path) -> Guards {
         let mut guards = Guards::of_workspace();
@@ -57,11 +57,13 @@ impl Config {
             // A name that is no pattern is protected against changes at least.
             guards.protect(&path, ProtectionLevel::Never, "the state of jig");
         }
-        for other in self.tools.values().filter(|other| other.name != tool.name) {
+        let is_other = |other: &&Tool| other.name != tool.name || other.server != tool.server;
+        for other in self.confined().filter(is_other) {
             for program in other.named_files() {
                 let program = Utf8Path::new(&program);
                 let path = program.strip_prefix(root).unwrap_or(program);
-                let what = format!("the program of the tool `{}`", other.name);
+                let kind = if other.is_server() { "server" } else { "tool" };
+                let what = format!("the program of the {kind} `{}`", other.name);
                 guards.protect(path.as_str(), ProtectionLevel::Named, &what);
             }
         }
@@ -120,11 +122,7 @@ impl Tool {
             Some(place) => problem
                 .at(place.part(blamed_key(&error.kind)), "")
                 .key(place.key.clone()),
-            None => problem.key(format!(
-                "tools.{}.access.{}",
-                self.name,
-                error.resource.name()
-            )),
+            None => problem.key(format!("{}.access.{}", self.table(), error.resource.name())),
         }
     }
 
@@ -152,8 +150,7 @@ fn protect_worktrees(guards: &mut Guards, root: &Utf8Path) {
 /// at, by their text alone.
 pub(crate) fn check_rules(sources: &Sources, config: &Config, errors: &mut Vec<Problem>) {
     let mut declaring = config
-        .tools
-        .values()
+        .confined()
         .filter(|tool| tool.declares_rules())
         .peekable();
     if declaring.peek().is_none() {

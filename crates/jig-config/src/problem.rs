@@ -68,6 +68,13 @@ impl Problem {
         }
     }
 
+    /// The same, where it keeps nothing from being loaded.
+    #[must_use]
+    pub(crate) fn softened(mut self) -> Self {
+        self.severity = Severity::Warning;
+        self
+    }
+
     /// The place, with a few words below it.
     #[must_use]
     pub(crate) fn at(mut self, origin: &Origin, label: impl Into<String>) -> Self {
@@ -103,6 +110,12 @@ impl Problem {
     pub(crate) fn without_text(mut self) -> Self {
         self.is_secret = true;
         self
+    }
+
+    /// Shows no text if one of its places is such that nothing may be shown of it.
+    pub(crate) fn hide_if(&mut self, is_secret: impl Fn(&Origin) -> bool) {
+        let related = self.related.iter().map(|(origin, _)| origin);
+        self.is_secret |= self.origin.iter().chain(related).any(is_secret);
     }
 
     /// How bad it is.

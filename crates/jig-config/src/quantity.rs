@@ -45,6 +45,7 @@ impl Quantity {
             Value::Bool(false) if self.liftable => Ok(Amount::Unlimited),
             Value::Bool(true) if self.liftable => Ok(Amount::Default),
             Value::Text(word) if self.liftable && word == NONE => Ok(Amount::Unlimited),
+            Value::Text(word) if self.never() == Some(word.as_str()) => Ok(Amount::Unlimited),
             Value::Int(number) => self.number(*number),
             Value::Text(text) => self.text(text),
             _ => Err(Complaint::new("it is no amount", self.help())),
@@ -208,8 +209,14 @@ impl Quantity {
             Unit::Count => None,
         };
         let none = self.liftable.then_some(NONE);
-        let ways: Vec<&str> = none.into_iter().chain(amount).collect();
+        let ways = none.into_iter().chain(self.never()).chain(amount);
+        let ways: Vec<&str> = ways.collect();
         (!ways.is_empty()).then(|| format!("^(?:{})$", ways.join("|")))
+    }
+
+    /// The other word for no limit, of times.
+    fn never(&self) -> Option<&'static str> {
+        (self.liftable && self.unit == Unit::Time).then_some(NEVER)
     }
 
     fn of_a_bare_number(&self) -> u64 {
@@ -248,6 +255,9 @@ impl Quantity {
 
 /// The word for no limit.
 const NONE: &str = "none";
+
+/// The word for a time that does not come.
+const NEVER: &str = "never";
 
 pub(crate) const KIB: u64 = 1 << 10;
 pub(crate) const MIB: u64 = 1 << 20;

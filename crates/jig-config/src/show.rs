@@ -4,14 +4,16 @@ use jig_proto::ToolAction;
 use serde_json::{Map, Value as Json, json};
 
 use crate::hint::key;
-use crate::model::{Config, LlmConfig, McpConfig, Runtime, Tool};
+use crate::model::{Config, LlmConfig, McpConfig, Runtime, Server, Tool, masked};
 use crate::origin::Origin;
+use crate::shape::keys;
 use crate::value::{Kind, Node, Value};
 
 /// The final configuration as TOML, which loads as the same tools again.
 ///
 /// With `origin` every value is followed by a comment that says where it was written; values that
-/// nobody wrote are shown with `# default`.
+/// nobody wrote are shown with `# default`. Variables stand as they were written, and what looks like a secret does
+/// not stand there at all.
 pub fn show(config: &Config, origin: bool) -> String {
     let mut writer = Writer {
         text: String::new(),
@@ -27,19 +29,23 @@ pub fn show(config: &Config, origin: bool) -> String {
         writer.llm(llm);
     }
     writer.mcp(&config.mcp);
-    for tool in config.tools.values() {
+    for server in config.servers.values() {
+        writer.server(server);
+    }
+    // What a server describes is not configuration.
+    for tool in config.tools.values().filter(|tool| !tool.is_added) {
         writer.tool(tool);
     }
     writer.text
 }
 
-/// The final configuration as JSON: `tools`, `network`, `kb` if there are topics, `llm` and `mcp` if a layer has
-/// them, and with `origin` also `origins`, which maps the dotted key of every value to its `layer`, `file`, `line` and
+/// The final configuration as JSON: `tools`, `network`, `kb` if there are topics, `llm` and `mcp`, with its
+/// `servers`, if a layer has them, and with `origin` also `origins`, which maps the dotted key of every value to its `layer`, `file`, `line` and
 /// `column`.
 pub fn show_json(config: &Config, origin: bool) -> Json {
     let mut tools = Map::new();
     let mut origins = Map::new();
-    for tool in config.tools.values() {
+    for tool in config.tools.values().filter(|tool| !tool.is_added) {
         let Json::Object(mut values) = tool.values.to_json() else {
             continue;
         };
@@ -90,6 +96,16 @@ pub fn show_json(config: &Config, origin: bool) -> Json {
             collect_origins(written, "mcp", &mut origins);
         }
     }
+    for server in config.servers.values() {
+        let mut values = masked(&server.values).to_json_map();
+        for (name, value) in server_defaults(server) {
+            values.entry(name).or_insert(value);
+        }
+        shown["mcp"]["servers"][&server.name] = Json::Object(values);
+        if origin {
+            collect_origins(&server.values, server.key(), &mut origins);
+        }
+    }
     if origin {
         shown["origins"] = Json::Object(origins);
     }
@@ -116,6 +132,22 @@ fn defaults(tool: &Tool) -> Vec<(&'static str, Json)> {
         defaults.push(("notices", ["stopped", "waiting"].as_slice().into()));
     }
     defaults.retain(|(name, _)| tool.values.get(name).is_none());
+    defaults
+}
+
+/// The same of a server.
+fn server_defaults(server: &Server) -> Vec<(&'static str, Json)> {
+    let mut defaults: Vec<(&str, Json)> = vec![("prefix", server.prefix.as_str().into())];
+    let fixed = keys::SERVER.keys.iter().filter_map(|key| {
+        let is_own = !keys::OF_TOOLS.contains(&key.name);
+        let default = key.default.filter(|_| is_own)?;
+        Some((key.name, serde_json::from_str(default).ok()?))
+    });
+    defaults.extend(fixed);
+    defaults.retain(|(name, _)| server.values.get(name).is_none());
+    if server.values.get("startup_timeout_secs").is_some() {
+        defaults.retain(|(name, _)| *name != "start");
+    }
     defaults
 }
 
@@ -182,6 +214,21 @@ impl Writer {
             let value = basic_string(value.as_str().unwrap_or_default());
             self.line(name, &value, "default");
         }
+    }
+
+    fn server(&mut self, server: &Server) {
+        let path = server.key();
+        let values = masked(&server.values);
+        self.header(&format!("[{path}]"));
+        self.values(&values);
+        for (name, value) in server_defaults(server) {
+            let value = match value.as_str() {
+                Some(text) => basic_string(text),
+                None => value.to_string(),
+            };
+            self.line(name, &value, "default");
+        }
+        self.tables(path, &values);
     }
 
     fn tool(&mut self, tool: &Tool) {

@@ -42,7 +42,7 @@ pub(crate) fn lint(sources: &Sources, config: &Config, warnings: &mut Vec<Proble
 fn all<'a>(sources: &Sources, config: &'a Config) -> Vec<Declared<'a>> {
     let mut seen: Vec<&Origin> = Vec::new();
     let mut all = Vec::new();
-    for tool in config.tools.values() {
+    for tool in config.confined() {
         for (index, path) in tool.sandbox.system.iter().enumerate() {
             let Some(expanded) = path.expanded(sources.home.as_deref()) else {
                 continue;
@@ -239,7 +239,7 @@ impl Declared<'_> {
     }
 
     fn at(&self, problem: Problem) -> Problem {
-        let key = format!("tools.{}.sandbox.system[{}]", self.tool.name, self.index);
+        let key = format!("{}.sandbox.system[{}]", self.tool.table(), self.index);
         problem.at(&self.path.origin, "").key(key)
     }
 }

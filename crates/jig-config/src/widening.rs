@@ -7,6 +7,7 @@
 
 mod access;
 mod run;
+mod server;
 mod shared;
 mod tool;
 
@@ -19,7 +20,7 @@ use crate::origin::Origin;
 /// One thing that a configuration allows and an earlier one did not, or might not have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Widened {
-    /// The tool that it is about; `None` for what all tools share.
+    /// The tool that it is about, or the server by its key, `mcp.servers.NAME`; `None` for what all tools share.
     pub tool: Option<String>,
     /// What is new, as it follows the name of the tool: ``may now read `src` ``.
     pub what: String,
@@ -45,10 +46,21 @@ impl fmt::Display for Widened {
 /// written. Empty if `new` only narrows, or changes nothing that matters.
 ///
 /// Titles, descriptions, examples, the schema of results, and the order of tools do not matter. Whether the
-/// files that tools consist of have changed is not looked at.
+/// files that tools consist of have changed is not looked at, nor what servers say about their tools: that is held
+/// where it is listed.
 pub fn widening(old: &Config, new: &Config) -> Vec<Widened> {
     let mut changes = Changes::default();
     shared::compare(old, new, &mut changes);
+    for (name, server) in &new.servers {
+        let before = old.servers.get(name).filter(|before| before.enable);
+        if server.enable {
+            server::compare(
+                (old, before.map(AsRef::as_ref)),
+                (new, server),
+                &mut changes,
+            );
+        }
+    }
     for (name, tool) in &new.tools {
         changes.tool = Some(name.to_string());
         match old.tools.get(name) {

@@ -90,16 +90,20 @@ impl Suggestion {
 
     /// The rules as TOML for the tool of this name, ready to be pasted.
     pub fn to_toml(&self, tool: &str) -> String {
-        let tool = toml_key(tool);
+        self.to_toml_in(&format!("tools.{}", toml_key(tool)))
+    }
+
+    /// The same for the table of this dotted name, such as `mcp.servers.git`, which stands as it is.
+    pub fn to_toml_in(&self, table: &str) -> String {
         let mut text = String::new();
         for rule in &self.rules.fs {
-            let _ = writeln!(text, "[[tools.{tool}.access.fs]]");
+            let _ = writeln!(text, "[[{table}.access.fs]]");
             let _ = writeln!(text, "path = {}", toml_string(&rule.path));
             text.push_str(&capability_lines(rule.capabilities));
             text.push('\n');
         }
         for rule in &self.rules.net {
-            let _ = writeln!(text, "[[tools.{tool}.access.net]]");
+            let _ = writeln!(text, "[[{table}.access.net]]");
             let _ = writeln!(text, "host = {}", toml_string(&rule.host));
             if let Some(scheme) = &rule.scheme {
                 let _ = writeln!(text, "scheme = {}", toml_string(scheme));
@@ -113,7 +117,7 @@ impl Suggestion {
             let _ = writeln!(text, "allow = {}\n", rule.allow);
         }
         for rule in &self.rules.env {
-            let _ = writeln!(text, "[[tools.{tool}.access.env]]");
+            let _ = writeln!(text, "[[{table}.access.env]]");
             let _ = writeln!(text, "name = {}", toml_string(&rule.name));
             let grants = [("read", rule.read), ("header", rule.header)];
             for (key, _) in grants.iter().filter(|(_, granted)| *granted) {
@@ -124,7 +128,7 @@ impl Suggestion {
         for rule in self.rules.commands.iter().flatten() {
             let _ = writeln!(
                 text,
-                "[tools.{tool}.access.commands.{}]",
+                "[{table}.access.commands.{}]",
                 toml_key(&rule.program)
             );
             if let Some(lists) = &rule.args {

@@ -74,6 +74,6 @@ fn programs(tool: &Tool) -> Option<Problem> {
         "what holds is what files and hosts it reaches; where the programs matter, write \
          `runtime = \"vfs\"`, so that jig starts them",
     );
-    let key = format!("tools.{}.{above}.commands", tool.name);
+    let key = format!("{}.{above}.commands", tool.table());
     Some(problem.at(&node.origin, "").key(key))
 }

@@ -39,7 +39,7 @@ pub(super) fn lint(
                 ),
                 format!("write `prefix = \"{}/\"`", clean(prefix)),
             );
-            let key = format!("tools.{}.run", tool.name);
+            let key = format!("{}.run", tool.table());
             warnings.push(problem.at(rule.origin(), "").key(key));
         }
     }

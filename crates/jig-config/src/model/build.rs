@@ -2,26 +2,25 @@
 
 mod access;
 mod programs;
+mod server;
+mod settings;
+mod source;
 
 use std::sync::Arc;
 
 use camino::Utf8PathBuf;
-use indexmap::{IndexMap, IndexSet};
+use indexmap::IndexMap;
 use jig_policy::DefaultAccess;
 use serde_json::{Map, Value as Json};
 
 use super::command::{Command, CommandError};
-use super::limits::SandboxLimits;
-use super::settings::{
-    AllowToggle, Enable, Enforce, FormatMode, Input, OnUncovered, Preset, Question, QuestionTarget,
-    ResultMode, RunMode, Sandbox, SystemPath,
-};
+use super::settings::{FormatMode, Input, OnUncovered, ResultMode, RunMode};
 use super::stateful::{self, Notices, Stateful};
 use super::{
     Config, ConfigFile, LlmConfig, McpConfig, NetworkSettings, Parameter, RunModes, Runtime,
-    Source, Tool, ToolName, Topic, output, run,
+    Server, Source, Tool, ToolName, Topic, output, run,
 };
-use crate::hint::{closest, dotted, quote};
+use crate::hint::{dotted, quote};
 use crate::load::MergedTool;
 use crate::origin::Layer;
 use crate::problem::Problem;
@@ -30,6 +29,8 @@ use crate::shape::keys;
 use crate::sources::Sources;
 use crate::value::Node;
 
+pub(crate) use server::{Shared, policy_of_server, template_of_server};
+
 /// What came out of the merged trees. The configuration counts only without errors.
 pub(crate) struct Built {
     pub(crate) config: Config,
@@ -37,27 +38,39 @@ pub(crate) struct Built {
     pub(crate) warnings: Vec<Problem>,
 }
 
+/// What stands beside the tools, already read.
+pub(crate) struct Beside {
+    pub(crate) network: Option<Node>,
+    pub(crate) topics: IndexMap<String, Topic>,
+    pub(crate) llm: Option<LlmConfig>,
+    pub(crate) mcp: McpConfig,
+    pub(crate) servers: IndexMap<String, Arc<Server>>,
+    /// The names of all servers, also of those that something is wrong with.
+    pub(crate) server_names: Vec<String>,
+    pub(crate) files: Vec<ConfigFile>,
+}
+
 /// Builds all tools; what is wrong with each is collected.
 pub(crate) fn build(
     sources: &Sources,
     merged: IndexMap<String, MergedTool>,
-    network: Option<Node>,
-    topics: IndexMap<String, Topic>,
-    llm: Option<LlmConfig>,
-    mcp: McpConfig,
-    files: Vec<ConfigFile>,
+    beside: Beside,
 ) -> Built {
+    let is_remote = |server: &&Arc<Server>| server.policy().is_none();
+    let remote = beside.servers.values().filter(is_remote);
+    let remote: Vec<String> = remote.map(|server| server.name.clone()).collect();
     let mut built = Built {
         config: Config {
             tools: IndexMap::with_capacity(merged.len()),
-            files,
+            files: beside.files,
             state: sources.state.clone(),
             workspace: sources.workspace.clone(),
-            network: NetworkSettings::read(network.as_ref()),
-            network_values: network,
-            topics,
-            llm,
-            mcp,
+            network: NetworkSettings::read(beside.network.as_ref()),
+            network_values: beside.network,
+            topics: beside.topics,
+            llm: beside.llm,
+            mcp: beside.mcp,
+            servers: beside.servers,
         },
         errors: Vec::new(),
         warnings: Vec::new(),
@@ -71,19 +84,17 @@ pub(crate) fn build(
         let Ok(name) = ToolName::new(name.as_str()) else {
             continue;
         };
-        let mut builder = Builder {
-            prefix: dotted(&["tools".to_owned(), name.to_string()]),
-            name,
-            merged,
-            node: &merged.node,
-            defined: &defined,
-            errors: Vec::new(),
-            warnings: Vec::new(),
-        };
+        let mut builder = Builder::new(name, merged);
+        builder.defined = &defined;
+        builder.servers = &beside.server_names;
+        builder.remote = &remote;
         let tool = builder.tool();
         built.errors.append(&mut builder.errors);
         built.warnings.append(&mut builder.warnings);
-        if let Some(tool) = tool {
+        if let Some(mut tool) = tool {
+            // A tool whose server is switched off is not there either.
+            let server = built.config.server_of(&tool);
+            tool.enable.on &= server.is_none_or(|server| server.enable);
             built.config.tools.insert(tool.name.clone(), tool);
         }
     }
@@ -114,8 +125,48 @@ struct Builder<'a> {
     node: &'a Node,
     /// The tools that have a source.
     defined: &'a [&'a str],
+    /// The servers that are declared.
+    servers: &'a [String],
+    /// Those of them that run elsewhere.
+    remote: &'a [String],
+    owner: Owner,
     errors: Vec<Problem>,
     warnings: Vec<Problem>,
+}
+
+/// Whose settings are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Owner {
+    /// Those of a tool.
+    Tool,
+    /// Those of a server's entry.
+    Server,
+}
+
+impl Owner {
+    fn name(self) -> &'static str {
+        match self {
+            Owner::Tool => "tool",
+            Owner::Server => "server",
+        }
+    }
+}
+
+impl<'a> Builder<'a> {
+    fn new(name: ToolName, merged: &'a MergedTool) -> Self {
+        Self {
+            prefix: dotted(&["tools".to_owned(), name.to_string()]),
+            name,
+            merged,
+            node: &merged.node,
+            defined: &[],
+            servers: &[],
+            remote: &[],
+            owner: Owner::Tool,
+            errors: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
 }
 
 impl Builder<'_> {
@@ -125,6 +176,17 @@ impl Builder<'_> {
             Source::Local { .. } => self.local(&source)?,
             other => (self.foreign(other), None, None),
         };
+        Some(self.finish(source, runtime, command, wasm))
+    }
+
+    /// The tool, of which it is known what runs.
+    fn finish(
+        &mut self,
+        source: Source,
+        runtime: Runtime,
+        command: Option<Command>,
+        wasm: Option<Utf8PathBuf>,
+    ) -> Tool {
         if source.is_local() && runtime != Runtime::Stdio {
             self.ignored(
                 "input",
@@ -148,7 +210,7 @@ impl Builder<'_> {
         let output = self.output();
         let map = |key: &str| self.node.get(key).map_or_else(Map::new, Node::to_json_map);
         let text = |key: &str| self.node.get(key).and_then(Node::text).map(str::to_owned);
-        Some(Tool {
+        Tool {
             name: self.name.clone(),
             default_access: default_access(&source, &self.name, runtime, command.is_none()),
             source,
@@ -195,7 +257,10 @@ impl Builder<'_> {
             places,
             sandbox: self.sandbox(),
             values: Arc::clone(&self.merged.node),
-        })
+            definition: None,
+            server: None,
+            is_added: false,
+        }
     }
 
     fn stateful(&mut self, source: &Source, runtime: Runtime) -> Stateful {
@@ -238,33 +303,6 @@ impl Builder<'_> {
 
     fn word<T>(&self, key: &str, parse: impl Fn(&str) -> Option<T>) -> Option<T> {
         self.node.get(key).and_then(Node::text).and_then(parse)
-    }
-
-    /// The source, without which nothing else can be judged (G-008).
-    fn source(&mut self) -> Option<Source> {
-        let text = self.node.get("source").and_then(Node::text);
-        if let Some(Ok(source)) = text.map(str::parse) {
-            return Some(source);
-        }
-        let meant = closest(self.name.as_str(), self.defined.iter().copied());
-        let mut help = format!(
-            "add `source = \"local\"` and a `command` to `[{}]`, or `source = \"mcp.SERVER\"`",
-            self.prefix
-        );
-        if let Some(meant) = meant {
-            help = format!("did you mean the tool `{meant}`? if not, {help}");
-        }
-        let problem = Problem::error(
-            format!(
-                "the tool {} has no `source`, so there is nothing to run",
-                quote(self.name.as_str())
-            ),
-            help,
-        )
-        .at(&self.node.origin, "")
-        .key(format!("{}.source", self.prefix));
-        self.errors.push(problem);
-        None
     }
 
     /// The runtime of a local tool and what it runs.
@@ -420,84 +458,6 @@ impl Builder<'_> {
         match source {
             Source::Mcp { .. } => Runtime::Mcp,
             _ => Runtime::Builtin,
-        }
-    }
-
-    fn enable(&self) -> Enable {
-        let Some(node) = self.node.get("enable") else {
-            return Enable::default();
-        };
-        let state = node.get("state").unwrap_or(node);
-        let on = match (state.bool(), state.text()) {
-            (Some(on), _) => on,
-            (None, Some(word)) => matches!(word, "on" | "always"),
-            (None, None) => true,
-        };
-        let by_word = match node.text() {
-            Some("always") => AllowToggle::Never,
-            Some("explicit") => AllowToggle::IfNamed,
-            _ => AllowToggle::Any,
-        };
-        let toggle = node.get("allow_toggle").and_then(Node::text);
-        Enable {
-            on,
-            allow_toggle: toggle.and_then(AllowToggle::parse).unwrap_or(by_word),
-        }
-    }
-
-    fn questions(&self) -> IndexMap<String, Question> {
-        let entries = self
-            .node
-            .get("questions")
-            .and_then(Node::table)
-            .into_iter()
-            .flatten();
-        let question = |node: &Node| Question {
-            target: node
-                .get("target")
-                .and_then(Node::text)
-                .and_then(QuestionTarget::parse)
-                .unwrap_or(QuestionTarget::User),
-            answer: node.get("answer").map(Node::to_json),
-            remember: node.get("remember").and_then(Node::bool).unwrap_or(false),
-        };
-        entries
-            .map(|(id, entry)| (id.clone(), question(&entry.node)))
-            .collect()
-    }
-
-    fn sandbox(&self) -> Sandbox {
-        let node = self.node.get("sandbox");
-        let get = |key: &str| node.and_then(|node| node.get(key));
-        let items = |key: &str| get(key).and_then(Node::list).unwrap_or_default();
-        let flag = |item: &Node, key: &str| item.get(key).and_then(Node::bool).unwrap_or(false);
-        let system = items("system").iter().filter_map(|item| {
-            let path = item
-                .text()
-                .or_else(|| item.get("path").and_then(Node::text))?;
-            Some(SystemPath {
-                path: Utf8PathBuf::from(path),
-                write: flag(item, "write"),
-                execute: flag(item, "execute"),
-                origin: item.origin.clone(),
-            })
-        });
-        let presets: IndexSet<Preset> = items("presets")
-            .iter()
-            .filter_map(Node::text)
-            .filter_map(Preset::parse)
-            .collect();
-        Sandbox {
-            enforce: get("enforce")
-                .and_then(Node::text)
-                .and_then(Enforce::parse)
-                .unwrap_or(Enforce::Required),
-            system: system.collect(),
-            presets: presets.into_iter().collect(),
-            limits: SandboxLimits::read(get("limits")),
-            sensitive_paths: get("sensitive_paths").map(Node::texts).unwrap_or_default(),
-            proxy: get("proxy").and_then(Node::bool) == Some(true),
-            observe: get("observe").and_then(Node::bool) == Some(true),
         }
     }
 

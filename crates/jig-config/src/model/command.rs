@@ -94,7 +94,7 @@ pub enum CommandError {
 /// The words of a line by POSIX quoting: `'…'` is literal, `"…"` knows `\"`, `\\`, `\$` and
 /// `` \` ``, a backslash takes the next character. Nothing is expanded, and `#`, `|`, `;` and `&`
 /// are ordinary characters, because no shell will see them.
-fn split(line: &str) -> Result<Vec<String>, CommandError> {
+pub(super) fn split(line: &str) -> Result<Vec<String>, CommandError> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut rest = line.chars();

@@ -39,8 +39,10 @@ impl McpConfig {
         Some(&node.origin)
     }
 
-    /// Reads the checked table.
+    /// Reads the checked table, without servers.
     pub(crate) fn read(values: Option<Node>) -> Self {
+        // A table that held nothing but servers says nothing.
+        let values = values.filter(|node| node.table().is_some_and(|table| !table.is_empty()));
         let amount = |name: &str| {
             let written = values.as_ref().and_then(|node| amount(node, name));
             written.unwrap_or_else(|| default_of(name))

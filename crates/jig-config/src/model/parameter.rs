@@ -247,6 +247,40 @@ pub(super) fn input_schema(parameters: &IndexMap<String, Parameter>) -> Json {
     schema
 }
 
+/// The schema that a server gives its tool, with what is declared about its parameters laid over it. A parameter
+/// that the server does not know is left out: it would refuse it.
+pub(super) fn described_schema(described: &Json, declared: &IndexMap<String, Parameter>) -> Json {
+    let mut schema = described.clone();
+    let mut required = Vec::new();
+    let properties = schema.get_mut("properties").and_then(Json::as_object_mut);
+    if let Some(properties) = properties {
+        for (name, parameter) in declared {
+            let (Some(place), Json::Object(keys)) = (properties.get_mut(name), parameter.schema())
+            else {
+                continue;
+            };
+            match place {
+                Json::Object(place) => place.extend(keys),
+                other => *other = Json::Object(keys),
+            }
+            if parameter.required {
+                required.push(Json::from(name.as_str()));
+            }
+        }
+    }
+    if !required.is_empty() && schema.is_object() {
+        let list = &mut schema["required"];
+        match list.as_array_mut() {
+            Some(list) => {
+                required.retain(|name| !list.contains(name));
+                list.extend(required);
+            }
+            None => *list = required.into(),
+        }
+    }
+    schema
+}
+
 /// How deep the schema of a tool that describes itself is looked into.
 const DEEPEST: usize = 16;
 

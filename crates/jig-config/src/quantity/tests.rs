@@ -72,6 +72,7 @@ fn what_is_written_and_what_it_comes_to() {
         check(quantity, Value::Bool(false), Amount::Unlimited);
         check(quantity, Value::Bool(true), Amount::Default);
     }
+    check(&TIME, text("never"), Amount::Unlimited);
 }
 
 #[test]
@@ -131,7 +132,9 @@ fn the_schema_refuses_no_more_than_the_reader() {
     ] {
         check(&SIZE, written);
     }
-    for written in ["1s", "200ms", "1 Min", "2h", "3D", "none", "1", "m", "1sec"] {
+    for written in [
+        "1s", "200ms", "1 Min", "2h", "3D", "none", "never", "1", "m", "1sec",
+    ] {
         check(&TIME, written);
     }
     check(&FIXED, "none");

@@ -8,6 +8,7 @@ mod network;
 mod parameters;
 mod run;
 mod sandbox;
+mod servers;
 mod settings;
 mod stateful;
 
@@ -20,6 +21,8 @@ use parameters::PARAMETERS;
 use run::RUN;
 pub(crate) use sandbox::LIMITS_TABLE;
 use sandbox::SANDBOX;
+use servers::PROVIDERS;
+pub(crate) use servers::{OF_TOOLS, SERVER};
 use settings::{
     COMMAND_TABLE, ENABLE, EXAMPLES, FORMAT, INPUT, ON_UNCOVERED, OPTIONS, OVERLAY, QUESTIONS,
     REPEATABLE, RESULT, RUNTIME, SIZE_THRESHOLD, STYLE,
@@ -63,7 +66,16 @@ pub(crate) static ROOT: Shape = Shape::Table(&Table {
             Shape::Table(&LLM),
             "The LLM that the processes of `jig proxy --llm` may ask, and how much."
         ),
-        key!("mcp", Shape::Table(&MCP), "How `jig mcp` serves the tools."),
+        key!(
+            "mcp",
+            Shape::Table(&MCP),
+            "How `jig mcp` serves the tools, and the MCP servers whose tools are served with them."
+        ),
+        key!(
+            "providers",
+            Shape::Table(&PROVIDERS),
+            "The place in which files written for JP have their MCP servers."
+        ),
     ],
     foreign: &[
         ("tool", "write `[tools.NAME]`"),
@@ -72,7 +84,15 @@ pub(crate) static ROOT: Shape = Shape::Table(&Table {
         ("knowledge", "write `[kb.topic.NAME]`"),
         (
             "mcpServers",
-            "declare each tool: `[tools.NAME]` with `source = \"mcp.SERVER\"`",
+            "write `[mcp.servers.NAME]` with `command` and `args`, or `url`; `jig import` turns the files of other programs into that",
+        ),
+        (
+            "mcp_servers",
+            "write `[mcp.servers.NAME]` with `command` and `args`, or `url`; `jig import` turns the files of other programs into that",
+        ),
+        (
+            "servers",
+            "write `[mcp.servers.NAME]` with `command` and `args`, or `url`; `jig import` turns the files of other programs into that",
         ),
         (
             "permissions",

@@ -71,6 +71,66 @@ pub(crate) static TOOL_NAME: TextRule = TextRule {
     },
 };
 
+/// The name of an MCP server.
+pub(crate) static SERVER_NAME: TextRule = TextRule {
+    pattern: Some("^[A-Za-z][A-Za-z0-9_-]{0,31}$"),
+    check: |text| {
+        let help = "use 1 to 32 letters, digits, `_` and `-`, a letter first: the names of its tools begin with it";
+        let fits = |one: char| one.is_ascii_alphanumeric() || one == '_' || one == '-';
+        if let Some(bad) = text.chars().find(|one| !fits(*one)) {
+            let reason = format!("{bad:?} can't be part of a server's name");
+            return Err(Complaint::new(reason, help));
+        }
+        if !text.starts_with(|one: char| one.is_ascii_alphabetic()) {
+            return Err(Complaint::new("it does not begin with a letter", help));
+        }
+        if text.len() > MAX_SERVER_NAME {
+            let reason = format!("it is longer than {MAX_SERVER_NAME} characters");
+            return Err(Complaint::new(reason, help));
+        }
+        Ok(())
+    },
+};
+
+/// What the names of a server's tools begin with.
+pub(crate) static TOOL_PREFIX: TextRule = TextRule {
+    pattern: Some("^[A-Za-z0-9_.-]{0,32}$"),
+    check: |text| {
+        let help = "use at most 32 letters, digits, `_`, `-` and `.`";
+        let fits = |one: char| one.is_ascii_alphanumeric() || "_.-".contains(one);
+        if let Some(bad) = text.chars().find(|one| !fits(*one)) {
+            let reason = format!("{bad:?} can't be part of a tool's name");
+            return Err(Complaint::new(reason, help));
+        }
+        if text.len() > MAX_SERVER_NAME {
+            let reason = format!("it is longer than {MAX_SERVER_NAME} characters");
+            return Err(Complaint::new(reason, help));
+        }
+        Ok(())
+    },
+};
+
+/// Which tools of a server are meant: a name, or a pattern.
+pub(crate) static TOOL_PATTERN: TextRule = TextRule {
+    pattern: Some("^[^\\u0000-\\u001f]+$"),
+    check: |text| one_line(text, MAX_TOOL_PATTERN),
+};
+
+/// The name of a header of HTTP.
+pub(crate) static HEADER_NAME: TextRule = TextRule {
+    pattern: Some("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"),
+    check: |text| {
+        let fits = |one: char| one.is_ascii_alphanumeric() || "!#$%&'*+.^_`|~-".contains(one);
+        if text.is_empty() || !text.chars().all(fits) {
+            return Err(Complaint::new(
+                "it is no name of a header",
+                "write a name such as `Authorization` or `X-Api-Key`",
+            ));
+        }
+        Ok(())
+    },
+};
+
 /// `local[.NAME]`, `builtin[.NAME]`, `mcp.SERVER[.TOOL]`.
 pub(crate) static SOURCE: TextRule = TextRule {
     pattern: Some("^(?:(?:local|builtin)(?:\\.[^.]+)*|mcp(?:\\.[^.]+)+)$"),
@@ -403,3 +463,9 @@ const MAX_TITLE: usize = 200;
 
 /// The longest name of a model, for the same reason.
 const MAX_MODEL: usize = 200;
+
+/// The longest name of a server: with it before them, most names of tools still fit.
+const MAX_SERVER_NAME: usize = 32;
+
+/// The longest pattern for names of tools; those are no longer.
+const MAX_TOOL_PATTERN: usize = 256;

@@ -16,6 +16,8 @@ pub(super) fn compare(old: &Config, new: &Config, changes: &mut Changes) {
         mcp,
         workspace,
         network_values,
+        // Each is compared by itself.
+        servers: _,
     } = new;
     if *workspace != old.workspace {
         changes.add("the workspace is another one", None);

@@ -53,6 +53,10 @@ pub(super) fn compare(pair: &mut Pair<'_>) {
         values: _,
         own_rules: _,
         places: _,
+        // What a server says about a tool is held, or not, where it is listed.
+        definition: _,
+        server: _,
+        is_added: _,
     } = new;
     enabled(pair);
     what_runs(pair);

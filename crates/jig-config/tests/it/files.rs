@@ -158,7 +158,7 @@ command = "make"
             "inherit",
             "conversation.title",
             "conversation.attachments",
-            "providers"
+            "providers.llm"
         ]
     );
     // Inside the tools, unknown keys are errors everywhere.

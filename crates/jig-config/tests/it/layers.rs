@@ -92,7 +92,7 @@ fn a_layer_may_add_rules_without_repeating_the_source_g_007() {
     assert_eq!(config.tool("a").expect("the tool").access.fs.len(), 1);
     // And the source that counts is the final one.
     let workspace = Workspace::with(&format!("{TOOL}[[tools.a.access.fs]]\npath = \"out\"\n"))
-        .file(".jig/config.toml", "[tools.a]\nsource = \"mcp.web\"\n");
+        .file(".jig/config.toml", "[tools.a]\nsource = \"mcp.web\"\n[mcp.servers.web]\nurl = \"https://web.example/mcp\"\n");
     let errors = failed(&workspace.sources());
     assert!(
         errors.problems()[0].message().contains("source `mcp`"),

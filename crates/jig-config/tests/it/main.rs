@@ -15,6 +15,7 @@ mod mistakes;
 mod output;
 mod run;
 mod schema;
+mod servers;
 mod show;
 mod stateful;
 mod tools;

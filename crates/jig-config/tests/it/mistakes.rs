@@ -162,12 +162,12 @@ fn sources_and_runtimes() {
     check(
         "mcp_without_server",
         "[tools.a]\nsource = \"mcp\"",
-        "[tools.a]\nsource = \"mcp.SERVER\"",
+        "[tools.a]\nsource = \"mcp.SERVER\"\n[mcp.servers.SERVER]\nurl = \"https://a.example\"",
     );
     check(
         "mcp_with_empty_server",
         "[tools.a]\nsource = \"mcp..search\"",
-        "[tools.a]\nsource = \"mcp.web.search\"",
+        "[tools.a]\nsource = \"mcp.web.search\"\n[mcp.servers.web]\nurl = \"https://web.example/mcp\"\n",
     );
     check(
         "missing_source",
@@ -236,13 +236,15 @@ fn rules_where_they_can_not_hold() {
     );
     check(
         "access_on_mcp",
-        &format!("[tools.a]\nsource = \"mcp.web\"\n{rule}"),
-        "[tools.a]\nsource = \"mcp.web\"\n",
+        &format!(
+            "[tools.a]\nsource = \"mcp.web\"\n{rule}\n[mcp.servers.web]\nurl = \"https://web.example/mcp\"\n"
+        ),
+        "[tools.a]\nsource = \"mcp.web\"\n[mcp.servers.web]\nurl = \"https://web.example/mcp\"\n",
     );
     check(
         "sandbox_rules_on_mcp",
-        "[tools.a]\nsource = \"mcp.web\"\nsandbox.network.allow = [\"a.de\"]",
-        "[tools.a]\nsource = \"mcp.web\"\n",
+        "[tools.a]\nsource = \"mcp.web\"\nsandbox.network.allow = [\"a.de\"]\n[mcp.servers.web]\nurl = \"https://web.example/mcp\"\n",
+        "[tools.a]\nsource = \"mcp.web\"\n[mcp.servers.web]\nurl = \"https://web.example/mcp\"\n",
     );
     check(
         "both_spellings",
@@ -575,6 +577,9 @@ source = "mcp.web"
 source = "local"
 command = "make"
 run = "ask"
+
+[mcp.servers.web]
+url = "https://web.example/mcp"
 "#;
     check("several_mistakes", wrong, right);
 }

@@ -142,8 +142,9 @@ fn arguments_that_only_the_tool_knows() {
         "source = \"local\"\nwasm = \"a.wasm\"",
         "source = \"mcp.server\"",
     ] {
-        let toml =
-            format!("[tools.a]\n{lines}\nrun = [{{ arg = \"/x\", equals = 1, mode = \"ask\" }}]");
+        let toml = format!(
+            "[mcp.servers.server]\ncommand = \"x\"\n[tools.a]\n{lines}\nrun = [{{ arg = \"/x\", equals = 1, mode = \"ask\" }}]"
+        );
         Workspace::with(&toml).config();
     }
 }

@@ -174,8 +174,13 @@ fn the_schema_and_the_loader_agree() {
         "parameters.a = { type = [\"string\", \"null\"], items = { type = \"object\", properties = { b = { required = true } } } }",
         "questions.q = { target = \"user\", answer = { any = 1 } }",
         "[tools.'*']\nrun = \"ask\"",
-        "[conversation.tools.a]\nsource = \"mcp.web.search\"",
+        "[conversation.tools.a]\nsource = \"mcp.web.search\"\n[mcp.servers.web]\nurl = \"https://web.example/mcp\"\n",
         "[tools.a]\nsource = \"local.x\"\nwasm = \"a.wasm\"",
+        "[mcp.servers.s]\ncommand = \"x\"\nargs = [\"a\", \"${B}\"]\nenv = { A = \"${B:-c}\" }\nidle = \"never\"",
+        "[mcp.servers.s]\ncommand = [\"x\", \"y\"]\nidle = false\nstart = 5\ntools = [\"a*\"]\nhide = [\"b\"]",
+        "[mcp.servers.s]\nurl = \"https://a.example\"\nheaders = { X-Key = \"${K}\" }\ndefinitions = \"follow\"",
+        "[providers.mcp.s]\ntype = \"stdio\"\ncommand = \"x\"\narguments = []\nvariables = [\"A\"]\noptional = true",
+        "[mcp.servers.s]\ncommand = \"x\"\nrun = \"ask\"\naccess.fs = [{ path = \".\", read = true }]\nprefix = \"\"",
     ] {
         check(true, good);
     }
@@ -260,6 +265,16 @@ fn the_schema_and_the_loader_agree() {
         "[tools.a]\nsource = \"local\"\nwasm = \"/a.wasm\"",
         "[tool.a]\nsource = \"local\"",
         "[conversation]\ntitle = \"x\"",
+        "[mcp.servers.'a.b']\ncommand = \"x\"",
+        "[mcp.servers.1a]\ncommand = \"x\"",
+        "[mcp.servers.s]\ncommand = 1",
+        "[mcp.servers.s]\ncommand = \"x\"\nprefix = \"a b\"",
+        "[mcp.servers.s]\ncommand = \"x\"\ndefinitions = \"ask\"",
+        "[mcp.servers.s]\ncommand = \"x\"\nenv = { A = { file = \"x\" } }",
+        "[mcp.servers.s]\nurl = \"https://a.example\"\nheaders = { 'a b' = \"c\" }",
+        "[mcp.servers.s]\ncommand = \"x\"\nidle = 0",
+        "[mcpServers.s]\ncommand = \"x\"",
+        "[providers.llm]\nx = 1",
     ] {
         check(false, bad);
     }

@@ -40,6 +40,9 @@ limits = { memory = "2GiB", time = false }
 
 [tools.'dotted.name']
 source = "mcp.web"
+
+[mcp.servers.web]
+url = "https://web.example/mcp"
 "#;
 
 /// Without the predefined tools, which come first.

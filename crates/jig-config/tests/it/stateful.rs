@@ -72,7 +72,10 @@ fn x_21_another_action_is_the_tools_own() {
     assert!(plan.actions.is_one_shot());
     assert!(plan.parameters.keys().eq(["action", "id"]));
     // Nor does jig take arguments away from a server.
-    let config = Workspace::with(&format!("[tools.build]\nsource = \"mcp.x\"\n{ACTION}")).config();
+    let config = Workspace::with(&format!(
+        "[tools.build]\nsource = \"mcp.x\"\n{ACTION}\n[mcp.servers.x]\ncommand = \"x\""
+    ))
+    .config();
     assert!(config.tools["build"].actions.is_one_shot());
     assert!(config.tools["build"].parameters.contains_key("action"));
 }
@@ -368,7 +371,10 @@ fn mistakes_with_terminals() {
             "terminal_of_a_component",
             "[tools.a]\nsource = \"local\"\nwasm = \"a.wasm\"",
         ),
-        ("terminal_of_a_server", "[tools.a]\nsource = \"mcp.x\""),
+        (
+            "terminal_of_a_server",
+            "mcp.servers.x.command = \"x\"\n[tools.a]\nsource = \"mcp.x\"",
+        ),
         ("terminal_of_a_predefined_tool", "[tools.git]"),
     ] {
         let (wrong, right) = without(head);
@@ -484,7 +490,10 @@ fn a_tool_of_ones_own_with_the_name_of_a_predefined_one() {
         (Runtime::Stdio, Default::default())
     );
     check(&format!("{git}wasm = \"git.wasm\""), true);
-    check("[tools.git]\nsource = \"mcp.git.status\"", true);
+    check(
+        "[tools.git]\nsource = \"mcp.git.status\"\n[mcp.servers.git]\ncommand = \"x\"",
+        true,
+    );
     check("[tools.shell]\nsource = \"local\"\ncommand = \"zsh\"", true);
     // Settings of ours.
     check(&format!("{git}run = \"unattended\""), false);

@@ -479,7 +479,7 @@ fn predefined_tools_can_run_elsewhere() {
 #[test]
 fn tools_from_elsewhere_have_no_access_of_their_own() {
     let config =
-        Workspace::with("[tools.a]\nsource = \"mcp.web\"\n[tools.b]\nsource = \"builtin.learn\"\n")
+        Workspace::with("[mcp.servers.web]\ncommand = \"x\"\n[tools.a]\nsource = \"mcp.web\"\n[tools.b]\nsource = \"builtin.learn\"\n")
             .config();
     let check = |name: &str, runtime: Runtime, default: DefaultAccess| {
         let tool = config.tool(name).expect("the tool");

@@ -429,8 +429,8 @@ fn settings_that_are_ignored_w_042_w_043() {
     );
     check(
         "wasm_of_an_mcp_tool",
-        "[tools.a]\nsource = \"mcp.web\"\nwasm = \"a.wasm\"\nruntime = \"wasm\"\ncommand = \"make\"",
-        "[tools.a]\nsource = \"mcp.web\"",
+        "[tools.a]\nsource = \"mcp.web\"\nwasm = \"a.wasm\"\nruntime = \"wasm\"\ncommand = \"make\"\n[mcp.servers.web]\nurl = \"https://web.example/mcp\"\n",
+        "[tools.a]\nsource = \"mcp.web\"\n[mcp.servers.web]\nurl = \"https://web.example/mcp\"\n",
     );
     check(
         "input_of_a_mediated_tool",
@@ -459,8 +459,8 @@ fn settings_that_are_ignored_w_042_w_043() {
     );
     check(
         "defaults_that_do_not_hold",
-        "[tools.'*']\naccess.fs = [{ path = \".\", read = true }]\n[tools.a]\nsource = \"mcp.web\"\n",
-        "[tools.fs_read_file]\naccess.fs = [{ path = \".\", read = true }]\n[tools.a]\nsource = \"mcp.web\"\n",
+        "[tools.'*']\naccess.fs = [{ path = \".\", read = true }]\n[tools.a]\nsource = \"builtin.web\"\n",
+        "[tools.fs_read_file]\naccess.fs = [{ path = \".\", read = true }]\n[tools.a]\nsource = \"builtin.web\"\n",
     );
 }
 

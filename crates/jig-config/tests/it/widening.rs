@@ -145,10 +145,11 @@ fn tools_come_and_go() {
         "t: can now be switched on so: any (jig.toml:4)",
     );
     neutral("enable = \"always\"", "enable = true");
-    let remote = "[tools.t]\nsource = \"mcp.there\"";
+    let server = "\n[mcp.servers.there]\ncommand = \"x\"";
+    let remote = format!("[tools.t]\nsource = \"mcp.there\"{server}");
     check(
-        "",
-        remote,
+        server,
+        &remote,
         &["t: is a new tool: `mcp.there` on a server (jig.toml:1)"],
     );
     let component = "[tools.t]\nsource = \"local\"\nwasm = \"a.wasm\"";

@@ -1,7 +1,7 @@
 //! The rules of a tool, in whichever spelling they were written.
 
 use super::Builder;
-use crate::hint::quote;
+use crate::hint::{clean, dotted, quote};
 use crate::model::{RulePlaces, Source, rules, sugar};
 use crate::origin::Layer;
 use crate::problem::Problem;
@@ -33,7 +33,8 @@ impl Builder<'_> {
             (Some(access), Some(sugar)) => {
                 let problem = Problem::error(
                     format!(
-                        "the tool {} declares its rules twice, in `access` and in `sandbox`",
+                        "the {} {} declares its rules twice, in `access` and in `sandbox`",
+                        self.owner.name(),
                         quote(self.name.as_str())
                     ),
                     "keep `access`, and move what `sandbox.filesystem`, `.network` and `.commands` \
@@ -69,9 +70,25 @@ impl Builder<'_> {
     fn refuse_rules(&mut self, source: &Source) {
         let kind = source.kind();
         let name = quote(self.name.as_str());
-        let why = match source {
-            Source::Mcp { .. } => "it runs on a server that jig does not confine",
-            _ => "it is code of jig itself",
+        let (why, help) = match source {
+            Source::Mcp { server, .. } if self.remote.contains(server) => (
+                "its server runs elsewhere, where jig cannot confine it",
+                "remove the rules; what the tool may be called with is for `run` to say".to_owned(),
+            ),
+            Source::Mcp { server, .. } => {
+                let server = dotted(&["mcp".to_owned(), "servers".to_owned(), server.clone()]);
+                (
+                    "all tools of a server run in its one program",
+                    format!(
+                        "rules belong to the server: write them in `[{}.access]`",
+                        clean(&server)
+                    ),
+                )
+            }
+            _ => (
+                "it is code of jig itself",
+                "remove the rules; only tools of source `local` can have them".to_owned(),
+            ),
         };
         // Nobody meant the tools that only jig declares.
         if self.node.origin.layer() == Layer::BuiltIn && self.merged.own_rules.is_none() {
@@ -80,11 +97,15 @@ impl Builder<'_> {
         if let Some(key) = &self.merged.own_rules {
             let problem = Problem::error(
                 format!("{name} has rules, but it is a tool of source `{kind}`: {why}"),
-                "remove the rules; only tools of source `local` can have them",
+                help,
             )
             .at(key, "")
             .key(format!("{}.access", self.prefix));
             self.errors.push(problem);
+            return;
+        }
+        // They hold for the program of its server.
+        if matches!(source, Source::Mcp { .. }) {
             return;
         }
         let inherited = self

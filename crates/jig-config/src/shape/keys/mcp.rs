@@ -1,5 +1,6 @@
-//! How the tools are served over MCP.
+//! How the tools are served over MCP, and the servers whose tools are.
 
+use super::servers::SERVERS;
 use crate::quantity::{DAY, KIB, MIB, Quantity, SECOND, Unit};
 use crate::shape::{Shape, Table, key};
 
@@ -40,11 +41,21 @@ pub(crate) static MCP: Table = Table {
             "The size of a text above which a result links to it instead of holding it.",
             default = "\"64KiB\""
         ),
+        key!(
+            "servers",
+            Shape::Map(&SERVERS),
+            "The MCP servers whose tools are jig's, too, by name."
+        ),
     ],
     foreign: &[
+        ("server", "write `[mcp.servers.NAME]`"),
         (
-            "servers",
-            "declare each tool: `[tools.NAME]` with `source = \"mcp.SERVER\"`",
+            "command",
+            "a program belongs to a server: `[mcp.servers.NAME]` with `command`",
+        ),
+        (
+            "url",
+            "a URL belongs to a server: `[mcp.servers.NAME]` with `url`",
         ),
         ("timeout", "write `approval_wait`, or `idle`"),
         ("wait", "write `approval_wait`"),

@@ -1,0 +1,163 @@
+//! What stands for a server among tools: its program, which has rules, and its tools of which nobody said
+//! anything.
+
+use std::sync::Arc;
+
+use super::{Builder, Owner};
+use crate::load::MergedTool;
+use crate::merge::merge;
+use crate::model::server::{Filled, MergedServer};
+use crate::model::{Command, Runtime, Source, Tool, ToolName};
+use crate::origin::Origin;
+use crate::problem::Problem;
+use crate::shape::{Shape, keys};
+use crate::value::{Entry, Node, Table, Value};
+
+/// What all tools have in common: `[tools.'*']`, merged.
+#[derive(Debug, Default)]
+pub(crate) struct Shared {
+    pub(crate) node: Option<Node>,
+    /// Where its run rules name arguments.
+    pub(crate) arguments: Vec<Origin>,
+}
+
+/// The program of a server as a tool of runtime `stdio`: the rules and the sandbox of its entry, over those of all
+/// tools.
+pub(crate) fn policy_of_server(
+    name: &str,
+    merged: &MergedServer,
+    command: &[Filled],
+    shared: &Shared,
+    errors: &mut Vec<Problem>,
+    warnings: &mut Vec<Problem>,
+) -> Option<Tool> {
+    let rules = |node: &Node| only(node, &["access", "sandbox"]);
+    let mut own = rules(&merged.node);
+    let own_rules = crate::load::rules_key(&own);
+    let own_sandbox = own.get("sandbox").cloned();
+    grant_variables(&merged.node, &mut own);
+    let shape = Shape::Table(&keys::TOOL);
+    let below = shared.node.as_ref().map(rules);
+    let node = Node {
+        origin: merged.node.origin.clone(),
+        ..merge(&shape, below, own)
+    };
+    let merged_tool = MergedTool {
+        node: Arc::new(node),
+        own_rules,
+        own_sandbox,
+        shared_arguments: Vec::new(),
+    };
+    let before = errors.len();
+    let mut builder = Builder::new(ToolName::new(name).ok()?, &merged_tool);
+    builder.prefix.clone_from(&merged.key);
+    builder.owner = Owner::Server;
+    let mut plain = command.iter().filter_map(Filled::plain).map(str::to_owned);
+    let runs = Command {
+        program: match command.first().and_then(Filled::plain) {
+            Some(_) => plain.next().unwrap_or_default(),
+            None => command.first().map(ToString::to_string).unwrap_or_default(),
+        },
+        args: plain.collect(),
+        shell: false,
+    };
+    let source = Source::Local { tool: None };
+    let tool = builder.finish(source, Runtime::Stdio, Some(runs), None);
+    errors.append(&mut builder.errors);
+    warnings.append(&mut builder.warnings);
+    let tool = Tool {
+        server: Some(merged.key.clone()),
+        ..tool
+    };
+    (errors.len() == before).then_some(tool)
+}
+
+/// A tool of a server of which nobody said anything: as all tools are, and as the server's entry says.
+pub(crate) fn template_of_server(
+    name: &str,
+    merged: &MergedServer,
+    shared: &Shared,
+    errors: &mut Vec<Problem>,
+) -> Option<Tool> {
+    let shape = Shape::Table(&keys::TOOL);
+    let node = Node {
+        origin: merged.node.origin.clone(),
+        ..merge(&shape, shared.node.clone(), merged.defaults())
+    };
+    let merged_tool = MergedTool {
+        node: Arc::new(node),
+        own_rules: None,
+        own_sandbox: None,
+        shared_arguments: shared.arguments.clone(),
+    };
+    let before = errors.len();
+    let mut builder = Builder::new(ToolName::new(name).ok()?, &merged_tool);
+    builder.prefix.clone_from(&merged.key);
+    builder.owner = Owner::Server;
+    let source = Source::Mcp {
+        server: name.to_owned(),
+        tool: None,
+    };
+    let tool = builder.finish(source, Runtime::Mcp, None, None);
+    // The warnings are those of every other tool: that the rules of `'*'` do not hold for it.
+    errors.append(&mut builder.errors);
+    (errors.len() == before).then_some(tool)
+}
+
+/// Some keys of a table.
+fn only(node: &Node, keys: &[&str]) -> Node {
+    let entries = node.table().into_iter().flatten();
+    let entries = entries.filter(|(name, _)| keys.contains(&name.as_str()));
+    let entries = entries.map(|(name, entry)| (name.clone(), entry.clone()));
+    Node {
+        value: Value::Table(entries.collect()),
+        origin: node.origin.clone(),
+    }
+}
+
+/// Adds the rules that `variables`, as JP has it, stands for.
+fn grant_variables(server: &Node, rules: &mut Node) {
+    let Some(variables) = server.entry("variables") else {
+        return;
+    };
+    let rule = |name: &Node| {
+        let entry = |value: Value| Entry {
+            key: name.origin.clone(),
+            node: Node {
+                value,
+                origin: name.origin.clone(),
+            },
+        };
+        let table = Table::from_iter([
+            ("name".to_owned(), entry(name.value.clone())),
+            ("read".to_owned(), entry(Value::Bool(true))),
+        ]);
+        Node {
+            value: Value::Table(table),
+            origin: name.origin.clone(),
+        }
+    };
+    let items = variables.node.list().unwrap_or_default();
+    let granted: Vec<Node> = items.iter().map(rule).collect();
+    let empty = |value: Value| Entry {
+        key: variables.key.clone(),
+        node: Node {
+            value,
+            origin: variables.node.origin.clone(),
+        },
+    };
+    let Value::Table(rules) = &mut rules.value else {
+        return;
+    };
+    let access = rules
+        .entry("access".to_owned())
+        .or_insert_with(|| empty(Value::Table(Table::new())));
+    if let Value::Table(access) = &mut access.node.value {
+        let env = access
+            .entry("env".to_owned())
+            .or_insert_with(|| empty(Value::List(Vec::new())));
+        if let Value::List(env) = &mut env.node.value {
+            env.extend(granted);
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Where a tool comes from, and whether there is such a place.
+
+use super::Builder;
+use crate::hint::{clean, closest, dotted, quote};
+use crate::model::Source;
+use crate::problem::Problem;
+use crate::value::Node;
+
+impl Builder<'_> {
+    /// The source, without which nothing else can be judged (G-008).
+    pub(super) fn source(&mut self) -> Option<Source> {
+        let text = self.node.get("source").and_then(Node::text);
+        if let Some(Ok(source)) = text.map(str::parse) {
+            self.known_server(&source);
+            return Some(source);
+        }
+        let meant = closest(self.name.as_str(), self.defined.iter().copied());
+        let mut help = format!(
+            "add `source = \"local\"` and a `command` to `[{}]`, or `source = \"mcp.SERVER\"`",
+            self.prefix
+        );
+        if let Some(meant) = meant {
+            help = format!("did you mean the tool `{meant}`? if not, {help}");
+        }
+        let problem = Problem::error(
+            format!(
+                "the tool {} has no `source`, so there is nothing to run",
+                quote(self.name.as_str())
+            ),
+            help,
+        )
+        .at(&self.node.origin, "")
+        .key(format!("{}.source", self.prefix));
+        self.errors.push(problem);
+        None
+    }
+
+    /// A tool of a server that nobody declared is a mistake: nothing could ever run it.
+    fn known_server(&mut self, source: &Source) {
+        let Source::Mcp { server, .. } = source else {
+            return;
+        };
+        if self.servers.contains(server) {
+            return;
+        }
+        let meant = closest(server, self.servers.iter().map(String::as_str));
+        let key = dotted(&["mcp".to_owned(), "servers".to_owned(), server.clone()]);
+        let mut help = format!(
+            "declare it: `[{}]` with `command` and `args`, or `url`",
+            clean(&key)
+        );
+        if let Some(meant) = meant {
+            help = format!("did you mean the server `{}`? if not, {help}", clean(meant));
+        }
+        let at = self
+            .node
+            .get("source")
+            .map_or(&self.node.origin, |node| &node.origin);
+        let problem = Problem::error(
+            format!(
+                "the tool {} is on the server {}, which is not declared",
+                quote(self.name.as_str()),
+                quote(server)
+            ),
+            help,
+        );
+        let problem = problem.at(at, "").key(format!("{}.source", self.prefix));
+        self.errors.push(problem);
+    }
+}
