@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use jig_files::ProjectFiles;
-use jig_policy::{Capability, FileTarget, Policy, Resolved, Target as _, Verdict};
+use jig_policy::{Capability, FileTarget, Policy, Resolved, Target as _, Verdict, toml_key};
 use jig_proto::vfs::{ErrorReply, Method, Request};
 use jig_proto::{Denial, ProjectPath};
 
@@ -33,6 +33,9 @@ use crate::work::{Job, Judged, Record, Work};
 pub struct BrokerParts {
     /// The name of the tool.
     pub tool: String,
+    /// The table of the configuration in which its rules stand, by its dotted name, for the rules that
+    /// denials offer. Default: `tools.NAME`.
+    pub table: Option<String>,
     /// The id of the call, for the audit log.
     pub call: String,
     /// The handle of the call, if it has one.
@@ -74,6 +77,7 @@ impl BrokerParts {
     ) -> Self {
         Self {
             tool: tool.into(),
+            table: None,
             call: call.into(),
             handle: None,
             files,
@@ -123,7 +127,9 @@ impl Broker {
         if let Some(key) = parts.llm.as_ref().and_then(Llm::key) {
             parts.secrets.remember(key);
         }
+        let table = parts.table;
         let inner = Arc::new(Inner {
+            table: table.unwrap_or_else(|| format!("tools.{}", toml_key(&parts.tool))),
             tool: parts.tool,
             call: parts.call,
             handle: parts.handle,
@@ -270,6 +276,12 @@ impl Broker {
         refused.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// The same, and begins anew: for a program that stays, whose refusals are told as they come.
+    pub fn take_refusals(&self) -> Vec<Denial> {
+        let refused = self.inner.refused.lock();
+        std::mem::take(&mut *refused.unwrap_or_else(PoisonError::into_inner))
+    }
+
     /// Writes audit lines that wait in the sink. A failure is kept for
     /// [`take_audit_failure`](Self::take_audit_failure).
     pub fn flush_audit(&self) {
@@ -357,6 +369,8 @@ fn only_looks(method: Method) -> bool {
 /// What the parts become.
 pub(crate) struct Inner {
     pub(crate) tool: String,
+    /// The table of the configuration in which its rules stand.
+    pub(crate) table: String,
     pub(crate) call: String,
     pub(crate) handle: Option<String>,
     pub(crate) files: Arc<dyn ProjectFiles>,

@@ -204,6 +204,39 @@ impl Confined {
         self.look()
     }
 
+    /// Whether there is something that the program could leave where nothing may come into being.
+    pub fn could_intrude(&self) -> bool {
+        #[cfg(unix)]
+        return self.watch.is_some();
+        #[cfg(not(unix))]
+        false
+    }
+
+    /// As [`finish`](Self::finish), of a program that stays: to be called when it may have made something, and
+    /// with `finish` at its end.
+    pub fn look_meanwhile(&self) -> Vec<Intruder> {
+        #[cfg(unix)]
+        return self.watch.as_ref().map(Watch::look).unwrap_or_default();
+        #[cfg(not(unix))]
+        Vec::new()
+    }
+
+    /// Takes what has appeared in the workspace for somebody else's: the program has made nothing since this or
+    /// [`look_meanwhile`](Self::look_meanwhile) was last called, which `is_so` confirms when all was looked at.
+    /// It is then neither moved away nor held against a later call.
+    ///
+    /// Gives the first thing that has appeared and that the program was not meant to see or to change: its
+    /// sandbox does not know of it.
+    pub fn pass(&self, is_so: &dyn Fn() -> bool) -> Option<PathBuf> {
+        #[cfg(unix)]
+        return self.watch.as_ref()?.pass(is_so);
+        #[cfg(not(unix))]
+        {
+            let _ = is_so;
+            None
+        }
+    }
+
     #[cfg(unix)]
     fn look(&mut self) -> Vec<Intruder> {
         self.watch.take().map(Watch::end).unwrap_or_default()

@@ -13,7 +13,8 @@ use crate::visible::visible;
 /// What a refusal needs besides the policy's own words.
 pub(crate) struct Surroundings<'a> {
     pub(crate) policy: &'a Policy,
-    pub(crate) tool: &'a str,
+    /// The table of the configuration that holds the rules.
+    pub(crate) table: &'a str,
     /// The root of the workspace on the host, which no tool gets to know.
     pub(crate) root: &'a str,
     /// The resource that was asked for.
@@ -61,7 +62,7 @@ pub(crate) fn error_reply(
         reply = reply.with_rule(rule);
     }
     if let Some(suggestion) = &refusal.suggestion {
-        reply = reply.with_hint(suggestion.to_toml(around.tool));
+        reply = reply.with_hint(suggestion.to_toml_in(around.table));
     }
     reply
 }
@@ -72,7 +73,7 @@ pub(crate) fn denial(refusal: &Refusal, around: &Surroundings<'_>) -> Denial {
     Denial {
         rule: rule_of(refusal, around.root),
         grants: grants(around.policy, around.resource),
-        hint: suggestion.map(|suggestion| suggestion.to_toml(around.tool)),
+        hint: suggestion.map(|suggestion| suggestion.to_toml_in(around.table)),
         ..Denial::new(
             refusal.operation,
             visible(around.target, MAX_TARGET),

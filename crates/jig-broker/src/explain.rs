@@ -25,6 +25,9 @@ mod place;
 mod sandbox_toml;
 mod variables;
 
+use std::collections::HashSet;
+use std::path::PathBuf;
+
 use camino::Utf8Path;
 use jiff::Timestamp;
 use jig_proto::Denial;
@@ -35,12 +38,32 @@ use crate::broker::{Broker, Inner};
 use crate::confine::Confined;
 use crate::visible::visible;
 
-pub use limit::limit_denial;
 pub(crate) use limit::of_tree;
+pub use limit::{limit_denial, limit_denial_in};
 
 #[cfg(test)]
 #[cfg(unix)]
 mod tests;
+
+/// What a program made in the directories that are its own, so far as it was seen: whatever the host has at the
+/// same paths, it is not what the program finds there.
+#[derive(Debug, Default)]
+pub struct Made(HashSet<PathBuf>);
+
+#[cfg(unix)]
+impl Made {
+    fn contains(&self, path: &std::path::Path) -> bool {
+        self.0.contains(path)
+    }
+
+    /// A program can make any number of things. What is forgotten is told as hidden if the host has it too,
+    /// which is wrong at worst and allows nothing.
+    fn insert(&mut self, path: PathBuf) {
+        if self.0.len() < MOST_MADE {
+            self.0.insert(path);
+        }
+    }
+}
 
 impl Broker {
     /// What an observed program was refused, as far as its sandbox tells: what it wanted and its profile
@@ -53,7 +76,20 @@ impl Broker {
         confined: &Confined,
         root: &Utf8Path,
     ) -> Vec<Denial> {
-        self.inner.explained(observation, confined, root)
+        self.inner
+            .explained(observation, confined, root, &mut Made::default())
+    }
+
+    /// As [`explain`](Self::explain), for a program that stays and is explained part by part: `made` is what
+    /// it has made in the parts before.
+    pub fn explain_part(
+        &self,
+        observation: &Observation,
+        confined: &Confined,
+        root: &Utf8Path,
+        made: &mut Made,
+    ) -> Vec<Denial> {
+        self.inner.explained(observation, confined, root, made)
     }
 
     /// Leaves a line in the audit log for each of these denials, as `sandbox.read` and the like. Those of a
@@ -72,8 +108,9 @@ impl Inner {
         observation: &Observation,
         confined: &Confined,
         root: &Utf8Path,
+        made: &mut Made,
     ) -> Vec<Denial> {
-        let denials = self.explain(observation, confined, root).into_iter();
+        let denials = self.explain(observation, confined, root, made).into_iter();
         denials.map(|denial| self.clean(denial)).collect()
     }
 
@@ -83,11 +120,12 @@ impl Inner {
         observation: &Observation,
         confined: &Confined,
         root: &Utf8Path,
+        made: &mut Made,
     ) -> Vec<Denial> {
         let Some(around) = place::Around::of(self, confined, root) else {
             return Vec::new();
         };
-        let missing = missing::find(&around, observation);
+        let missing = missing::find(&around, observation, made);
         let mut told: Vec<(missing::Weight, Denial)> = Vec::new();
         let mut missing = missing::grouped(&around, missing, MAX_DENIALS);
         // To find out what would help takes a while, so that is done only for what is told.
@@ -118,7 +156,7 @@ impl Inner {
     }
 
     #[cfg(not(unix))]
-    fn explain(&self, _: &Observation, _: &Confined, _: &Utf8Path) -> Vec<Denial> {
+    fn explain(&self, _: &Observation, _: &Confined, _: &Utf8Path, _: &mut Made) -> Vec<Denial> {
         Vec::new()
     }
 
@@ -164,6 +202,10 @@ impl Inner {
         });
     }
 }
+
+/// How much is remembered of what a program that stays has made.
+#[cfg(unix)]
+const MOST_MADE: usize = 20_000;
 
 /// The most denials that are told of one run. A program can want thousands of things, and a model pays for
 /// each word.

@@ -123,6 +123,13 @@ impl Gateway {
         self.shared.denials.all()
     }
 
+    /// What was refused since this was last asked, each once and with how often: for a program that stays. As
+    /// [`close_watched`](Self::close_watched) it tells also what was only seen.
+    pub fn take_denials(&self, observation: &Observation) -> Vec<Denial> {
+        self.tell_unserved(observation);
+        self.shared.denials.take()
+    }
+
     /// Ends all connections, and tells what was refused.
     pub fn close(mut self) -> Vec<Denial> {
         self.end();
@@ -133,12 +140,16 @@ impl Gateway {
     /// opens never arrives here: it is told, too, if it was seen.
     pub fn close_watched(mut self, observation: &Observation) -> Vec<Denial> {
         self.end();
+        self.tell_unserved(observation);
+        self.denials()
+    }
+
+    fn tell_unserved(&self, observation: &Observation) {
         for seen in &observation.seen {
             if let SeenTarget::Address(address) = &seen.target {
                 connection::tell_unserved(&self.shared, *address, seen.count);
             }
         }
-        self.denials()
     }
 
     fn end(&mut self) {

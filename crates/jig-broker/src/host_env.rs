@@ -18,8 +18,8 @@ impl HostEnv {
         self.0.get(name).map(String::as_str)
     }
 
-    /// All of them, in no particular order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+    /// All of them, in no particular order. The values may be secrets.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         let variables = self.0.iter();
         variables.map(|(name, value)| (name.as_str(), value.as_str()))
     }

@@ -109,7 +109,7 @@ impl<'b> Judge<'b> {
         let target = refused.target();
         let around = Surroundings {
             policy,
-            tool: &self.inner.tool,
+            table: &self.inner.table,
             root: self.inner.files.display_root().as_str(),
             resource: target.resource(),
             target: &note.target,
@@ -135,7 +135,7 @@ impl<'b> Judge<'b> {
                     operation: refused.refusal.operation,
                     target: note.target.clone(),
                     why: refused.refusal.why.clone(),
-                    rule: rule.map(|rule| rule.to_toml(&self.inner.tool)),
+                    rule: rule.map(|rule| rule.to_toml_in(&self.inner.table)),
                     reply,
                     key,
                 };

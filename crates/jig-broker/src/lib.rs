@@ -87,6 +87,7 @@ mod inquiry;
 mod judge;
 mod limits;
 mod llm;
+mod note;
 mod process;
 mod scrub;
 mod visible;
@@ -108,7 +109,7 @@ pub use confine::{
     SystemAccess,
 };
 pub use door::Door;
-pub use explain::{MAX_DENIALS, limit_denial};
+pub use explain::{MAX_DENIALS, Made, limit_denial, limit_denial_in};
 pub use fs::{Listed, Look, Open, OpenFile};
 pub use gateway::Gateway;
 pub use host_env::HostEnv;
@@ -116,6 +117,7 @@ pub use http::{DnsResolver, HttpSettings, Resolver, SystemResolver};
 pub use inquiry::{Ask, Inquiry, Scope, Unapproved};
 pub use limits::Limits;
 pub use llm::{Chat, ChatReply, Llm, LlmError, LlmSettings, LlmSettingsError, TokenField, Weights};
+pub use note::Note;
 pub use process::ProcessSettings;
 pub use scrub::{MIN_SECRET, REDACTED, ScrubStream, Scrubber, Secrets};
 pub use visible::is_odd;

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use jig_broker::{Broker, Inquiry, Judged, Unapproved, Work};
+use jig_broker::{Broker, CancelToken, Inquiry, Judged, Unapproved, Work};
 use jig_proto::vfs::{ErrorReply, Init, Reply, Request};
 use jig_proto::{Content, Question, ToolError, ToolState};
 use jig_tool::vfs::{Notification, RequestError, Transport};
@@ -133,6 +133,17 @@ fn ended(mut result: Result<Content, ToolError>, broker: &Broker) -> Result<Cont
     broker.end_processes();
     broker.flush_audit();
     result
+}
+
+/// What became of a question that a tool can go on without. Exhaustive: there is nothing else.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Put {
+    /// Its answer.
+    Answered(Value),
+    /// Nobody can answer, somebody does not want to, or it took too long.
+    Unanswered,
+    /// The call was given up, or whoever asked is gone.
+    GivenUp,
 }
 
 /// What somebody said to a question.
@@ -310,6 +321,56 @@ impl InProcess {
             Ok(Some(Err(why))) => Err(not_answered(&text, why)),
             Ok(None) | Err(_) => Err(ToolError::new("the call was cancelled")),
         }
+    }
+
+    /// Puts a question of a tool that can go on without an answer, and blocks until something has become of it.
+    ///
+    /// `is_wanted` is looked at now and then while the question is open: once it says no, because whoever
+    /// asked is gone, the question is withdrawn.
+    pub fn put(&mut self, question: Question, is_wanted: &dyn Fn() -> bool) -> Put {
+        if self.give_up() {
+            return Put::GivenUp;
+        }
+        match self.asked {
+            Asked::Somebody => {}
+            Asked::Nobody => return Put::Unanswered,
+            Asked::Elsewhere => {
+                self.leave(None);
+                return Put::GivenUp;
+            }
+        }
+        self.seat
+            .board
+            .waiting(Content::EMPTY, question, AskedBy::Tool);
+        let put = loop {
+            // A limit that no clock can show does not occur.
+            let look_again = Instant::now().checked_add(LOOK_AGAIN);
+            match self.answer(look_again) {
+                Ok(Some(Ok(answer))) => break Put::Answered(answer),
+                Ok(Some(Err(_))) => break Put::Unanswered,
+                Ok(None) if is_wanted() => {}
+                Ok(None) | Err(_) => break Put::GivenUp,
+            }
+        };
+        self.seat.board.running(Content::EMPTY);
+        put
+    }
+
+    /// Tells how far the tool is: it is shown to whoever watches the call, and kept as the output of a handle.
+    pub fn tell(&mut self, content: Content) {
+        self.seat.board.tell(&content);
+        self.running(content);
+    }
+
+    /// Has `token` cancelled as soon as the call is given up, at once if it already is, until
+    /// [`no_cancel`](Self::no_cancel): for work that waits for something else than its orders.
+    pub fn cancel_by(&mut self, token: &CancelToken) {
+        self.seat.board.set_current(Some(token.clone()));
+    }
+
+    /// Ends what [`cancel_by`](Self::cancel_by) began.
+    pub fn no_cancel(&mut self) {
+        self.seat.board.set_current(None);
     }
 
     /// Says where the tool stands, for whoever watches the call.
@@ -636,3 +697,6 @@ pub(crate) fn not_answered(question: &str, why: Unapproved) -> ToolError {
     };
     ToolError::new(format!("the tool asks `{question}`, and {reason}"))
 }
+
+/// How often it is looked whether whoever asked a question is still there.
+const LOOK_AGAIN: Duration = Duration::from_millis(200);

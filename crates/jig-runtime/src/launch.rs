@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use camino::Utf8PathBuf;
-use jig_broker::{Broker, Commanded, ConfineError, Confined, Door, Gateway, Intruder, Reach};
+use jig_broker::{Broker, Commanded, ConfineError, Confined, Door, Gateway, Intruder, Made, Reach};
 use jig_proto::Denial;
 use jig_proto::vfs::ToolInput;
 use jig_pty::Pty;
 use jig_sandbox::{
-    Child, Enforce, Enforcement, Environment, Limits, Observer, PathRule, PrivateContent,
-    PrivateFile, Profile, Program, Rights, RuleSource, SpawnRequest, Status, Tier, assess,
-    minimal_environment, probe, spawn,
+    Child, Enforce, Enforcement, Environment, Limits, Observation, Observer, PathRule,
+    PrivateContent, PrivateFile, Profile, Program, Rights, RuleSource, SpawnRequest, Status, Tier,
+    assess, minimal_environment, probe, spawn,
 };
 use serde_json::{Value, json};
 use tempfile::NamedTempFile;
@@ -56,6 +56,28 @@ pub(crate) struct Held {
     file: Option<NamedTempFile>,
 }
 
+/// What is new of a program that still runs.
+#[derive(Debug, Default)]
+pub(crate) struct News {
+    /// What it asked the kernel for.
+    pub(crate) observation: Observation,
+    /// What its gateway refused.
+    pub(crate) denials: Vec<Denial>,
+    /// What programs that it had run at its door left where nothing may come into being.
+    pub(crate) intruders: Vec<Intruder>,
+}
+
+impl News {
+    pub(crate) fn is_empty(&self) -> bool {
+        let observation = &self.observation;
+        observation.seen.is_empty()
+            && observation.lost == 0
+            && observation.unread == 0
+            && self.denials.is_empty()
+            && self.intruders.is_empty()
+    }
+}
+
 /// What is to be said of a program that has ended.
 #[derive(Debug, Default)]
 pub(crate) struct Left {
@@ -69,6 +91,42 @@ impl Held {
     /// Whether somebody watches what the program asks for.
     pub(crate) fn is_observed(&self) -> bool {
         self.observer.is_some()
+    }
+
+    /// What was seen and refused of a program that still runs since this was last asked. Only addresses are
+    /// explained by it.
+    pub(crate) fn news(&self) -> News {
+        let observation = self.observer.as_ref().map(Observer::take);
+        let observation = observation.unwrap_or_default();
+        let gateway = self.gateway.as_ref();
+        News {
+            denials: gateway.map_or_else(Vec::new, |gateway| gateway.take_denials(&observation)),
+            observation,
+            intruders: self
+                .door
+                .as_ref()
+                .map_or_else(Vec::new, Door::take_intruders),
+        }
+    }
+
+    /// What the sandbox refused of what was seen.
+    pub(crate) fn explain(
+        &self,
+        broker: &Broker,
+        observation: &Observation,
+        made: &mut Made,
+    ) -> Vec<Denial> {
+        let confined = self.confined.as_ref();
+        confined.map_or_else(Vec::new, |confined| {
+            broker.explain_part(observation, confined, &self.root, made)
+        })
+    }
+
+    /// The sandbox of a program that could leave something where nothing may come into being.
+    pub(crate) fn intruding(&self) -> Option<&Confined> {
+        self.confined
+            .as_ref()
+            .filter(|confined| confined.could_intrude())
     }
 
     /// Looks for what the program left where nothing may come into being and, if it failed, for what it was

@@ -24,6 +24,7 @@ mod pipes;
 mod plain;
 mod plan;
 mod registry;
+mod server;
 mod session;
 mod shell;
 mod stdio;
@@ -33,7 +34,7 @@ mod workers;
 
 pub use builtin::{Builtin, BuiltinRuntime};
 pub use command::{CommandLine, Word};
-pub use inside::{InProcess, Unstarted, in_process, in_this_thread};
+pub use inside::{InProcess, Put, Unstarted, in_process, in_this_thread};
 pub use jig_pty::{Cut, Size};
 pub use limits::{Reached, RunLimits};
 pub use plain::plain_bytes;
@@ -42,6 +43,7 @@ pub use registry::{
     Await, Counts, HandleError, HandleInfo, HandleLimits, HandleOptions, Handles, Leftover,
     Notices, Pending, Reserved, UnknownHandles, leftovers,
 };
+pub use server::{Mark, ServerPlan, ServerProcess};
 pub use session::{ApplyError, AskedBy, Look, Output, Painted, Session, Update};
 pub use stdio::StdioRuntime;
 pub use template::TemplateError;

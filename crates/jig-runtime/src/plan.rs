@@ -47,6 +47,9 @@ pub struct Plan {
     /// looked at. Such a tool usually runs for long: limits of time and output are set only where somebody
     /// declared them.
     pub stateful: bool,
+    /// Whether a tool inside this process takes input while it runs, and not only answers, if it is stateful.
+    /// Default: yes.
+    pub takes_input: bool,
     /// The size of the terminal on which a tool of the stdio runtime runs, if it has one.
     pub terminal: Option<Size>,
     /// Layers into which a tool of the stdio runtime has its changes go.
@@ -84,6 +87,7 @@ impl Plan {
             message_limit: MESSAGE_BYTES,
             max_result: MAX_RESULT,
             stateful: false,
+            takes_input: true,
             terminal: None,
             overlays: Vec::new(),
             observe: false,

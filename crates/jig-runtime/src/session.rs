@@ -49,6 +49,11 @@ impl Session {
         self.board.update()
     }
 
+    /// Whether the tool runs, waits or has stopped.
+    pub fn status(&self) -> Status {
+        self.board.status()
+    }
+
     /// Waits until the tool stands elsewhere than after the update number `seen`, at most for
     /// `limit`. Returns the newest update either way. Output alone does not end the wait.
     pub fn wait(&self, seen: u64, limit: Option<Duration>) -> Update {
@@ -174,7 +179,7 @@ impl Session {
     }
 
     fn order(&self, order: Order) -> Result<(), ApplyError> {
-        if self.state().state.status() == Status::Stopped {
+        if self.status() == Status::Stopped {
             return Err(ApplyError::NotRunning);
         }
         self.orders.send(order)

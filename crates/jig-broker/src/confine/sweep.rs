@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use camino::Utf8Path;
 use jig_policy::{Capability, Policy};
@@ -27,14 +27,20 @@ use super::{ConfineError, ConfineSettings};
 #[cfg(test)]
 mod tests;
 
-/// What to look for when a call is over.
+/// What to look for when a call is over, and from time to time while a program stays.
 #[derive(Debug)]
 pub(super) struct Watch {
     policy: Arc<Policy>,
     root: PathBuf,
+    state: Option<PathBuf>,
+    known: Mutex<Known>,
+}
+
+/// What may not come into being, as of some moment.
+#[derive(Debug)]
+struct Known {
     forbidden: Vec<Forbidden>,
     before: Before,
-    state: Option<PathBuf>,
     /// The journal of this call.
     journal: Option<PathBuf>,
 }
@@ -52,52 +58,112 @@ impl Watch {
         if !rules.any(|rule| rule.capabilities().has(Capability::Create)) {
             return Ok(None);
         }
-        let before = Before {
-            names: walked.names(),
-            closed: walked.closed.clone(),
-            gits: walked.gits(),
-            complete: walked.unseen.is_empty(),
-            repositories: identities(root, walked),
-            time: now(),
-        };
-        let journal = match &settings.state {
-            None => None,
-            Some(state) => {
-                let journal = Journal::new(policy, root, &forbidden, before.clone());
-                let written = journal.write(state).and_then(|path| {
-                    journal.make_known(state, &path)?;
-                    Ok(path)
-                });
-                Some(written.map_err(|source| ConfineError::Journal {
-                    state: state.clone(),
-                    source,
-                })?)
-            }
-        };
-        Ok(Some(Self {
+        let before = before(root, walked);
+        let watch = Self {
             policy: Arc::clone(policy),
             root: root.to_owned(),
-            forbidden,
-            before,
             state: settings.state.clone(),
-            journal,
-        }))
+            known: Mutex::new(Known {
+                journal: None,
+                forbidden,
+                before,
+            }),
+        };
+        let mut known = watch.known();
+        let journal = watch.note(&known.forbidden, &known.before);
+        known.journal = journal.map_err(|source| ConfineError::Journal {
+            state: settings.state.clone().unwrap_or_default(),
+            source,
+        })?;
+        drop(known);
+        Ok(Some(watch))
     }
 
-    /// Looks, moves away what is there, and forgets about the call.
-    pub(super) fn end(self) -> Vec<Intruder> {
+    /// Looks, and moves away what is there, of a program that goes on.
+    pub(super) fn look(&self) -> Vec<Intruder> {
+        let known = self.known();
         let place = Place {
             policy: Some(&self.policy),
             root: &self.root,
             state: self.state.as_deref(),
         };
-        let excused = self.journal.as_deref().map(Journal::excused);
-        let excused = excused.unwrap_or_default();
-        let intruders = place.clear(&self.forbidden, &self.before, &excused);
-        if let Some(journal) = &self.journal {
+        let excused = known.journal.as_deref().map(Journal::excused);
+        place.clear(
+            &known.forbidden,
+            &known.before,
+            &excused.unwrap_or_default(),
+        )
+    }
+
+    /// Takes what has appeared since as made by others than the program, which goes on: it stays, and is not
+    /// looked for any more. `is_so` is asked last, and decides. Gives the first of what has appeared.
+    pub(super) fn pass(&self, is_so: &dyn Fn() -> bool) -> Option<PathBuf> {
+        let mut known = self.known();
+        let walked = walk::walk(&self.policy, &self.root).ok()?;
+        let before = before(&self.root, &walked);
+        let has_appeared = |name: &Forbidden| {
+            let base = name.base.as_deref().unwrap_or(&self.root);
+            appeared(base, name).is_some()
+        };
+        let all = known.forbidden.iter().cloned();
+        let (new, forbidden): (Vec<_>, Vec<_>) = all.partition(has_appeared);
+        let first = new.first().map(|name| PathBuf::from(name.path.as_str()));
+        let mut names = before.names.iter();
+        let first = first.or_else(|| names.find(|one| !known.before.names.contains(one)).cloned());
+        let is_same = Before {
+            time: known.before.time,
+            ..before.clone()
+        } == known.before
+            && new.is_empty();
+        if !is_so() {
+            return None;
+        }
+        if !is_same {
+            // Without a journal that says so, the next jig would move it away if this one dies.
+            let journal = self.note(&forbidden, &before).ok()?;
+            if let Some(old) = std::mem::replace(&mut known.journal, journal) {
+                Journal::remove(&old);
+            }
+            known.forbidden = forbidden;
+        }
+        known.before = before;
+        first
+    }
+
+    /// Looks, moves away what is there, and forgets about the call.
+    pub(super) fn end(self) -> Vec<Intruder> {
+        let intruders = self.look();
+        if let Some(journal) = &self.known().journal {
             Journal::remove(journal);
         }
         intruders
+    }
+
+    /// Writes a journal, if there is a place for it.
+    fn note(&self, forbidden: &[Forbidden], before: &Before) -> io::Result<Option<PathBuf>> {
+        let Some(state) = &self.state else {
+            return Ok(None);
+        };
+        let journal = Journal::new(&self.policy, &self.root, forbidden, before.clone());
+        let path = journal.write(state)?;
+        journal.make_known(state, &path)?;
+        Ok(Some(path))
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What is there now.
+fn before(root: &Path, walked: &Walked) -> Before {
+    Before {
+        names: walked.names(),
+        closed: walked.closed.clone(),
+        gits: walked.gits(),
+        complete: walked.unseen.is_empty(),
+        repositories: identities(root, walked),
+        time: now(),
     }
 }
 

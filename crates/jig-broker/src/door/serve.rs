@@ -75,6 +75,12 @@ impl Door {
         std::mem::take(&mut *lock(&self.shared.intruders))
     }
 
+    /// What the programs that have ended since this was last asked left where nothing may come into being: for a
+    /// tool that stays.
+    pub fn take_intruders(&self) -> Vec<Intruder> {
+        std::mem::take(&mut *lock(&self.shared.intruders))
+    }
+
     fn end(&mut self) {
         let Some(thread) = self.thread.take() else {
             return;
@@ -198,7 +204,10 @@ impl Shared {
             }
         };
         let (notes, intruders) = started.finish(outcome, failed);
-        lock(&self.intruders).extend(intruders);
+        let mut known = lock(&self.intruders);
+        let room = MOST_INTRUDERS.saturating_sub(known.len());
+        known.extend(intruders.into_iter().take(room));
+        drop(known);
         for note in notes {
             answer.text.push_str(&format!("jig: `{program}`: {note}\n"));
         }
@@ -353,6 +362,9 @@ const TIME_TO_ASK: Duration = Duration::from_secs(5);
 
 /// How long to wait for descriptors or memory.
 const PAUSE: Duration = Duration::from_millis(50);
+
+/// How many things that were moved away are told. A tool can have programs make any number.
+const MOST_INTRUDERS: usize = 100;
 
 const SIGKILL: u8 = 9;
 

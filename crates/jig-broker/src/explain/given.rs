@@ -1,9 +1,11 @@
 //! [`Given`]: what a profile gives at a path.
 
 use std::collections::{HashMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use jig_sandbox::{Profile, Rights, RuleSource};
+
+use super::Made;
 
 /// What a profile gives at each path.
 pub(super) struct Given<'a> {
@@ -126,7 +128,7 @@ pub(super) fn is_noise(path: &Path) -> bool {
 }
 
 /// The directories that a program made in those that are its own, and the files that it wrote there.
-pub(super) fn is_own(made: &HashSet<PathBuf>, path: &Path, private: &Path) -> bool {
+pub(super) fn is_own(made: &Made, path: &Path, private: &Path) -> bool {
     path.ancestors()
         .take_while(|above| *above != private)
         .any(|above| made.contains(above))

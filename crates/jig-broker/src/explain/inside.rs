@@ -60,7 +60,7 @@ pub(super) fn denial(around: &Around<'_>, one: &Missing, path: &ProjectPath) -> 
         &refusal,
         &Surroundings {
             policy: &inner.policy,
-            tool: &inner.tool,
+            table: &inner.table,
             root: inner.files.display_root().as_str(),
             resource: jig_policy::Resource::Fs,
             target: &shown,

@@ -7,15 +7,19 @@ use jig_sandbox::{Bytes, Limit};
 /// A limit of a tool that was reached: `key` is its name below `sandbox.limits`, `why` what happened, and
 /// `higher` a value, as TOML, under which it might not.
 pub fn limit_denial(tool: &str, key: &str, why: String, higher: &str) -> Denial {
-    let tool = toml_key(tool);
+    limit_denial_in(&format!("tools.{}", toml_key(tool)), key, why, higher)
+}
+
+/// The same for the table of this dotted name, such as `mcp.servers.git`, which stands as it is.
+pub fn limit_denial_in(table: &str, key: &str, why: String, higher: &str) -> Denial {
     Denial {
-        hint: Some(format!("[tools.{tool}.sandbox.limits]\n{key} = {higher}\n")),
+        hint: Some(format!("[{table}.sandbox.limits]\n{key} = {higher}\n")),
         ..Denial::new("use", key.replace('_', " "), why)
     }
 }
 
 /// The same for what the sandbox itself holds a tree of processes to.
-pub(crate) fn of_tree(tool: &str, limit: Limit, height: u64) -> Denial {
+pub(crate) fn of_tree(table: &str, limit: Limit, height: u64) -> Denial {
     let why = format!("it {}", limit.told(height));
     let higher = height.saturating_mul(2);
     let (key, higher) = match limit {
@@ -24,7 +28,7 @@ pub(crate) fn of_tree(tool: &str, limit: Limit, height: u64) -> Denial {
         Limit::Descriptors => ("descriptors", higher.to_string()),
         _ => ("processes", higher.to_string()),
     };
-    limit_denial(tool, key, why, &higher)
+    limit_denial_in(table, key, why, &higher)
 }
 
 /// A number of bytes as the configuration writes it, `"64MiB"`.

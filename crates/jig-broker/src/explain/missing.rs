@@ -8,6 +8,7 @@ use jig_proto::ProjectPath;
 use jig_sandbox::{Observation, Rights, Seen, SeenTarget};
 use rustix::fs::Access;
 
+use super::Made;
 use super::given::{Standing, is_noise, is_own};
 use super::place::{Around, Stands, could, stands};
 
@@ -57,14 +58,18 @@ pub(super) enum Because {
 pub(super) type Weight = (u8, Reverse<usize>);
 
 /// All that was not given, in the order in which it was wanted.
-pub(super) fn find(around: &Around<'_>, observation: &Observation) -> Vec<Missing> {
-    let made = made(around, observation);
+pub(super) fn find(
+    around: &Around<'_>,
+    observation: &Observation,
+    made: &mut Made,
+) -> Vec<Missing> {
+    note_made(around, observation, made);
     let mut programs = HashSet::new();
     let mut found = Vec::new();
     for (order, seen) in observation.seen.iter().enumerate() {
         let missing = match &seen.target {
             SeenTarget::Path(path) if is_noise(path) => None,
-            SeenTarget::Path(path) => path_missing(around, seen, path, &made, order)
+            SeenTarget::Path(path) => path_missing(around, seen, path, made, order)
                 .or_else(|| program_missing(around, seen, path, &mut programs, order)),
             SeenTarget::Socket(path) => socket_missing(around, seen, path, order),
             _ => None,
@@ -76,8 +81,7 @@ pub(super) fn find(around: &Around<'_>, observation: &Observation) -> Vec<Missin
 
 /// What the program made in the directories that are its own: what it wanted to make where something was
 /// to make it in.
-fn made(around: &Around<'_>, observation: &Observation) -> HashSet<PathBuf> {
-    let mut made = HashSet::new();
+fn note_made(around: &Around<'_>, observation: &Observation, made: &mut Made) {
     for seen in &observation.seen {
         if let SeenTarget::Path(path) = &seen.target
             && seen.wanted.has(Rights::CREATE)
@@ -88,14 +92,13 @@ fn made(around: &Around<'_>, observation: &Observation) -> HashSet<PathBuf> {
             made.insert(path.clone());
         }
     }
-    made
 }
 
 fn path_missing(
     around: &Around<'_>,
     seen: &Seen,
     path: &Path,
-    made: &HashSet<PathBuf>,
+    made: &Made,
     order: usize,
 ) -> Option<Missing> {
     // What is masked has its name still, and that is all that was asked about.

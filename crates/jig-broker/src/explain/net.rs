@@ -76,7 +76,7 @@ fn refused(around: &Around<'_>, address: SocketAddr, ip: IpAddr) -> Option<Denia
         &refused.refusal,
         &Surroundings {
             policy: &inner.policy,
-            tool: &inner.tool,
+            table: &inner.table,
             root: inner.files.display_root().as_str(),
             resource: Resource::Net,
             target: &shown,

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use jig_policy::{toml_key, toml_string};
+use jig_policy::toml_string;
 
 use super::place::Around;
 use crate::confine::{Preset, SystemAccess};
@@ -36,17 +36,17 @@ pub(super) fn system(around: &Around<'_>, entry: &Entry<'_>) -> Option<String> {
     }
     all.push(wanted);
     let entries: Vec<String> = all.iter().map(|access| written(around, access)).collect();
-    let tool = toml_key(&around.inner.tool);
+    let table = &around.inner.table;
     let entries = entries.join(", ");
-    Some(format!("[tools.{tool}.sandbox]\nsystem = [{entries}]\n"))
+    Some(format!("[{table}.sandbox]\nsystem = [{entries}]\n"))
 }
 
 /// `sandbox.presets` with this one.
 pub(super) fn presets(around: &Around<'_>, preset: Preset) -> String {
     let presets = around.settings.presets.iter().chain([&preset]);
     let names: Vec<String> = presets.map(|preset| toml_string(preset.name())).collect();
-    let tool = toml_key(&around.inner.tool);
-    format!("[tools.{tool}.sandbox]\npresets = [{}]\n", names.join(", "))
+    let table = &around.inner.table;
+    format!("[{table}.sandbox]\npresets = [{}]\n", names.join(", "))
 }
 
 fn written(around: &Around<'_>, access: &SystemAccess) -> String {

@@ -47,7 +47,7 @@ impl Inner {
             &refused.refusal,
             &Surroundings {
                 policy: &self.policy,
-                tool: &self.tool,
+                table: &self.table,
                 root: self.files.display_root().as_str(),
                 resource: Resource::Env,
                 target: name,

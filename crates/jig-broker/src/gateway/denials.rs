@@ -1,7 +1,7 @@
 //! [`Denials`]: what was refused, for people, models and the log.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use jig_policy::{ConnectionTarget, OwnedSpeaks, Refused, Resource, Target};
@@ -25,12 +25,19 @@ struct Kept {
     /// How many refused lookups, and how many refused connections, were to be logged.
     lookups: usize,
     connections: usize,
+    /// Since when they are counted.
+    since: Option<Instant>,
 }
 
 impl Denials {
     /// What was refused so far.
     pub(super) fn all(&self) -> Vec<Denial> {
         self.kept().denials.clone()
+    }
+
+    /// The same, and begins anew.
+    pub(super) fn take(&self) -> Vec<Denial> {
+        std::mem::take(&mut self.kept().denials)
     }
 
     /// Keeps a denial, or counts one that is kept already; says whether it is new.
@@ -52,6 +59,13 @@ impl Denials {
     /// must not go for that.
     fn logged(&self, count: impl FnOnce(&mut Kept) -> &mut usize) -> Logged {
         let mut kept = self.kept();
+        let since = *kept.since.get_or_insert_with(Instant::now);
+        if since.elapsed() > LOGGED_ANEW {
+            *kept = Kept {
+                denials: std::mem::take(&mut kept.denials),
+                ..Kept::default()
+            };
+        }
         let count = count(&mut kept);
         *count = count.saturating_add(1);
         match *count {
@@ -205,7 +219,7 @@ impl Shared {
         let inner = &self.inner;
         let around = Surroundings {
             policy: &inner.policy,
-            tool: &inner.tool,
+            table: &inner.table,
             root: inner.files.display_root().as_str(),
             resource: Resource::Net,
             target: &refused.refusal.target,
@@ -235,5 +249,8 @@ const LOOK_UP: &str = "look up";
 /// How many denials are kept. A program can be refused any number of things.
 const MAX_DENIALS: usize = 100;
 
-/// How many refused lookups, and how many refused connections, one gateway writes to the log.
+/// After that time there is room in the log again: a program that stays is refused things for days.
+const LOGGED_ANEW: Duration = Duration::from_secs(3600);
+
+/// How many refused lookups, and how many refused connections, one gateway writes to the log in that time.
 const MAX_LOGGED: usize = 1000;

@@ -94,10 +94,10 @@ pub(crate) struct Unfit {
 
 impl Unfit {
     /// The answer to a tool that named the host in a URL.
-    pub(super) fn reply(self, host: &str, tool: &str) -> ErrorReply {
+    pub(super) fn reply(self, host: &str, table: &str) -> ErrorReply {
         let reply = ErrorReply::denied(self.kind, format!("reach on `{host}`: {}", self.why));
         match self.suggestion {
-            Some(suggestion) => reply.with_hint(suggestion.to_toml(tool)),
+            Some(suggestion) => reply.with_hint(suggestion.to_toml_in(table)),
             None => reply,
         }
     }

@@ -56,7 +56,7 @@ pub(super) fn run(
                 .map_err(|stopped| stopped.reply(&host))?;
             let found = found.map_err(|_| unresolved(&host))?;
             address::judged(&inner.policy, &url, found)
-                .map_err(|unfit| unfit.reply(url.host_str().unwrap_or_default(), &inner.tool))?
+                .map_err(|unfit| unfit.reply(url.host_str().unwrap_or_default(), &inner.table))?
         }
     };
     let port = hop.target.target().port();

@@ -11,7 +11,7 @@ use jig_sandbox::{Child, Observer};
 use super::run::told;
 use crate::broker::Inner;
 use crate::confine::{Confined, Intruder};
-use crate::explain;
+use crate::explain::{self, Made};
 use crate::gateway::Gateway;
 use crate::work::Record;
 
@@ -82,7 +82,12 @@ impl Attendance {
             true => {
                 let mut seen = limits;
                 if let (Some(observation), Some(confined)) = (&observation, &self.confined) {
-                    seen.extend(inner.explained(observation, confined, &self.root));
+                    seen.extend(inner.explained(
+                        observation,
+                        confined,
+                        &self.root,
+                        &mut Made::default(),
+                    ));
                 }
                 seen.iter().for_each(|denial| inner.audit_denial(denial));
                 denials.splice(..0, seen);
@@ -125,6 +130,6 @@ fn limits(inner: &Inner, child: &Child) -> Vec<Denial> {
     let limits = settings.map_or(inner.process.limits, |settings| settings.limits);
     let reached = child.reached().into_iter();
     reached
-        .map(|limit| explain::of_tree(&inner.tool, limit, limits.height(limit).unwrap_or(0)))
+        .map(|limit| explain::of_tree(&inner.table, limit, limits.height(limit).unwrap_or(0)))
         .collect()
 }

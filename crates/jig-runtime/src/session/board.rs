@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Instant;
 
 use jig_broker::{Broker, CancelToken, Secrets};
-use jig_proto::{Content, Question, Status, ToolError, ToolState};
+use jig_proto::{Block, Content, Question, Status, ToolError, ToolState};
 use jig_pty::{Input, Log, Screen, Settle, Transcript};
 use jig_sandbox::{Child, Status as Confinement};
 use serde_json::Value;
@@ -45,7 +45,7 @@ impl Setup {
         Self {
             confinement,
             transcript: plan.stateful.then(|| Transcript::Log(Log::new(KEPT_BYTES))),
-            takes: match plan.stateful {
+            takes: match plan.stateful && plan.takes_input {
                 true => Takes::Values,
                 false => Takes::Answers,
             },
@@ -394,6 +394,10 @@ impl Board {
         self.look().update()
     }
 
+    pub(super) fn status(&self) -> Status {
+        self.look().state.status()
+    }
+
     /// Has the waker dropped when the tool has stopped.
     pub(super) fn keep_waker(&self, waker: WakerSlot) {
         let mut post = self.lock();
@@ -452,11 +456,12 @@ impl Board {
             }
             ToolState::Stopped { content, result } => {
                 let result = match result {
-                    Ok(result) => result.to_text().len(),
+                    Ok(result) => weight_of(result),
                     Err(error) => {
                         let trace: usize = error.trace.iter().map(String::len).sum();
                         let denials = error.denials.iter().map(|denial| denial.to_string().len());
-                        error.message.len() + trace + denials.sum::<usize>()
+                        let carried = weight_of(&error.content);
+                        error.message.len() + trace + denials.sum::<usize>() + carried
                     }
                 };
                 content.to_text().len() + result
@@ -552,6 +557,16 @@ impl Board {
         post.listening -= 1;
         post
     }
+}
+
+/// How much memory a result takes, about.
+fn weight_of(content: &Content) -> usize {
+    let blocks = content.blocks().iter();
+    let beside = blocks.map(|block| match block {
+        Block::Structured(_) | Block::Meta(_) => block.text_bytes(),
+        block => block.binary_bytes(),
+    });
+    content.to_text().len() + beside.sum::<usize>()
 }
 
 /// What there is to see of a tool that keeps no output: what its state tells.

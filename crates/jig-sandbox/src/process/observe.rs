@@ -17,6 +17,12 @@ use crate::sys::Watcher;
 pub struct Observer(pub(crate) Watcher);
 
 impl Observer {
+    /// What was seen since this was last asked, or since the start: for a tree that stays. What it asked for
+    /// before something that it did is in it when that is noticed.
+    pub fn take(&self) -> Observation {
+        self.0.take()
+    }
+
     /// What was seen. To be called when the tree has ended; it ends the watching.
     pub fn finish(self) -> Observation {
         self.0.finish()

@@ -165,3 +165,42 @@ fn without_a_request_there_is_no_observer() {
         assert!(child.wait().expect("it can be waited for").is_success());
     }
 }
+
+/// A tree that stays is told of part by part: what it did is seen by whoever hears of it, once.
+#[test]
+fn what_was_seen_is_told_part_by_part() {
+    if is_inside() {
+        return;
+    }
+    let workspace = Workspace::of("first\nsecond");
+    let script =
+        "echo ready; read go; : < first; echo ready; read go; : < second; echo ready; read go";
+    for held in all_ways_to_hold() {
+        let mut request = request(held, &workspace, "/bin/sh", &["-c", script]);
+        request.stdin = jig_sandbox::Stdio::Piped;
+        let mut child = spawn(request).expect("it starts");
+        let observer = child.observer.take().expect("it is observed");
+        let names = |observation: &Observation| -> Vec<String> {
+            let paths = observation
+                .seen
+                .iter()
+                .filter_map(|seen| match &seen.target {
+                    SeenTarget::Path(path) => path.file_name(),
+                    _ => None,
+                });
+            paths
+                .map(|name| name.to_string_lossy().into_owned())
+                .filter(|name| ["first", "second"].contains(&name.as_str()))
+                .collect()
+        };
+        for expected in [None, Some("first"), Some("second")] {
+            await_ready(&mut child);
+            assert_eq!(names(&observer.take()), Vec::from_iter(expected));
+            assert_eq!(names(&observer.take()), [""; 0]);
+            let stdin = child.stdin.as_mut().expect("it is piped");
+            std::io::Write::write_all(stdin, b"go\n").expect("it reads");
+        }
+        assert!(child.wait().expect("it ends").is_success());
+        assert_eq!(names(&observer.finish()), [""; 0]);
+    }
+}

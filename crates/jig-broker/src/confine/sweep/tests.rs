@@ -313,9 +313,9 @@ fn what_another_call_was_allowed_to_make_is_left_alone() {
 #[test]
 fn names_outside_the_workspace_are_swept_as_well() {
     let tree = Tree::new(&["ws/", "main/.git/"]);
-    let mut watch = begin(&tree, &[]).unwrap();
+    let watch = begin(&tree, &[]).unwrap();
     let base = tree.root().join("main/.git");
-    watch.forbidden.push(super::Forbidden {
+    watch.known().forbidden.push(super::Forbidden {
         base: Some(base.clone()),
         always: true,
         path: jig_proto::ProjectPath::normalize("hooks").unwrap(),
@@ -489,4 +489,55 @@ fn repositories_of_a_tool_that_may_make_them_are_left_alone_by_others() {
     tree.put("ws/new/.git/hooks/pre-commit = evil");
     assert_eq!(names(&watch.end()), ["b/.git", "new/.git"]);
     assert_eq!(names(&other.end()), [""; 0]);
+}
+
+/// A program that stays is looked after while it runs, and what others make meanwhile is not held against it.
+#[test]
+fn a_program_that_stays_is_looked_after() {
+    let tree = Tree::new(&["ws/"]);
+    let watch = begin(&tree, &[". rw"]).unwrap();
+    tree.put("ws/.env = evil");
+    tree.put("ws/fine");
+    assert_eq!(names(&watch.look()), [".env"]);
+    assert_eq!(names(&watch.look()), [""; 0]);
+    assert_eq!(journals(&tree), 1);
+
+    // Nothing has appeared, or the program was not quiet: all stays as it is.
+    assert_eq!(watch.pass(&|| true), None);
+    tree.put("ws/jig.toml = evil");
+    tree.put("ws/.env = evil");
+    assert_eq!(watch.pass(&|| false), None);
+    assert_eq!(names(&watch.look()), [".env", "jig.toml"]);
+
+    // What others made stays, in the eyes of the next jig, too.
+    for (made, expected) in [("ws/jig.toml", "jig.toml"), ("ws/deep/.env", "deep/.env")] {
+        tree.put(&format!("{made} = fine"));
+        assert_eq!(watch.pass(&|| true).as_deref(), Some(Path::new(expected)));
+        assert_eq!(watch.pass(&|| true), None);
+        assert_eq!(journals(&tree), 1);
+    }
+    let root = Utf8PathBuf::from_path_buf(tree.root().join("ws")).unwrap();
+    let state = tree.root().join("state");
+    assert_eq!(pending(&state, &root).unwrap().suspects, []);
+    assert_eq!(names(&watch.look()), [""; 0]);
+
+    // What comes then is the program's again.
+    tree.put("ws/.env = evil");
+    assert_eq!(names(&watch.end()), [".env"]);
+    assert!(tree.content().contains(&"ws/jig.toml = fine".to_owned()));
+    assert!(tree.content().contains(&"ws/deep/.env = fine".to_owned()));
+    assert_eq!(journals(&tree), 0);
+}
+
+/// Repositories that others make while a program stays are theirs.
+#[test]
+fn repositories_of_others_stay() {
+    let tree = Tree::new(&["ws/folder/x"]);
+    let watch = begin(&tree, &[". rw"]).unwrap();
+    tree.put("ws/folder/.git/HEAD = ref: refs/heads/main");
+    watch.pass(&|| true);
+    assert_eq!(names(&watch.look()), [""; 0]);
+    tree.put("ws/other/.git/HEAD = ref: refs/heads/main");
+    tree.put("ws/other/.git/config = [core]\\n fsmonitor = evil");
+    assert_eq!(names(&watch.end()), ["other/.git"]);
 }

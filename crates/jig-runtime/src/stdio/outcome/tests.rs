@@ -50,10 +50,9 @@ fn j011_outcomes_and_states_count_whatever_the_exit_code() {
             ToolState::succeeded("done"),
         );
         let error = ToolError {
-            message: "no".to_owned(),
             trace: vec!["io".to_owned()],
             transient: true,
-            denials: Vec::new(),
+            ..ToolError::new("no")
         };
         check(
             r#"{"type":"error","message":"no","trace":["io"],"transient":true}"#,

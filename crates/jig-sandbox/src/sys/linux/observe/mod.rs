@@ -56,6 +56,12 @@ impl Watcher {
         Ok(Self(book))
     }
 
+    /// What was seen since this was last asked.
+    pub(crate) fn take(&self) -> Observation {
+        let ledger = lock(&self.0).as_mut().map(std::mem::take);
+        ledger.unwrap_or_default().close()
+    }
+
     /// What was seen. The tree is answered to its end all the same.
     pub(crate) fn finish(self) -> Observation {
         lock(&self.0).take().unwrap_or_default().close()

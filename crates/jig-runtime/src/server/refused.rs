@@ -1,0 +1,406 @@
+//! [`Refused`]: what a server was refused, told while it runs.
+//!
+//! What it asks the kernel for is taken in *batches*: one ends where somebody sets a mark. To find out what of a
+//! batch was refused takes a while, so the attendant does it, or whoever wants to know first.
+
+use std::collections::hash_map::DefaultHasher;
+use std::collections::{HashSet, VecDeque};
+use std::hash::{Hash as _, Hasher as _};
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::{Duration, Instant};
+
+use jig_broker::{Broker, Confined, Intruder, Judged, MAX_DENIALS, Made, Unapproved};
+use jig_proto::Denial;
+use jig_proto::vfs::{FsWrite, Request};
+use jig_sandbox::{Observation, Rights, Seen, SeenTarget};
+
+use crate::launch::{Held, News};
+
+#[cfg(test)]
+mod tests;
+
+pub(super) struct Refused {
+    broker: Broker,
+    /// What outlives the program; `None` when it has ended.
+    held: RwLock<Option<Held>>,
+    batches: Mutex<Batches>,
+    told: Mutex<Told>,
+    sweeps: Mutex<Sweeps>,
+}
+
+/// When what the server may not leave behind was last looked for. It can be anything that has appeared, and only
+/// what appeared while the server made nothing is certainly not its own.
+struct Sweeps {
+    /// How often the attendant is still to look for it, until the server counts as quiet. What is seen of a
+    /// call is seen before the call is carried out, so once is not enough.
+    due: u8,
+    last: Instant,
+    /// When the attendant last did.
+    attended: Instant,
+    /// How long it took.
+    took: Duration,
+    /// What came into the workspace and is not known to the server's sandbox.
+    unknown: Option<PathBuf>,
+}
+
+/// What was seen and is not explained yet.
+#[derive(Default)]
+struct Batches {
+    /// The number of the last one.
+    last: u64,
+    waiting: VecDeque<Batch>,
+}
+
+struct Batch {
+    number: u64,
+    news: News,
+    /// What its broker refused.
+    refusals: Vec<Denial>,
+}
+
+impl Refused {
+    pub(super) fn new(broker: Broker, held: Held) -> Self {
+        Self {
+            broker,
+            held: RwLock::new(Some(held)),
+            batches: Mutex::default(),
+            told: Mutex::default(),
+            sweeps: Mutex::new(Sweeps {
+                due: 0,
+                last: Instant::now(),
+                attended: Instant::now(),
+                took: Duration::ZERO,
+                unknown: None,
+            }),
+        }
+    }
+
+    /// Ends a batch; gives its number.
+    pub(super) fn mark(&self) -> u64 {
+        let (number, is_too_much) = {
+            let mut batches = self.batches();
+            self.end_batch(&mut batches);
+            (batches.last, batches.waiting.len() > MOST_WAITING)
+        };
+        // Whoever is faster than the attendant does its work.
+        if is_too_much {
+            self.explain();
+        }
+        number
+    }
+
+    /// Whether there is something to explain.
+    pub(super) fn has_waiting(&self) -> bool {
+        !self.batches().waiting.is_empty()
+    }
+
+    /// What was refused in the batches after this one, and what `said` tells of variables.
+    pub(super) fn since(&self, batch: u64, said: &str) -> Vec<Denial> {
+        self.end_batch(&mut self.batches());
+        if self.is_sweep_worthwhile() {
+            self.sweep();
+        }
+        self.explain();
+        let told = self.told();
+        let later = told.ring.iter().filter(|entry| entry.batch > batch);
+        let mut denials: Vec<Denial> = later.map(|entry| entry.denial.clone()).collect();
+        drop(told);
+        denials.extend(self.variables(said));
+        denials.truncate(MAX_DENIALS);
+        denials
+    }
+
+    /// What the server left where nothing may be, since a batch. It looks only if the server has made something.
+    pub(super) fn intruded_since(&self, batch: u64) -> Vec<Denial> {
+        self.end_batch(&mut self.batches());
+        if self.is_sweep_worthwhile() {
+            self.sweep();
+        }
+        let told = self.told();
+        let is_meant = |told: &&Entry| told.batch > batch && told.is_intruder;
+        let entries = told.ring.iter().filter(is_meant);
+        entries.map(|entry| entry.denial.clone()).collect()
+    }
+
+    /// Variables that `said` names and the server was not given.
+    pub(super) fn variables(&self, said: &str) -> Vec<Denial> {
+        let denials = self.broker.explain_variables(said);
+        self.told().audit(&self.broker, &denials);
+        denials
+    }
+
+    /// Does what there is to do from time to time; says when to come again.
+    pub(super) fn attend(&self) -> Option<Duration> {
+        let is_observed = self.held().as_ref().is_some_and(Held::is_observed);
+        self.end_batch(&mut self.batches());
+        if self.has_waiting() {
+            self.explain();
+        }
+        if is_observed {
+            self.tidy();
+        }
+        is_observed.then_some(TICK)
+    }
+
+    /// Something that came into the workspace while the server ran, by others, and that it should not see or
+    /// change, which only a new sandbox can hold it to.
+    pub(super) fn unknown(&self) -> Option<PathBuf> {
+        self.sweeps().unknown.clone()
+    }
+
+    /// Looks for what the server left where nothing may be, or takes what is there for somebody else's.
+    fn tidy(&self) {
+        let start = Instant::now();
+        {
+            let mut sweeps = self.sweeps();
+            if sweeps.attended.elapsed() < TICK.max(sweeps.took * 50) {
+                return;
+            }
+            sweeps.attended = start;
+            if sweeps.due > 0 {
+                sweeps.due -= 1;
+                drop(sweeps);
+                self.sweep();
+                return;
+            }
+        }
+        // Nobody waits to have this for writing alone: that is done by who attends, and later.
+        let is_quiet = || {
+            self.end_batch(&mut self.batches());
+            self.sweeps().due == 0
+        };
+        let held = self.held();
+        let found = held
+            .as_ref()
+            .and_then(Held::intruding)
+            .and_then(|confined| confined.pass(&is_quiet));
+        drop(held);
+        let mut sweeps = self.sweeps();
+        sweeps.last = Instant::now();
+        sweeps.took = start.elapsed();
+        sweeps.unknown = sweeps.unknown.take().or(found);
+    }
+
+    /// Whether the server has made something, and looking does not take so long that its calls would suffer: the
+    /// attendant does it otherwise.
+    fn is_sweep_worthwhile(&self) -> bool {
+        let sweeps = self.sweeps();
+        sweeps.due > 0 && sweeps.last.elapsed() >= sweeps.took * 10
+    }
+
+    fn sweep(&self) {
+        let start = Instant::now();
+        let held = self.held();
+        let confined = held.as_ref().and_then(Held::intruding);
+        let found = confined.map(Confined::look_meanwhile).unwrap_or_default();
+        drop(held);
+        {
+            let mut sweeps = self.sweeps();
+            sweeps.last = Instant::now();
+            sweeps.took = start.elapsed();
+        }
+        self.tell_intruders(&found);
+    }
+
+    fn tell_intruders(&self, intruders: &[Intruder]) {
+        let number = {
+            let mut batches = self.batches();
+            batches.last += 1;
+            batches.last
+        };
+        let intruders = intruders.iter().map(|one| self.intruder(one)).collect();
+        self.told().add_all(number, intruders, true);
+    }
+
+    /// Takes the rest, when the server has ended, and cleans up after it.
+    pub(super) fn finish(&self) {
+        self.end_batch(&mut self.batches());
+        self.explain();
+        let held = self.held.write();
+        let held = held.unwrap_or_else(PoisonError::into_inner).take();
+        let Some(held) = held else {
+            return;
+        };
+        // It has ended: what came into the workspace while it made nothing is somebody else's, and stays.
+        if held.is_observed()
+            && self.sweeps().due == 0
+            && let Some(confined) = held.intruding()
+        {
+            confined.pass(&|| true);
+        }
+        let left = held.finish(&self.broker, true);
+        let last = self.batches().last;
+        self.told().add(last, left.denials);
+        self.tell_intruders(&left.intruders);
+        self.broker.flush_audit();
+    }
+
+    /// Puts what is new into a batch of its own.
+    fn end_batch(&self, batches: &mut Batches) {
+        let held = self.held();
+        let news = held.as_ref().map(Held::news).unwrap_or_default();
+        drop(held);
+        let refusals = self.broker.take_refusals();
+        batches.last += 1;
+        if has_made(&news.observation) {
+            self.sweeps().due = SWEEPS;
+        }
+        let is_empty = news.is_empty() && refusals.is_empty();
+        if !is_empty {
+            batches.waiting.push_back(Batch {
+                number: batches.last,
+                news,
+                refusals,
+            });
+        }
+    }
+
+    /// Explains what waits, in order. Who comes while another explains waits for that.
+    fn explain(&self) {
+        let mut told = self.told();
+        loop {
+            let Some(batch) = self.batches().waiting.pop_front() else {
+                return;
+            };
+            let held = self.held();
+            let seen = held
+                .as_ref()
+                .map(|held| held.explain(&self.broker, &batch.news.observation, &mut told.made));
+            drop(held);
+            let seen = seen.unwrap_or_default();
+            told.audit(&self.broker, &seen);
+            let intruders = batch.news.intruders.iter();
+            let intruders = intruders.map(|one| self.intruder(one)).collect();
+            told.add_all(batch.number, intruders, true);
+            told.add(batch.number, batch.news.denials);
+            // What was made all the same is told as that, and so is asking which rule would allow it.
+            let rest = batch.refusals.into_iter().chain(seen);
+            let rest = rest.filter(|one| !told.has_intruder(one)).collect();
+            told.add(batch.number, rest);
+        }
+    }
+
+    /// What was put where nothing may be, as a denial with the rule that would allow it. Asking for that also
+    /// leaves a line in the audit log.
+    fn intruder(&self, intruder: &Intruder) -> Denial {
+        let path = intruder.path.to_string_lossy();
+        let request = Request::FsWrite(FsWrite::new(&*path, ""));
+        let refused = match self.broker.judge(&request) {
+            Judged::Refused(error) => Some(error),
+            Judged::Uncovered(inquiry) => Some(inquiry.deny(Unapproved::Unavailable)),
+            Judged::Ready(_) => None,
+        };
+        Denial {
+            hint: refused.and_then(|error| error.data.hint),
+            ..Denial::new("create", path.clone(), intruder.to_string())
+        }
+        .bounded()
+    }
+
+    fn held(&self) -> std::sync::RwLockReadGuard<'_, Option<Held>> {
+        self.held.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn batches(&self) -> MutexGuard<'_, Batches> {
+        self.batches.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn sweeps(&self) -> MutexGuard<'_, Sweeps> {
+        self.sweeps.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn told(&self) -> MutexGuard<'_, Told> {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether something may have been made, wherever that was: what is seen of a call that goes on to make something
+/// can be another path than the one that is used.
+fn has_made(observation: &Observation) -> bool {
+    let makes =
+        |seen: &Seen| matches!(seen.target, SeenTarget::Path(_)) && seen.wanted.has(Rights::CREATE);
+    observation.lost > 0 || observation.unread > 0 || observation.seen.iter().any(makes)
+}
+
+/// What was refused lately, each thing once with the batch in which it last was.
+#[derive(Default)]
+struct Told {
+    ring: VecDeque<Entry>,
+    /// What the log has already, by its hash.
+    logged: HashSet<u64>,
+    made: Made,
+}
+
+struct Entry {
+    batch: u64,
+    denial: Denial,
+    /// Whether it is about something that was there for a while, instead of being refused.
+    is_intruder: bool,
+}
+
+impl Told {
+    fn add(&mut self, batch: u64, denials: Vec<Denial>) {
+        self.add_all(batch, denials, false);
+    }
+
+    fn add_all(&mut self, batch: u64, denials: Vec<Denial>, is_intruder: bool) {
+        for mut denial in denials {
+            let same = |known: &Entry| known.denial.is_same(&denial);
+            if let Some(at) = self.ring.iter().position(same)
+                && let Some(known) = self.ring.remove(at)
+                && known.batch == batch
+            {
+                denial.count = denial.count.saturating_add(known.denial.count);
+            }
+            self.ring.push_back(Entry {
+                batch,
+                denial,
+                is_intruder,
+            });
+            if self.ring.len() > MOST_TOLD {
+                self.ring.pop_front();
+            }
+        }
+    }
+
+    fn has_intruder(&self, denial: &Denial) -> bool {
+        let wanted = (&denial.operation, &denial.target);
+        let mut ring = self.ring.iter();
+        ring.any(|one| one.is_intruder && (&one.denial.operation, &one.denial.target) == wanted)
+    }
+
+    /// Writes those to the log that it does not have. A server that stays is refused the same things for days.
+    fn audit(&mut self, broker: &Broker, denials: &[Denial]) {
+        for denial in denials {
+            if self.logged.len() >= MOST_LOGGED {
+                self.logged.clear();
+            }
+            if self.logged.insert(hash(denial)) {
+                broker.audit_denials(std::slice::from_ref(denial));
+            }
+        }
+    }
+}
+
+fn hash(denial: &Denial) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (&denial.operation, &denial.target, &denial.why).hash(&mut hasher);
+    hasher.finish()
+}
+
+/// How often what was seen is looked at while nobody asks: what is kept of it is bounded, and a server can ask
+/// for things by itself.
+const TICK: Duration = Duration::from_secs(5);
+
+/// How often it is looked for what a server made, after it has made something.
+const SWEEPS: u8 = 2;
+
+/// How many batches may wait for the attendant.
+const MOST_WAITING: usize = 64;
+
+/// How many denials are kept. A server can be refused any number of things.
+const MOST_TOLD: usize = 200;
+
+/// How many are known to be in the log.
+const MOST_LOGGED: usize = 2000;
