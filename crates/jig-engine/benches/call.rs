@@ -1,4 +1,6 @@
-//! `fs_read_file` of 1 KiB through [`Engine::call`], against a plain `std::fs::read` of the same file.
+//! `fs_read_file` of 1 KiB through [`Engine::call`], against a plain `std::fs::read` of the same file; and a tool of
+//! an MCP server that answers at once, which is what the engine itself adds to such a call: as a session, and made
+//! by its caller.
 //!
 //! The ways are taken in turns, call by call, so that whatever else the machine does falls on all alike.
 //!
@@ -16,10 +18,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use camino::Utf8Path;
-use jig_broker::{AuditSink, FileSink, FileSinkOptions};
-use jig_config::Sources;
-use jig_engine::{Call, Engine, Nobody, Turn};
+use jig_broker::{AuditSink, CancelToken, FileSink, FileSinkOptions};
+use jig_config::{Definition, Sources};
+use jig_engine::{Call, Engine, Held, Nobody, ServerCall, ToolServers, Turn};
 use jig_files::DiskFiles;
+use jig_proto::{Content, ToolError};
+use jig_runtime::InProcess;
 use serde_json::json;
 
 fn main() {
@@ -38,12 +42,15 @@ fn main() {
     let log = FileSink::open(&root.join("log"), FileSinkOptions::default()).expect("a log");
     logged.audit = Arc::new(log) as Arc<dyn AuditSink>;
     let ruled = self::engine(root, RULES);
+    let served = served(root, Arc::clone(&logged.audit));
 
     let names = [
         "std::fs::read",
         "Engine::call",
         "… with a log",
         "… with rules",
+        "server, session",
+        "server, direct",
     ];
     let mut taken: Vec<Vec<Duration>> = vec![Vec::with_capacity(count); names.len()];
     let plain = || drop(black_box(fs::read(&file).expect("it is there")));
@@ -53,6 +60,8 @@ fn main() {
             timed(|| read(&engine)),
             timed(|| read(&logged)),
             timed(|| read(&ruled)),
+            timed(|| echo(&served)),
+            timed(|| echo_directly(&served)),
         ];
         if round >= WARM_UP {
             for (taken, one) in taken.iter_mut().zip(all) {
@@ -100,6 +109,71 @@ fn read(engine: &Engine) {
     assert!(reply.into_content().to_text().len() >= 1024);
 }
 
+/// An engine with a server whose tool has arguments to check, and a log.
+fn served(root: &Utf8Path, log: Arc<dyn AuditSink>) -> Engine {
+    let mut engine = engine(root, SERVER);
+    let echo = json!({
+        "name": "echo",
+        "inputSchema": {
+            "type": "object",
+            "properties": {"message": {"type": "string", "description": "Message to echo"}},
+            "required": ["message"],
+            "additionalProperties": false,
+            "$schema": "http://json-schema.org/draft-07/schema#",
+        },
+    });
+    let echo = Arc::new(Definition::from_json(echo).expect("a definition"));
+    let config = engine
+        .config()
+        .with_definitions(&|_| Some(vec![Arc::clone(&echo)]));
+    let files = DiskFiles::open(root).expect("it is there");
+    engine = Engine::new(Arc::new(config), Arc::new(files));
+    engine.servers = Some(Arc::new(AtOnce));
+    engine.audit = log;
+    engine
+}
+
+fn echo_call() -> Call {
+    Call::new("s_echo", json!({ "message": "fifteen letters" }))
+}
+
+fn echo(engine: &Engine) {
+    let reply = engine.call(echo_call(), &mut Nobody).expect("it answers");
+    assert_eq!(reply.into_content().to_text(), "fifteen letters");
+}
+
+fn echo_directly(engine: &Engine) {
+    let direct = engine.try_direct(&mut echo_call()).expect("it fits");
+    let (call, direct) = direct.expect("nobody is asked");
+    let reply = direct
+        .end(engine, answer(&call), false)
+        .expect("it answers");
+    assert_eq!(reply.into_content().to_text(), "fifteen letters");
+}
+
+fn answer(call: &ServerCall) -> Result<Content, ToolError> {
+    let text = &call.arguments["message"];
+    Content::from_mcp(json!({ "content": [{ "type": "text", "text": text }] }))
+}
+
+/// A server that answers at once.
+#[derive(Debug)]
+struct AtOnce;
+
+impl ToolServers for AtOnce {
+    fn call(&self, call: ServerCall, _: &mut InProcess) -> Result<Content, ToolError> {
+        answer(&call)
+    }
+
+    fn held(&self, _: &str, _: &str, _: Option<&CancelToken>) -> Result<Option<Held>, ToolError> {
+        Ok(None)
+    }
+
+    fn accept(&self, _: &Held) -> Result<(), String> {
+        Ok(())
+    }
+}
+
 fn timed(act: impl FnOnce()) -> Duration {
     let start = Instant::now();
     act();
@@ -116,6 +190,9 @@ fn shown(taken: Duration) -> String {
 
 /// Calls before anything is measured.
 const WARM_UP: usize = 200;
+
+/// A server whose tools nobody has to agree to.
+const SERVER: &str = "[mcp.servers.s]\ncommand = 'true'\nrun = 'unattended'\n";
 
 /// A handful of rules, as a project has them.
 const RULES: &str = r#"

@@ -127,7 +127,7 @@ fn is_a(value: &Value, kind: ParameterType) -> bool {
     }
 }
 
-fn kind_of(value: &Value) -> &'static str {
+pub(crate) fn kind_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",

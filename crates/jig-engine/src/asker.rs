@@ -50,6 +50,12 @@ pub enum About {
     Access,
     /// Whether what the tool changed in its layer is applied to the workspace. The answer is a boolean.
     Changes,
+    /// Whether an MCP server may be started that a file of the workspace declares: what it is and may do is
+    /// the context. The answer is a boolean, and a person's.
+    Server,
+    /// Whether a tool may be called whose server has changed its definition since somebody accepted it: what
+    /// changed is the context. The answer is a boolean, and a person's.
+    Definition,
     /// What the tool itself wants to know, and who should answer it.
     Tool(QuestionTarget),
 }

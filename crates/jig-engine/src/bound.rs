@@ -8,31 +8,99 @@ pub(crate) const MAX_RESULT: usize = 256 * 1024;
 /// The most causes of an error.
 const MAX_TRACE: usize = 100;
 
+/// The most binary data of a result, in bytes of base64, for a tool that has no threshold of its own: images are
+/// large, and a model pays for what they show and not for their bytes.
+pub(crate) const MAX_BINARY: usize = 8 * 1024 * 1024;
+
 /// Cuts the text blocks of a result so that they hold at most `most` bytes together.
+///
+/// After the cut, only what is no text is left of the result. JSON beside the text has the same limit for
+/// itself, and is left out where it is larger.
 pub(crate) fn bound(content: Content, most: usize) -> Content {
     let total = text_bytes(&content);
-    if total <= most {
+    let is_large = |block: &Block| is_beside(block) && block.text_bytes() > most;
+    if total <= most && !content.blocks().iter().any(is_large) {
         return content;
     }
-    let mut left = most;
+    let mut left = Some(most);
     let mut kept = Vec::new();
     for block in content.into_blocks() {
-        match block {
-            Block::Text(text) if text.text.len() > left => {
-                let end = text.text.floor_char_boundary(left);
-                let mut cut = text.text[..end].to_owned();
-                let (from, to) = (kilobytes(total), kilobytes(most));
-                cut.push_str(&format!("\n... [truncated, {from} KB → {to} KB]"));
-                kept.push(Block::Text(Text { text: cut, ..text }));
-                return kept.into_iter().collect();
+        if is_beside(&block) {
+            match block.text_bytes() {
+                bytes if bytes <= most => kept.push(block),
+                bytes if matches!(block, Block::Structured(_)) => {
+                    let bytes = kilobytes(bytes);
+                    kept.push(Block::text(format!(
+                        "[structured content of {bytes} KB was left out]"
+                    )));
+                }
+                _ => {}
             }
-            block => {
-                left = left.saturating_sub(block_bytes(&block));
+            continue;
+        }
+        let Some(room) = left else {
+            // What the text was about may be shown all the same.
+            if block.binary_bytes() > 0 && matches!(block, Block::Foreign(_)) {
                 kept.push(block);
+            }
+            continue;
+        };
+        match room.checked_sub(block_bytes(&block)) {
+            Some(rest) => {
+                left = Some(rest);
+                kept.push(block);
+            }
+            None => {
+                left = None;
+                kept.push(cut(block, room, total, most));
             }
         }
     }
     kept.into_iter().collect()
+}
+
+/// The beginning of a block that is too large.
+fn cut(block: Block, room: usize, total: usize, most: usize) -> Block {
+    let mut text = match block {
+        Block::Text(text) => text,
+        other => Text {
+            text: other.in_words(),
+            ..Text::default()
+        },
+    };
+    text.text.truncate(text.text.floor_char_boundary(room));
+    let (from, to) = (kilobytes(total), kilobytes(most));
+    let marker = format!("\n... [truncated, {from} KB → {to} KB]");
+    text.text.push_str(&marker);
+    Block::Text(text)
+}
+
+/// Leaves binary data out that is too large together; a note says what it was.
+pub(crate) fn without_large(content: Content, most: usize) -> Content {
+    let bytes = content.blocks().iter().map(Block::binary_bytes);
+    if bytes.sum::<usize>() <= most {
+        return content;
+    }
+    let mut left = most;
+    let blocks = content.into_blocks().into_iter();
+    let blocks = blocks.map(|block| match left.checked_sub(block.binary_bytes()) {
+        Some(rest) => {
+            left = rest;
+            block
+        }
+        None => {
+            let (words, most) = (block.in_words(), kilobytes(most));
+            Block::text(format!(
+                "{words}\n[left out: more than {most} KB of data in one result]"
+            ))
+        }
+    });
+    blocks.collect()
+}
+
+/// Whether a block stands beside the text of a result.
+fn is_beside(block: &Block) -> bool {
+    matches!(block, Block::Structured(_) | Block::Meta(_))
 }
 
 /// Cuts the words of an error likewise.
@@ -48,6 +116,7 @@ pub(crate) fn bound_error(mut error: ToolError, most: usize) -> ToolError {
         left = left.saturating_sub(text.len());
     }
     error.trace.truncate(MAX_TRACE);
+    error.content = bound(error.content, most);
     error
 }
 
@@ -59,6 +128,7 @@ pub(crate) fn text_bytes(content: &Content) -> usize {
 fn block_bytes(block: &Block) -> usize {
     match block {
         Block::Text(text) => text.text.len(),
+        Block::Foreign(_) => block.text_bytes(),
         _ => 0,
     }
 }

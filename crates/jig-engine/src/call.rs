@@ -133,6 +133,19 @@ pub enum CallError {
         /// The handle.
         id: HandleId,
     },
+    /// The tool's server or its definition is not accepted, and so nothing was called.
+    #[error(
+        "{held}; {why}\nhint: `jig servers accept {}` shows what there is to accept, and accepts it",
+        .held.server()
+    )]
+    Held {
+        /// The tool.
+        tool: String,
+        /// What is not accepted.
+        held: Box<crate::Held>,
+        /// Why not.
+        why: crate::Unaccepted,
+    },
     /// Somebody was asked whether the tool may run, and said no.
     #[error("the run of `{tool}` was declined{}", because(.reason))]
     Declined {
@@ -175,6 +188,14 @@ pub enum CallError {
         /// Why not.
         #[source]
         error: StartError,
+    },
+    /// An MCP server could not be started or reached.
+    #[error("the MCP server `{server}` could not be started: {why}")]
+    Server {
+        /// The server.
+        server: String,
+        /// Why not, in words, without a value that was filled in.
+        why: String,
     },
     /// The tool cannot be confined as its rules demand, and was not started.
     #[error("the tool `{tool}` was not started: {reason}{}", way_out(.reason))]
@@ -267,6 +288,8 @@ fn how_to_get(runtime: &str) -> &'static str {
         "wasm" => {
             ": it was built without the feature `wasm-tools`\nhint: build jig with its default features"
         }
+        "mcp" => ": nothing here reaches MCP servers",
+
         _ => "",
     }
 }

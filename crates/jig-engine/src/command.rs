@@ -13,7 +13,7 @@ use jig_runtime::{Await, HandleError, HandleOptions, Session};
 use serde_json::{Map, Value, json};
 
 use crate::asker::{About, Answer, Asker};
-use crate::bound::{bound, bound_error};
+use crate::bound::{bound, without_large};
 use crate::call::{Call, CallError};
 use crate::drive::said_no;
 use crate::engine::Engine;
@@ -37,6 +37,7 @@ impl Engine {
                     arguments: self.arguments(tool, args)?,
                     ..call
                 };
+                self.accepted(tool, &call, asker)?;
                 call.arguments = self.agreed(tool, &call, asker)?;
                 self.started(tool, id, call, asker)?
             }
@@ -82,6 +83,7 @@ impl Engine {
         let tool = self.tool(&call.tool)?;
         let mut call = call.clone();
         call.arguments = self.arguments(tool, call.arguments)?;
+        self.accepted(tool, &call, asker)?;
         call.arguments = self.agreed(tool, &call, asker)?;
         Ok(call)
     }
@@ -218,8 +220,8 @@ impl Engine {
         if let ToolState::Stopped { result, .. } = &mut report.state {
             let whole = std::mem::replace(result, Ok(Content::EMPTY));
             *result = match whole {
-                Ok(content) => Ok(bound(content, most)),
-                Err(error) => Err(bound_error(error, most)),
+                Ok(content) => Ok(bound(without_large(content, self.most_binary(tool)), most)),
+                Err(error) => Err(self.bounded(tool, error)),
             };
         }
         let says_nothing =

@@ -1,14 +1,18 @@
 //! [`Common`]: what the engines of all turns have in common.
 
-#[cfg(feature = "wasm-tools")]
-use std::sync::OnceLock;
+use std::collections::HashMap;
 use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, OnceLock};
 
 #[cfg(feature = "wasm-tools")]
 use jig_wasm::WasmRuntime;
 
+use jig_policy::Policy;
+
+use crate::effects::Effects;
 use crate::output::Outputs;
 use crate::rules::Looking;
+use crate::servers::Definitions;
 
 /// What the engines of all turns have in common, beside the configuration and the files: whatever is made
 /// once and holds as long as those do.
@@ -20,6 +24,12 @@ pub(crate) struct Common {
     pub(crate) outputs: Outputs,
     /// The compiled rules of tools that only look.
     pub(crate) looking: Looking,
+    /// What servers say about tools that were called.
+    pub(crate) definitions: Definitions,
+    /// What servers can do at most, by their names.
+    pub(crate) server_effects: Mutex<HashMap<String, Effects>>,
+    /// The policy of a call that does nothing by itself.
+    pub(crate) nothing: OnceLock<Arc<Policy>>,
     #[cfg(feature = "wasm-tools")]
     pub(crate) components: OnceLock<WasmRuntime>,
 }

@@ -1,9 +1,12 @@
 //! [`Effects`]: what a call of a tool can do, as its policy has it.
 
+use std::sync::PoisonError;
+
 use jig_config::{Enforce, OnUncovered, OverlayMode, RunMode, Runtime, Tool};
 use jig_policy::{Capabilities, Capability, Policy};
 use jig_proto::ToolAction;
 use jig_sandbox::Layers;
+use serde_json::Value;
 
 use crate::engine::{Engine, is_await};
 use crate::knowledge::is_learn;
@@ -49,6 +52,9 @@ impl Engine {
         if only_looks(tool) {
             return Effects::NONE;
         }
+        if let Some((server, _)) = tool.on_server() {
+            return self.served_effects(tool, server);
+        }
         let effects = match self.policy(tool) {
             // It cannot be called until its rules are right, and then by other rules.
             Err(_) => Effects::ANY,
@@ -58,6 +64,46 @@ impl Engine {
             idempotent: effects.read_only || tool.repeatable,
             ..effects
         }
+    }
+
+    /// Of a tool on a server: what the server's program can do at most. What the server itself says of the tool
+    /// can only make it look worse.
+    fn served_effects(&self, tool: &Tool, server: &str) -> Effects {
+        let mut effects = self.server_effects(server);
+        effects.idempotent = effects.read_only || tool.repeatable;
+        let annotations = tool
+            .definition
+            .as_ref()
+            .and_then(|one| one.annotations.as_ref());
+        let says = |hint: &str, what: bool| {
+            annotations.is_some_and(|hints| hints[hint] == Value::Bool(what))
+        };
+        if says("readOnlyHint", false) {
+            effects.read_only = false;
+            effects.idempotent &= tool.repeatable;
+        }
+        effects.destructive |= says("destructiveHint", true) && !effects.read_only;
+        effects.idempotent &= effects.read_only || !says("idempotentHint", false);
+        effects.open_world |= says("openWorldHint", true);
+        effects
+    }
+
+    /// What a server can do at most. Its rules are looked at once: it may have hundreds of tools, and its program
+    /// is held to the rules with which it was started.
+    fn server_effects(&self, name: &str) -> Effects {
+        let known = &self.common.server_effects;
+        let known = || known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(effects) = known().get(name) {
+            return *effects;
+        }
+        let server = self.config.servers.get(name);
+        let effects = match server.and_then(|server| server.policy()) {
+            Some(program) => self.effects(program),
+            // It may do anything, wherever it runs.
+            None => Effects::ANY,
+        };
+        known().insert(name.to_owned(), effects);
+        effects
     }
 
     fn effects_under(&self, tool: &Tool, policy: &Policy) -> Effects {

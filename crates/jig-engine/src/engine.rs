@@ -5,10 +5,13 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use jig_broker::{Approvals, AuditSink, DnsResolver, HostEnv, HttpSettings, Limits, NullSink};
+use jig_broker::{
+    Approvals, AuditSink, CancelHook, CancelToken, DnsResolver, HostEnv, HttpSettings, Limits,
+    NullSink,
+};
 use jig_config::{Config, ResultMode, Source, Tool};
-use jig_files::ProjectFiles;
-use jig_proto::{Action, Content, Invocation, Notice};
+use jig_files::{Layer, ProjectFiles};
+use jig_proto::{Action, Content, Invocation, Notice, ToolError};
 use jig_runtime::{
     Handles, Plan, Runtime as _, Session, StartError, StdioRuntime, Timing, Unstarted, VfsRuntime,
 };
@@ -17,7 +20,7 @@ use serde_json::{Map, Value};
 
 use crate::arguments::complete;
 use crate::asker::Asker;
-use crate::bound::{MAX_RESULT, bound_error};
+use crate::bound::{MAX_BINARY, MAX_RESULT, bound_error, without_large};
 use crate::call::{Call, CallError};
 use crate::common::Common;
 use crate::confine::Confinement;
@@ -25,6 +28,7 @@ use crate::inquiry::Remembered;
 use crate::predefined;
 use crate::reply::Reply;
 use crate::rules::looks_inside;
+use crate::servers::ToolServers;
 use crate::turn::Turn;
 
 /// Runs the tools of one workspace, for one turn.
@@ -65,9 +69,23 @@ pub struct Engine {
     /// The most text of a result, in bytes, for a tool that has no threshold of its own. Default:
     /// 256 KiB.
     pub max_result: usize,
+    /// The MCP servers whose tools are among those of the configuration. Default: none, and those tools cannot
+    /// be called.
+    pub servers: Option<Arc<dyn ToolServers>>,
     /// How components are run, and where their compiled code is kept. Default: in memory only.
     #[cfg(feature = "wasm-tools")]
     pub wasm: jig_wasm::Settings,
+}
+
+/// A run of a tool that was started.
+#[derive(Debug)]
+pub(crate) struct Run {
+    pub(crate) session: Arc<Session>,
+    /// Answers that came with the call.
+    answers: Map<String, Value>,
+    /// Where its changes go, if not to the workspace.
+    layer: Option<Layer>,
+    _hooks: [Option<CancelHook>; 2],
 }
 
 /// A tool that runs.
@@ -102,6 +120,7 @@ impl Engine {
             confine: Confinement::default(),
             unconfined: false,
             max_result: MAX_RESULT,
+            servers: None,
             #[cfg(feature = "wasm-tools")]
             wasm: jig_wasm::Settings::default(),
         }
@@ -130,6 +149,7 @@ impl Engine {
             confine: self.confine.clone(),
             unconfined: self.unconfined,
             max_result: self.max_result,
+            servers: self.servers.clone(),
             #[cfg(feature = "wasm-tools")]
             wasm: self.wasm.clone(),
         };
@@ -163,13 +183,21 @@ impl Engine {
     }
 
     /// Runs a tool to its end.
-    fn run(
+    fn run(&self, tool: &Tool, call: Call, asker: &mut dyn Asker) -> Result<Content, CallError> {
+        let run = self.begin_run(tool, call, asker)?;
+        self.end_run(tool, run, asker)
+    }
+
+    /// Asks whether the tool may run, and starts it. One that only looks has ended when this returns, unless
+    /// somebody has to be asked.
+    pub(crate) fn begin_run(
         &self,
         tool: &Tool,
         mut call: Call,
         asker: &mut dyn Asker,
-    ) -> Result<Content, CallError> {
+    ) -> Result<Run, CallError> {
         call.arguments = self.arguments(tool, call.arguments)?;
+        self.accepted(tool, &call, asker)?;
         call.arguments = self.agreed(tool, &call, asker)?;
         let (cancel, kill) = (call.cancel.clone(), call.kill.clone());
         let mut answers = call.answers.clone();
@@ -178,28 +206,42 @@ impl Engine {
         let layer = self.layer(tool, &mut plan)?;
         let (session, unstarted) = self.begin(tool, plan)?;
         let session = Arc::new(session);
-        let running = Arc::downgrade(&session);
-        let _cancel = cancel.map(|cancel| {
-            cancel.on_cancel(move || {
+        let hook = |token: Option<CancelToken>, end: fn(&Session)| {
+            let running = Arc::downgrade(&session);
+            Some(token?.on_cancel(move || {
                 if let Some(session) = running.upgrade() {
-                    session.cancel();
+                    end(&session);
                 }
-            })
-        });
-        let running = Arc::downgrade(&session);
-        let _kill = kill.map(|kill| {
-            kill.on_cancel(move || {
-                if let Some(session) = running.upgrade() {
-                    session.abort();
-                }
-            })
-        });
+            }))
+        };
+        let hooks = [hook(cancel, Session::cancel), hook(kill, Session::abort)];
         if gets_answers_at_start(tool) {
             answers.clear();
         }
         if let Some(unstarted) = unstarted {
             unstarted.run();
         }
+        Ok(Run {
+            session,
+            answers,
+            layer,
+            _hooks: hooks,
+        })
+    }
+
+    /// Drives a tool that was started to its end, and hands its result on.
+    pub(crate) fn end_run(
+        &self,
+        tool: &Tool,
+        run: Run,
+        asker: &mut dyn Asker,
+    ) -> Result<Content, CallError> {
+        let Run {
+            session,
+            answers,
+            layer,
+            _hooks,
+        } = run;
         let result = self.drive(tool, &session, answers, asker);
         let most = self.most(tool);
         let mut content = match result {
@@ -213,7 +255,7 @@ impl Engine {
                 if layer.is_some() {
                     error.trace.push(DISCARDED.to_owned());
                 }
-                return Err(CallError::Tool(bound_error(error, most)));
+                return Err(CallError::Tool(self.bounded(tool, error)));
             }
         };
         if let (Some(layer), Some(mode)) = (layer, tool.overlay) {
@@ -254,6 +296,7 @@ impl Engine {
             jig_config::Runtime::Builtin => predefined::RUNTIME.start(plan),
             jig_config::Runtime::Vfs => VfsRuntime.start(plan),
             jig_config::Runtime::Stdio => StdioRuntime.start(plan),
+            jig_config::Runtime::Mcp => Ok(self.start_served(tool, plan)?),
             other => {
                 return Err(CallError::Runtime {
                     tool: tool.name.to_string(),
@@ -304,6 +347,9 @@ impl Engine {
         tool: &Tool,
         given: Map<String, Value>,
     ) -> Result<Map<String, Value>, CallError> {
+        if tool.on_server().is_some() {
+            return self.served_arguments(tool, given);
+        }
         complete(given, &tool.parameters).map_err(|errors| CallError::Arguments {
             tool: tool.name.to_string(),
             errors,
@@ -327,6 +373,20 @@ impl Engine {
         own.map_or(self.max_result, |own| {
             usize::try_from(own).unwrap_or(usize::MAX)
         })
+    }
+
+    /// The most binary data in a result of this tool that is passed on, in bytes of base64.
+    pub(crate) fn most_binary(&self, tool: &Tool) -> usize {
+        match tool.size_threshold {
+            Some(_) => self.most(tool),
+            None => MAX_BINARY,
+        }
+    }
+
+    /// The error of a tool, cut as its results are.
+    pub(crate) fn bounded(&self, tool: &Tool, mut error: ToolError) -> ToolError {
+        error.content = without_large(error.content, self.most_binary(tool));
+        bound_error(error, self.most(tool))
     }
 
     /// Tells the caller something about the confinement of a tool, once in a turn.

@@ -106,7 +106,11 @@ impl Engine {
         asked_by: AskedBy,
     ) -> bool {
         let known = tool.questions.get(&question.id);
+        // What a server wants to know, it asks the person: the protocol says so.
+        let is_for_person = tool.on_server().is_some()
+            && known.is_none_or(|known| known.target == QuestionTarget::User);
         asked_by == AskedBy::Policy
+            || is_for_person
             || self.remembered.get(tool, &question.id).is_some()
             || known
                 .is_some_and(|known| known.answer.is_some() || known.target == QuestionTarget::User)
@@ -151,6 +155,10 @@ impl Engine {
             }
             Answer::Rejected(reason) if is_policy => {
                 Resolved::Answer(Value::String(format!("no: {reason}")))
+            }
+            // A server goes on without an answer, or says itself that it cannot.
+            Answer::Rejected(_) if tool.on_server().is_some() => {
+                Resolved::Decline(Unapproved::Denied)
             }
             Answer::Rejected(reason) => Resolved::Reject(reason),
             Answer::Later => Resolved::Later,

@@ -23,10 +23,14 @@ pub(crate) fn is_learn(tool: &Tool) -> bool {
     }
 }
 
-/// Why a tool that is switched on is not offered: `learn` without a topic has nothing to say.
+/// Why a tool that is switched on is not offered: `learn` without a topic has nothing to say, and of a server's
+/// tool nobody knows what to say.
 ///
 /// `None` for every tool that is offered.
 pub fn not_offered(config: &Config, tool: &Tool) -> Option<&'static str> {
+    if tool.on_server().is_some() && tool.definition.is_none() {
+        return Some("its server has not described it");
+    }
     if !is_learn(tool) {
         return None;
     }

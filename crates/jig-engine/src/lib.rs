@@ -35,6 +35,7 @@
 
 mod arguments;
 mod asker;
+mod at_once;
 mod bound;
 mod call;
 mod command;
@@ -59,12 +60,15 @@ mod publish;
 mod reply;
 mod rules;
 mod run;
+mod server;
+mod servers;
 #[cfg(unix)]
 mod suggest;
 mod turn;
 
 pub use arguments::ArgumentErrors;
 pub use asker::{About, Answer, Ask, Asker, Nobody};
+pub use at_once::{AtOnce, Waits};
 pub use call::{Call, CallError};
 #[cfg(feature = "wasm-tools")]
 pub use component::ComponentFileError;
@@ -80,6 +84,8 @@ pub use output::OutputError;
 pub use predefined::run_predefined;
 pub use reply::Reply;
 pub use run::{Preparation, Prepared};
+pub use server::{FilledServer, Mark, ServerProcess};
+pub use servers::{Direct, Held, Inquired, ServerCall, ToolServers, Unaccepted};
 #[cfg(unix)]
 pub use suggest::{
     Evidence, LearnError, Learner, Proposal, ProposedPath, ProposedPreset, ProposedRule, Rehearsal,

@@ -12,16 +12,20 @@ use jig_proto::{Block, Content};
 use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
 
-use crate::bound::{bound, text_bytes};
+use crate::bound::{bound, text_bytes, without_large};
 use crate::call::CallError;
 use crate::engine::Engine;
 
 impl Engine {
     /// The result of a tool as JSON, if the tool declares `output`.
     ///
-    /// The first block of the result holds it, whole. What [`call`](Self::call) returns has been checked; of
+    /// The first block of the result holds it, whole; a server sends it beside the blocks, whether the tool
+    /// declares it or not. What [`call`](Self::call) returns has been checked; of
     /// a result that does not fit the schema this is `None`.
     pub fn structured(&self, tool: &Tool, content: &Content) -> Option<Value> {
+        if tool.on_server().is_some() {
+            return self.served_structured(tool, content);
+        }
         let schema = declared(tool)?;
         self.common.outputs.read(tool, schema, content).ok()
     }
@@ -33,6 +37,10 @@ impl Engine {
         content: Content,
         most: usize,
     ) -> Result<Content, CallError> {
+        let content = without_large(content, self.most_binary(tool));
+        if tool.on_server().is_some() {
+            return self.fitting_served(tool, content, most);
+        }
         if declared(tool).is_none() {
             return Ok(bound(content, most));
         }
@@ -50,6 +58,9 @@ impl Engine {
 
     /// Checks the result of a tool that declares what it looks like.
     pub(crate) fn checked(&self, tool: &Tool, content: &Content) -> Result<(), CallError> {
+        if tool.on_server().is_some() {
+            return self.checked_served(tool, content);
+        }
         let Some(schema) = declared(tool) else {
             return Ok(());
         };
@@ -74,22 +85,15 @@ impl Outputs {
     fn read(&self, tool: &Tool, schema: &Value, content: &Content) -> Result<Value, OutputError> {
         let value = object(content)?;
         let validator = self.validator(tool, schema)?;
-        // Only the first thing that does not fit: a large result may hold any number of them.
-        match validator.validate(&value) {
-            Ok(()) => Ok(value),
-            Err(error) => {
-                let at = error.instance_path().to_string();
-                // Without the value itself, which is the tool's and may be of any size.
-                let what = error.masked_with("it").to_string();
-                Err(OutputError::DoesNotFit {
-                    at: shortened(at),
-                    what: shortened(what),
-                })
-            }
-        }
+        fits(&validator, &value)?;
+        Ok(value)
     }
 
-    fn validator(&self, tool: &Tool, schema: &Value) -> Result<Arc<Validator>, OutputError> {
+    pub(crate) fn validator(
+        &self,
+        tool: &Tool,
+        schema: &Value,
+    ) -> Result<Arc<Validator>, OutputError> {
         let mut compiled = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((of, validator)) = compiled.get(tool.name.as_str())
             && of == schema
@@ -103,6 +107,20 @@ impl Outputs {
     }
 }
 
+/// Holds a result against its schema.
+pub(crate) fn fits(validator: &Validator, value: &Value) -> Result<(), OutputError> {
+    // Only the first thing that does not fit: a large result may hold any number of them.
+    validator.validate(value).map_err(|error| {
+        let at = error.instance_path().to_string();
+        // Without the value itself, which is the tool's and may be of any size.
+        let what = error.masked_with("it").to_string();
+        OutputError::DoesNotFit {
+            at: shortened(at),
+            what: shortened(what),
+        }
+    })
+}
+
 /// Patterns are those of the crate `regex`, which takes linear time for what a tool prints.
 fn compile(schema: &Value) -> Result<Validator, OutputError> {
     let options = jsonschema::draft202012::options()
@@ -113,7 +131,7 @@ fn compile(schema: &Value) -> Result<Validator, OutputError> {
 }
 
 /// The JSON of a result: all of its first block.
-fn object(content: &Content) -> Result<Value, OutputError> {
+pub(crate) fn object(content: &Content) -> Result<Value, OutputError> {
     let text = match content.blocks().first() {
         Some(Block::Text(text)) => &text.text,
         Some(_) => return Err(OutputError::NotText),
@@ -128,7 +146,7 @@ fn object(content: &Content) -> Result<Value, OutputError> {
 }
 
 /// Cuts what a tool can make as long as it likes.
-fn shortened(mut text: String) -> String {
+pub(crate) fn shortened(mut text: String) -> String {
     if text.len() > MAX_TEXT {
         text.truncate(text.floor_char_boundary(MAX_TEXT));
         text.push('…');

@@ -27,6 +27,9 @@ impl Engine {
         action: Action,
         instead: Option<&Command>,
     ) -> Result<Plan, CallError> {
+        if tool.on_server().is_some() {
+            return self.served_plan(tool, call);
+        }
         let root = self.files.display_root().to_owned();
         let rules = self.rules(tool)?;
         let warnings = self.unenforced(tool, &rules.policy, Commands::HeldByName)?;
@@ -154,7 +157,12 @@ impl Engine {
     }
 
     /// What a broker is made of, except for the environment of the programs that it starts.
-    fn broker_parts(&self, tool: &Tool, id: Option<String>, policy: Arc<Policy>) -> BrokerParts {
+    pub(crate) fn broker_parts(
+        &self,
+        tool: &Tool,
+        id: Option<String>,
+        policy: Arc<Policy>,
+    ) -> BrokerParts {
         let number = self.common.calls.fetch_add(1, Ordering::Relaxed) + 1;
         let id = id.unwrap_or_else(|| format!("c{}-{number}", std::process::id()));
         let files = Arc::clone(&self.files);
@@ -168,7 +176,8 @@ impl Engine {
             },
             audit: Arc::clone(&self.audit),
             approvals: Arc::clone(&self.approvals),
-            ..BrokerParts::new(tool.name.as_str(), id, files, policy)
+            table: tool.is_server().then(|| tool.table()),
+            ..BrokerParts::new(tool.label(), id, files, policy)
         }
     }
 
@@ -211,4 +220,4 @@ const MAX_IN_FLIGHT: u32 = 32;
 
 /// What a tool that is not confined sees as its home: nothing. What lies in the real one is not its
 /// business.
-const NO_HOME: &str = "/nonexistent";
+pub(crate) const NO_HOME: &str = "/nonexistent";

@@ -56,7 +56,8 @@ impl Default for Preparation {
 }
 
 impl Engine {
-    /// Confines `command`, a program and its arguments, as the tool's own program would be.
+    /// Confines `command`, a program and its arguments, as the tool's own program would be. `mcp:NAME` stands for
+    /// the program of an MCP server.
     ///
     /// The words are taken as they are: nothing in them is a template.
     ///
@@ -71,7 +72,7 @@ impl Engine {
     ) -> Result<Prepared, CallError> {
         let tool = self
             .config
-            .tool(tool)
+            .labelled(tool)
             .ok_or_else(|| CallError::UnknownTool(tool.to_owned()))?;
         let policy = self.policy(tool)?;
         let warnings = self.unenforced(tool, &policy, Commands::NotHeld)?;

@@ -2,7 +2,7 @@
 
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::fields::{At, Fields, FromValue};
 use crate::render;
@@ -13,11 +13,11 @@ use crate::{FieldError, Question, Read, Resource, Warnings};
 /// On the wire a string stands for one text block, and content that is one plain text block is
 /// written as a string. A lone text block without text is no content at all, as `""` is, so that
 /// "nothing" has one form.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Content(Vec<Block>);
 
 /// One part of a tool's output.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Block {
     /// Text that is passed on as it is.
@@ -26,10 +26,17 @@ pub enum Block {
     Resource(Resource),
     /// A question; what precedes it is its context.
     Question(Question),
+    /// A block of MCP as its server sent it: an image, audio, a link, a resource, or text with more than text.
+    /// It is passed on unread. No tool of ours can send one.
+    Foreign(Value),
+    /// What a result of an MCP server says as JSON beside its text. It is no text, and shown as none.
+    Structured(Value),
+    /// What a result of an MCP server says about itself (`_meta`), passed on unread and never shown.
+    Meta(Map<String, Value>),
 }
 
 /// A block of text, formatted by the tool.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Text {
     /// The text.
     pub text: String,
@@ -53,6 +60,10 @@ impl Content {
         &self.0
     }
 
+    pub(crate) fn blocks_mut(&mut self) -> &mut [Block] {
+        &mut self.0
+    }
+
     /// The blocks, in order.
     pub fn into_blocks(self) -> Vec<Block> {
         self.0
@@ -74,7 +85,8 @@ impl Content {
     ///
     /// Text is passed on; a resource is shown as the tool formatted it, else in a code fence with
     /// the language of its MIME type; a binary resource is named, with its size; a question is its
-    /// text. Every block starts on its own line.
+    /// text. Of a server's block the text is shown, or its kind. JSON beside the text is not shown, unless
+    /// there is nothing else. Every block starts on its own line.
     pub fn to_text(&self) -> String {
         render::to_text(&self.0)
     }
@@ -223,6 +235,9 @@ impl FromValue for Block {
 
 impl Serialize for Block {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if let Self::Foreign(block) = self {
+            return block.serialize(serializer);
+        }
         let mut map = serializer.serialize_map(None)?;
         match self {
             Self::Text(text) => {
@@ -238,6 +253,16 @@ impl Serialize for Block {
             Self::Question(question) => {
                 map.serialize_entry("type", "question")?;
                 map.serialize_entry("question", question)?;
+            }
+            // Written above: it is an object already.
+            Self::Foreign(_) => {}
+            Self::Structured(value) => {
+                map.serialize_entry("type", "structured")?;
+                map.serialize_entry("value", value)?;
+            }
+            Self::Meta(meta) => {
+                map.serialize_entry("type", "meta")?;
+                map.serialize_entry("_meta", meta)?;
             }
         }
         map.end()

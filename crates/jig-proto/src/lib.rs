@@ -37,6 +37,7 @@ mod context;
 mod denial;
 mod fetch;
 mod fields;
+mod foreign;
 pub mod fsproxy;
 mod handle;
 pub mod json;

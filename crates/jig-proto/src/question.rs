@@ -12,7 +12,7 @@ use crate::json::{self, Limits};
 /// It is written as `{id, text, context?, schema, default?}`. Older tools say `pre_amble` for
 /// `context` and give an `answer_type` (`Boolean`, `Text`, `{"Select": {"options": […]}}`, in any
 /// letter case) instead of a schema: those are read, never written.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Question {
     /// The key under which the answer is handed to the tool.
     pub id: String,

@@ -2,12 +2,16 @@
 
 use std::fmt::Write as _;
 
+use crate::foreign::{decoded_bytes, write_foreign};
 use crate::{Block, Resource, ResourceData};
 
 /// The blocks as text, each starting on its own line.
 pub(crate) fn to_text(blocks: &[Block]) -> String {
     let mut out = String::new();
     for block in blocks {
+        if matches!(block, Block::Structured(_) | Block::Meta(_)) {
+            continue;
+        }
         if !out.is_empty() && !out.ends_with('\n') {
             out.push('\n');
         }
@@ -15,7 +19,18 @@ pub(crate) fn to_text(blocks: &[Block]) -> String {
             Block::Text(text) => out.push_str(&text.text),
             Block::Resource(resource) => write_resource(&mut out, resource),
             Block::Question(question) => out.push_str(&question.text),
+            Block::Foreign(block) => write_foreign(&mut out, block),
+            Block::Structured(_) | Block::Meta(_) => {}
         }
+    }
+    // A server may say all that it has to say as JSON.
+    if out.is_empty()
+        && let Some(value) = blocks.iter().find_map(|block| match block {
+            Block::Structured(value) => Some(value),
+            _ => None,
+        })
+    {
+        out = value.to_string();
     }
     out
 }
@@ -26,17 +41,17 @@ fn write_resource(out: &mut String, resource: &Resource) {
         (Some(formatted), _) => out.push_str(formatted),
         (None, ResourceData::Text(text)) => write_fenced(out, text, language(mime_type)),
         (None, ResourceData::Blob(base64)) => {
-            let padding = base64
-                .bytes()
-                .rev()
-                .take_while(|byte| *byte == b'=')
-                .count();
-            let bytes = (base64.len() / 4 * 3).saturating_sub(padding);
+            let bytes = decoded_bytes(base64);
             let kind = mime_type.unwrap_or("binary");
             // Writing to a string cannot fail.
             let _ = write!(out, "[{}: {kind}, {bytes} bytes]", resource.uri);
         }
     }
+}
+
+/// Text in a fence with the language of its MIME type.
+pub(crate) fn write_fenced_as(out: &mut String, text: &str, mime_type: Option<&str>) {
+    write_fenced(out, text, language(mime_type));
 }
 
 fn write_fenced(out: &mut String, text: &str, language: &str) {

@@ -12,7 +12,7 @@ use crate::fields::{At, Fields};
 ///
 /// On the wire `{"resource": {uri, mimeType?, text | blob}, formatted?, name?, title?,
 /// description?}`; the last three are also read from inside `resource`.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resource {
     /// What it is the content of.
     pub uri: String,

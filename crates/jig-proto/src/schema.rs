@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::{Actions, ToolAction, View};
 
 mod published;
+mod root;
 
 pub use published::{Published, SchemaForm, SchemaFormError, published};
 

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::fields::{At, Fields, FromValue, deserialize_from_value};
-use crate::{Denial, FieldError};
+use crate::{Content, Denial, FieldError};
 
 /// A failure, in the tool's own words, and what jig knows about it.
 ///
@@ -22,6 +22,11 @@ pub struct ToolError {
     /// jig says so, never the tool: what a tool writes here is not read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub denials: Vec<Denial>,
+    /// What a server sent with its failure, as blocks; empty where the message says all.
+    ///
+    /// The message is their text, so this is neither written nor read: it is for whoever can pass blocks on.
+    #[serde(skip)]
+    pub content: Content,
 }
 
 impl ToolError {
@@ -32,7 +37,28 @@ impl ToolError {
             trace: Vec::new(),
             transient: false,
             denials: Vec::new(),
+            content: Content::EMPTY,
         }
+    }
+
+    /// A lasting error that is told by these blocks.
+    pub fn of_content(content: Content) -> Self {
+        let mut message = content.to_text();
+        if message.is_empty() {
+            message = "the tool failed, and said nothing about it".to_owned();
+        }
+        Self {
+            content,
+            ..Self::new(message)
+        }
+    }
+
+    /// Shows every text of the error to `change`, as [`Content::visit_texts`] does. What jig itself knows of it,
+    /// the denials, is not among them.
+    pub fn visit_texts(&mut self, change: &mut dyn FnMut(&mut String)) {
+        change(&mut self.message);
+        self.trace.iter_mut().for_each(&mut *change);
+        self.content.visit_texts(change);
     }
 
     /// The message and, below it, the text of each denial.
@@ -52,6 +78,7 @@ impl ToolError {
             // Who reads this may be reading a tool's output, and a tool that could put words into our
             // mouth would have people add the rules that it wants.
             denials: Vec::new(),
+            content: Content::EMPTY,
         })
     }
 }

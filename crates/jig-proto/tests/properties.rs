@@ -122,6 +122,7 @@ fn tool_error() -> impl Strategy<Value = ToolError> {
         trace,
         transient,
         denials: Vec::new(),
+        content: Content::EMPTY,
     })
 }
 

@@ -29,6 +29,7 @@ fn s041_j011_w015_outcomes_are_written_and_read_as_states() {
             trace: vec!["dns".to_owned()],
             transient: true,
             denials: Vec::new(),
+            content: crate::Content::EMPTY,
         }),
         json!({"type": "error", "message": "no route", "trace": ["dns"], "transient": true}),
     );

@@ -21,6 +21,7 @@ fn error(message: &str, trace: &[&str], transient: bool) -> ToolError {
         trace: trace.iter().map(|&one| one.to_owned()).collect(),
         transient,
         denials: Vec::new(),
+        content: Content::EMPTY,
     }
 }
 

@@ -120,6 +120,7 @@ fn a_state_becomes_a_response_and_back() {
         trace: vec!["io".to_owned()],
         transient: true,
         denials: Vec::new(),
+        content: Content::EMPTY,
     }));
 }
 

@@ -10,6 +10,7 @@ use std::str::FromStr;
 
 use serde_json::{Map, Value, json};
 
+use super::root::flattened;
 use super::{OwnParameters, ROOT_KEYS, SchemaError, own_parameters, stateful_schema};
 use crate::fields::quoted;
 use crate::{Actions, ToolAction};
@@ -59,12 +60,14 @@ impl Published {
     /// validates with the tool's own.
     #[must_use]
     pub fn simplified(mut self) -> Self {
+        self.parameters = flattened(&self.parameters);
         let root = &mut self.parameters;
-        root.retain(|key, _| !CHOICES.contains(&key.as_str()) && key != "$schema");
+        root.shift_remove("$schema");
         root.insert("type".to_owned(), json!("object"));
         root.entry("properties").or_insert_with(|| json!({}));
         rename_definitions(root);
         each_schema(root, &mut |schema| {
+            spell_out(schema);
             simplify(schema);
             let is_list = schema.get("type").is_some_and(|kind| kind == "array");
             // Anything may be in it, which has to be said.
@@ -102,6 +105,11 @@ pub fn published(
     if actions.is_one_shot() {
         return Ok(vec![one(spawn.clone())]);
     }
+    let flattened = match form {
+        SchemaForm::OneOf => None,
+        SchemaForm::Flat | SchemaForm::Split => Some(flattened(spawn)),
+    };
+    let spawn = flattened.as_ref().unwrap_or(spawn);
     Ok(match form {
         SchemaForm::OneOf => vec![one(stateful_schema(spawn, actions)?)],
         SchemaForm::Flat => vec![one(flat(spawn, actions)?)],
@@ -216,6 +224,19 @@ fn simplify(schema: &mut Map<String, Value>) {
         schema.insert("type".to_owned(), json!("string"));
     }
     split_types(schema);
+}
+
+/// Writes what may be anything, or nothing, as an empty schema: providers don't take `true` and `false`.
+fn spell_out(schema: &mut Map<String, Value>) {
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        let odd = properties.values_mut().filter(|one| !one.is_object());
+        odd.for_each(|one| *one = json!({}));
+    }
+    for key in ["items", "not"] {
+        if schema.get(key).is_some_and(|one| !one.is_object()) {
+            schema.shift_remove(key);
+        }
+    }
 }
 
 /// Calls `change` for a schema, and then for those within it.

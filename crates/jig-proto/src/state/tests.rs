@@ -43,6 +43,7 @@ fn s020_s021_states_are_written_in_one_form() {
         trace: vec!["io".to_owned()],
         transient: true,
         denials: Vec::new(),
+        content: Content::EMPTY,
     };
     check(
         ToolState::failed(error.clone()),

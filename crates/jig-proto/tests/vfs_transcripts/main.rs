@@ -144,6 +144,7 @@ fn v029_v030_error_result() {
         trace: vec!["...".to_owned()],
         transient: false,
         denials: Vec::new(),
+        content: Content::EMPTY,
     };
     let line = r#"{"jsonrpc":"2.0","method":"error","params":{"message":"Failed to parse input","trace":["..."],"transient":false}}"#;
     assert_eq!(written(|out| tool::write_error(out, &error)), line);

@@ -1,0 +1,98 @@
+//! [`Engine::start_server`]: an MCP server as a program in its sandbox.
+
+mod fill;
+mod printed;
+
+use std::sync::Arc;
+
+use jig_broker::Broker;
+use jig_config::{Reach, Server};
+use jig_proto::vfs::ToolInput;
+use jig_proto::{Action, Context};
+use jig_runtime::{CommandLine, Plan, RunLimits, ServerPlan, StartError};
+use jig_sandbox::minimal_environment;
+use serde_json::Map;
+
+use crate::call::CallError;
+use crate::confine::{Commands, tree_limits};
+use crate::engine::Engine;
+use crate::plan::NO_HOME;
+
+pub use fill::FilledServer;
+pub use jig_runtime::{Mark, ServerProcess};
+
+impl Engine {
+    /// Starts the program of a server in its sandbox, under the rules of its own entry. The values of its
+    /// variables are found, and the commands that print some are run, first.
+    ///
+    /// Whether the entry may be started at all, because somebody trusted wrote or accepted it, is for the caller
+    /// to know.
+    ///
+    /// # Errors
+    ///
+    /// If the server is not a program, a variable is missing, or the program cannot be confined or started. No
+    /// error tells a value that was filled in.
+    pub fn start_server(&self, server: &Server) -> Result<ServerProcess, CallError> {
+        let Reach::Program { policy: tool, .. } = &server.reach else {
+            return Err(CallError::Server {
+                server: server.name.clone(),
+                why: "it is reached by its URL, and not a program".to_owned(),
+            });
+        };
+        let filled = self.fill_server(server)?;
+        let policy = Arc::new(self.policy(tool)?);
+        let warnings = self.unenforced(tool, &policy, Commands::HeldByName)?;
+        let view = Arc::new(self.files.materialize()?);
+        let mut parts = self.broker_parts(tool, None, Arc::clone(&policy));
+        parts.process.env = minimal_environment(NO_HOME.as_ref());
+        let broker = Broker::new(parts);
+        for secret in &filled.secrets {
+            broker.secrets().remember(secret);
+        }
+        let mut words = filled.command.into_iter();
+        let program = words.next().unwrap_or_default();
+        let command = CommandLine::literal(program, words, Arc::clone(&view), NO_HOME);
+        let context = Context::new(view.path().to_owned(), Action::Run);
+        let context = context.with_access(policy.to_wire());
+        let input = ToolInput {
+            name: server.name.clone(),
+            arguments: Map::new(),
+            answers: Map::new(),
+            options: Map::new(),
+        };
+        let plan = Plan {
+            name: server.name.clone(),
+            command: Some(command),
+            limits: RunLimits {
+                // It runs until it is stopped, and what it prints is read as it comes.
+                time: None,
+                output: None,
+                tree: tree_limits(tool),
+            },
+            observe: tool.sandbox.observe,
+            warnings,
+            ..Plan::new(input, context, broker.clone())
+        };
+        let started = ServerProcess::start(ServerPlan {
+            plan,
+            table: tool.table(),
+            env: filled.env,
+        });
+        started.map_err(|error| self.server_not_started(server, &broker, error))
+    }
+
+    /// Why a server was not started, without the values that were filled in: a program that is not found is
+    /// named as it was looked for.
+    fn server_not_started(&self, server: &Server, broker: &Broker, error: StartError) -> CallError {
+        let mut why = error.to_string();
+        let mut source = std::error::Error::source(&error);
+        while let Some(cause) = source {
+            why = format!("{why}: {cause}");
+            source = cause.source();
+        }
+        CallError::Server {
+            server: server.name.clone(),
+            why: broker.secrets().scrub_text(why),
+        }
+    }
+}

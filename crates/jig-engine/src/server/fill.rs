@@ -1,0 +1,181 @@
+//! [`FilledServer`]: the texts of a server with their variables filled in.
+
+use std::fmt;
+
+use jig_config::{Filled, Reach, Server, looks_secret, server_url};
+
+use super::printed::printed_by;
+use crate::call::CallError;
+use crate::engine::Engine;
+
+/// The texts of a server as they are used. Nothing of it is for logs.
+pub struct FilledServer {
+    /// The program, and then its arguments; empty for a remote server.
+    pub command: Vec<String>,
+    /// The variables that its program gets besides those that its rules let through.
+    pub env: Vec<(String, String)>,
+    /// Where it is, if it is remote.
+    pub url: Option<String>,
+    /// What every request to a remote server says.
+    pub headers: Vec<(String, String)>,
+    /// The values that were filled in and are to be kept out of everything that is shown.
+    pub secrets: Vec<String>,
+}
+
+/// How much there is of it: the values are secrets.
+impl fmt::Debug for FilledServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = |pairs: &[(String, String)]| -> Vec<String> {
+            pairs.iter().map(|(name, _)| name.clone()).collect()
+        };
+        f.debug_struct("FilledServer")
+            .field("words", &self.command.len())
+            .field("env", &names(&self.env))
+            .field("headers", &names(&self.headers))
+            .field("secrets", &self.secrets.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Engine {
+    /// The texts of a server with their variables filled in from [`Engine::env`], and with what commands print.
+    ///
+    /// # Errors
+    ///
+    /// If a variable is missing or a command fails. The error says which, and where that was written, and never
+    /// a value.
+    pub fn fill_server(&self, server: &Server) -> Result<FilledServer, CallError> {
+        let mut filler = Filler {
+            engine: self,
+            server,
+            secrets: Vec::new(),
+        };
+        let mut filled = FilledServer {
+            command: Vec::new(),
+            env: filler.pairs("env", &server.env)?,
+            url: None,
+            headers: Vec::new(),
+            secrets: Vec::new(),
+        };
+        match &server.reach {
+            Reach::Program { command, .. } => {
+                for (number, word) in command.iter().enumerate() {
+                    let key = if number == 0 { "command" } else { "args" };
+                    filled.command.push(filler.fill(key, word)?);
+                }
+            }
+            Reach::Remote { url, headers } => {
+                let text = filler.fill("url", url)?;
+                // What was filled in may lead elsewhere than what was written.
+                server_url(&text).map_err(|error| filler.error("url", &error))?;
+                filled.url = Some(text);
+                filled.headers = filler.pairs("headers", headers)?;
+            }
+        }
+        filled.secrets = filler.secrets;
+        Ok(filled)
+    }
+}
+
+struct Filler<'e> {
+    engine: &'e Engine,
+    server: &'e Server,
+    secrets: Vec<String>,
+}
+
+impl Filler<'_> {
+    fn pairs<'p>(
+        &mut self,
+        key: &str,
+        pairs: impl IntoIterator<Item = (&'p String, &'p Filled)>,
+    ) -> Result<Vec<(String, String)>, CallError> {
+        let pairs = pairs.into_iter().map(|(name, value)| {
+            let filled = self.fill(&format!("{key}.{name}"), value)?;
+            // What somebody wrote out in a file of their own is not shown around either.
+            if value.plain().is_some() && looks_secret(name, &filled) {
+                self.keep(filled.clone());
+            }
+            Ok((name.clone(), filled))
+        });
+        pairs.collect()
+    }
+
+    /// Fills one text, which stands at `key` of the server.
+    fn fill(&mut self, key: &str, text: &Filled) -> Result<String, CallError> {
+        let engine = self.engine;
+        let mut found = Vec::new();
+        let mut look = |name: &str| {
+            let value = engine.env.get(name)?.to_owned();
+            if is_secret(name, &value) {
+                found.push(value.clone());
+            }
+            Some(value)
+        };
+        let home = engine.confine.home.as_deref();
+        let mut run = |words: &[String]| printed_by(words, &engine.env, home);
+        let filled = text.fill(&mut look, &mut run);
+        let filled = filled.map_err(|unfilled| self.error(key, &unfilled))?;
+        if text.command().is_some() {
+            found.push(filled.clone());
+        }
+        for secret in found {
+            self.keep(secret);
+        }
+        Ok(filled)
+    }
+
+    fn keep(&mut self, secret: String) {
+        if !self.secrets.contains(&secret) {
+            self.secrets.push(secret);
+        }
+    }
+
+    /// Why what stands at `key` cannot be used.
+    fn error(&self, key: &str, why: &dyn fmt::Display) -> CallError {
+        let server = self.server;
+        // `args` may be part of `command`.
+        let origin = server.origin(key).or_else(|| server.origin("command"));
+        let origin = origin.unwrap_or_else(|| server.declared_at());
+        CallError::Server {
+            server: server.name.clone(),
+            why: format!("its `{key}` ({origin}) cannot be used: {why}"),
+        }
+    }
+}
+
+/// Whether the value of a variable is kept out of what is shown. Those that say where and who somebody is are in
+/// half of all texts, and a word such as `true` is, too: without them nothing could be read any more.
+fn is_secret(name: &str, value: &str) -> bool {
+    let is_ordinary =
+        ORDINARY.contains(&name) || ["XDG_", "LC_"].iter().any(|start| name.starts_with(start));
+    let is_word = WORDS.iter().any(|word| value.eq_ignore_ascii_case(word));
+    let is_small_number = value.len() < 6 && value.bytes().all(|byte| byte.is_ascii_digit());
+    !(is_ordinary || is_word || is_small_number)
+}
+
+/// Variables that every program has.
+const ORDINARY: [&str; 14] = [
+    "PATH", "HOME", "USER", "LOGNAME", "LANG", "TERM", "SHELL", "PWD", "TMPDIR", "EDITOR", "PAGER",
+    "HOSTNAME", "DISPLAY", "TZ",
+];
+
+/// Values that settings have, and secrets have not.
+const WORDS: [&str; 14] = [
+    "true",
+    "false",
+    "none",
+    "null",
+    "debug",
+    "info",
+    "warn",
+    "warning",
+    "error",
+    "localhost",
+    "production",
+    "development",
+    "default",
+    "stdio",
+];
+
+#[cfg(test)]
+mod tests;

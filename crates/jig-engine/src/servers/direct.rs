@@ -1,0 +1,128 @@
+//! [`Engine::try_direct`]: calls of servers' tools that their caller makes itself.
+//!
+//! A session is a thread, and a server that waits for another one has no use for it: a task that awaits the answer
+//! does. Where nobody has to be asked before or after a call, all that the engine adds to it is checks and a line
+//! in the log.
+
+use std::time::Instant;
+
+use jig_broker::{Broker, Note};
+use jig_config::{ResultMode, RunMode, Tool};
+use jig_proto::{Content, Question, ToolAction, ToolError};
+use jig_runtime::AskedBy;
+use serde_json::Value;
+
+use super::ServerCall;
+use crate::asker::Asker;
+use crate::call::{Call, CallError};
+use crate::engine::Engine;
+use crate::inquiry::Resolved;
+use crate::reply::Reply;
+
+/// The end of a call of a server's tool that nobody has to agree to: what is left to do with its result.
+#[derive(Debug)]
+pub struct Direct {
+    tool: String,
+    broker: Broker,
+    note: Note,
+    begun: Instant,
+}
+
+/// What came of a question of a server.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Inquired {
+    /// Somebody answered.
+    Given(Value),
+    /// Nobody does, or somebody said no: the server goes on without.
+    Unanswered,
+    /// The call is to be given up.
+    GivenUp,
+}
+
+impl Engine {
+    /// A call of a server's tool that is ready to be made; `None` if the tool is none, or if somebody has to be
+    /// asked before it runs or about its result.
+    ///
+    /// Whoever makes it sees to it that nothing of the tool is [held](super::ToolServers::held).
+    ///
+    /// # Errors
+    ///
+    /// If the arguments don't fit.
+    pub fn try_direct(&self, call: &mut Call) -> Result<Option<(ServerCall, Direct)>, CallError> {
+        let Ok(tool) = self.tool(&call.tool) else {
+            return Ok(None);
+        };
+        let is_plain = tool.actions.is_one_shot() && tool.result == ResultMode::Unattended;
+        if !is_plain || tool.on_server().is_none() {
+            return Ok(None);
+        }
+        let arguments = self.arguments(tool, std::mem::take(&mut call.arguments))?;
+        // Of what is sent, and not of what was given: a rule must not be got around by JSON in a string.
+        let decided = self.decided(tool, ToolAction::Spawn, &arguments);
+        if decided.mode != RunMode::Unattended {
+            call.arguments = arguments;
+            return Ok(None);
+        }
+        let broker = self.served_broker(tool, call.id.take())?;
+        let (call, note) = self.server_call(tool, arguments)?;
+        let direct = Direct {
+            tool: tool.name.to_string(),
+            broker,
+            note,
+            begun: Instant::now(),
+        };
+        Ok(Some((call, direct)))
+    }
+
+    /// Answers a question that a server has during such a call.
+    pub fn inquire(&self, tool: &str, question: &Question, asker: &mut dyn Asker) -> Inquired {
+        let Ok(tool) = self.tool(tool) else {
+            return Inquired::Unanswered;
+        };
+        match self.resolve(tool, question, Some(AskedBy::Tool), asker) {
+            Resolved::Answer(value) => Inquired::Given(value),
+            Resolved::Decline(_) | Resolved::Later => Inquired::Unanswered,
+            Resolved::Cancel | Resolved::Reject(_) => Inquired::GivenUp,
+        }
+    }
+}
+
+impl Direct {
+    /// The tool, by the name that jig has for it.
+    pub fn tool(&self) -> &str {
+        &self.tool
+    }
+
+    /// Writes the call's line in the log, and hands its result on.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Engine::call`].
+    pub fn end(
+        self,
+        engine: &Engine,
+        result: Result<Content, ToolError>,
+        was_cancelled: bool,
+    ) -> Result<Reply, CallError> {
+        let Self {
+            broker,
+            mut note,
+            begun,
+            ..
+        } = self;
+        note.duration = Some(begun.elapsed());
+        note.outcome = Some(match &result {
+            Ok(_) => "ok",
+            Err(_) if was_cancelled => "cancelled",
+            Err(_) => "error",
+        });
+        broker.note(note);
+        broker.flush_audit();
+        let tool: &Tool = engine.tool(&self.tool)?;
+        let most = engine.most(tool);
+        match result {
+            Ok(content) => engine.fitting(tool, content, most).map(Reply::Content),
+            Err(error) => Err(CallError::Tool(engine.bounded(tool, error))),
+        }
+    }
+}
