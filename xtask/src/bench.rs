@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 pub(crate) fn run(names: &[&str]) -> Result<(), String> {
     let all = [
-        "files", "fsproxy", "handles", "mcp", "net", "policy", "spawn", "startup", "vfs", "wasm",
+        "files", "fsproxy", "gateway", "handles", "mcp", "net", "policy", "spawn", "startup",
+        "vfs", "wasm",
     ];
     let names = if names.is_empty() { &all } else { names };
     for name in names {
@@ -23,6 +24,7 @@ pub(crate) fn run(names: &[&str]) -> Result<(), String> {
                 "--bench",
                 "fsproxy",
             ])?,
+            "gateway" => gateway()?,
             "handles" => crate::cargo(&[
                 "bench",
                 "--quiet",
@@ -68,6 +70,19 @@ fn mcp() -> Result<(), String> {
     let mut bench = crate::cargo_command(&words);
     bench.args(["--bench", "mcp", "--", "--node"]).arg(node);
     crate::run(bench.arg("--server").arg(server))
+}
+
+/// Servers behind `jig mcp`, and the same without it.
+fn gateway() -> Result<(), String> {
+    let servers = crate::mcp::third_party()?;
+    let words = ["bench", "--quiet", "--package", "jig-cli"];
+    let mut bench = crate::cargo_command(&words);
+    bench.args(["--bench", "gateway", "--"]);
+    bench.arg("--node").arg(servers.node);
+    bench.arg("--everything").arg(servers.everything);
+    bench.arg("--memory").arg(servers.memory);
+    bench.arg("--packages").arg(servers.packages);
+    crate::run(bench.arg("--python").arg(servers.python))
 }
 
 /// Components: with the floor and the program that they are compared with.

@@ -27,7 +27,8 @@ Usage: cargo xtask <CHORE>
   test [FILTER…]   all tests, doctests, the Python SDK, the providers' libraries and foreign clients of
                    `jig mcp` included
   providers        only the check of published schemas by the model providers' libraries
-  mcp [PART…]      only `jig mcp` tried by foreign clients: python, inspector, conformance (all by default)
+  mcp [PART…]      only `jig mcp` tried by foreign clients: python, inspector, conformance,
+                   third_party (all by default)
   check            what CI checks: fmt, clippy, tests, docs, generated files
   guests [FLAG…]   build the components that tests use and jig embeds, into target/guests;
                    --check: compare what is committed instead of writing it;

@@ -1,5 +1,5 @@
 //! `jig mcp`, tried by clients that other people wrote: the MCP Inspector and the official conformance suite
-//! from npm, the Python client from PyPI.
+//! from npm, the Python client from PyPI; and with servers of other people behind it.
 
 #![expect(
     clippy::disallowed_methods,
@@ -47,16 +47,48 @@ pub(crate) fn check(parts: &[&str]) -> Result<(), String> {
 
 /// A Node, and the script of npm's `server-filesystem` for it, which jig is compared with.
 pub(crate) fn server_filesystem() -> Result<(PathBuf, PathBuf), String> {
-    let programs = match programs() {
-        Ok(programs) => programs,
-        Err(Missing::Skipped(why) | Missing::Unreachable(why) | Missing::Failed(why)) => {
-            return Err(why);
-        }
+    let programs = programs().map_err(why)?;
+    Ok((node(&programs), programs.join("mcp-server-filesystem")))
+}
+
+/// Servers of other people, and what runs them.
+pub(crate) struct ThirdParty {
+    pub(crate) node: PathBuf,
+    pub(crate) everything: PathBuf,
+    pub(crate) memory: PathBuf,
+    /// Where the packages from npm are.
+    pub(crate) packages: PathBuf,
+    pub(crate) python: PathBuf,
+}
+
+/// Installs the servers that are put behind jig to be measured.
+pub(crate) fn third_party() -> Result<ThirdParty, String> {
+    let programs = programs().map_err(why)?;
+    let missing = || "the packages from npm are not where they should be".to_owned();
+    let packages = programs.parent().ok_or_else(missing)?;
+    let script = |name: &str| {
+        let folder = packages.join("@modelcontextprotocol").join(name);
+        folder.join("dist/index.js")
     };
+    Ok(ThirdParty {
+        node: node(&programs),
+        everything: script("server-everything"),
+        memory: script("server-memory"),
+        packages: packages.to_owned(),
+        python: "python3".into(),
+    })
+}
+
+/// A Node that is new enough, if one is among the programs.
+fn node(programs: &Path) -> PathBuf {
     let own = programs.join("node");
     // Not every system has a package with a Node in it.
-    let node = if own.exists() { own } else { "node".into() };
-    Ok((node, programs.join("mcp-server-filesystem")))
+    if own.exists() { own } else { "node".into() }
+}
+
+fn why(missing: Missing) -> String {
+    let (Missing::Skipped(why) | Missing::Unreachable(why) | Missing::Failed(why)) = missing;
+    why
 }
 
 /// The folder of the programs from npm.
@@ -114,4 +146,4 @@ fn read(path: &Path) -> Result<String, Missing> {
 }
 
 /// The folders with tests, in the order in which they run.
-const PARTS: [&str; 3] = ["python", "inspector", "conformance"];
+const PARTS: [&str; 4] = ["python", "inspector", "conformance", "third_party"];

@@ -20,6 +20,7 @@ use tokio::time::{Instant, sleep_until};
 use crate::caller::Caller;
 use crate::in_flight::{Asking, Event, InFlight, Request, error};
 use crate::progress::Progress;
+use crate::quick::{self, Begun, Tried};
 use crate::server::Connection;
 use crate::shared::{Served, Shared};
 use crate::state::Bound;
@@ -47,13 +48,45 @@ pub(crate) async fn call_tool(
 ) -> Result<CallToolResponse, ErrorData> {
     let shared = &connection.shared;
     let caller = connection.caller(&context.extensions)?;
+    let begun = match quickly(shared, &caller, &request) {
+        Some(Tried::Done(result)) => return Ok(result.into()),
+        Some(Tried::Begun(begun)) => Some(begun),
+        Some(Tried::Not) | None => None,
+    };
+    // What has to wait needs much more room than what is done already: on the heap, so that only that costs it.
+    Box::pin(attended(shared, &caller, request, begun, context)).await
+}
+
+/// Does a call at once, if it is a quick one.
+fn quickly(shared: &Shared, caller: &Caller, request: &CallToolRequestParams) -> Option<Tried> {
+    let served = shared.current();
+    if request.request_state.is_some() || !served.is_catalogued() {
+        return None;
+    }
+    let tool = served.catalogue().find(&request.name)?;
+    Some(quick::call(
+        shared,
+        caller,
+        tool,
+        request.arguments.as_ref(),
+    ))
+}
+
+/// Begins a call or comes back to one, and tells the client how it goes.
+async fn attended(
+    shared: &Arc<Shared>,
+    caller: &Arc<Caller>,
+    request: CallToolRequestParams,
+    begun: Option<Begun>,
+    context: RequestContext<RoleServer>,
+) -> Result<CallToolResponse, ErrorData> {
     let client = Client::of(&context);
     let arguments = request.arguments.unwrap_or_default();
     let bound = Bound::new(&caller.name, &request.name, &arguments);
     let responses = request.input_responses.unwrap_or_default();
     let mut waiting = Waiting {
         shared,
-        caller: &caller,
+        caller,
         client,
         context: &context,
         is_long: false,
@@ -61,14 +94,18 @@ pub(crate) async fn call_tool(
     };
     let flight = match request.request_state {
         Some(state) => {
-            let flight = redeem(shared, &caller, &state, &bound)?;
+            let flight = redeem(shared, caller, &state, &bound)?;
             if let (_, Event::Asking(asking)) = flight.now() {
                 deliver(shared, &flight, &asking, responses);
             }
             flight
         }
         None => {
-            let served = ready(shared.current()).await?;
+            let mut served = ready(shared.current()).await?;
+            if served.is_incomplete() && served.catalogue().find(&request.name).is_none() {
+                // It may be one of a server that has not told its tools yet.
+                served = complete(shared).await?;
+            }
             let Some(tool) = served.catalogue().find(&request.name) else {
                 return Err(unknown_tool(&request.name));
             };
@@ -88,7 +125,7 @@ pub(crate) async fn call_tool(
                 form: client.form,
                 given: responses,
             };
-            match InFlight::start(shared, &caller, request) {
+            match InFlight::start(shared, caller, request, begun) {
                 Ok(flight) => flight,
                 Err(too_many) => return Ok(error(too_many.to_string()).into()),
             }
@@ -171,6 +208,11 @@ impl Waiting<'_> {
                 }
                 Event::Done(outcome) => {
                     abandoned.not();
+                    // What it said right before its end is told before it.
+                    if let Some(text) = flight.said() {
+                        progress.note(text);
+                        progress.tell().await;
+                    }
                     return Ok(outcome.result.clone().into());
                 }
                 Event::Running(Some(text)) => progress.note(text),
@@ -354,6 +396,16 @@ pub(crate) async fn ready(served: Arc<Served>) -> Result<Arc<Served>, ErrorData>
     listed
         .await
         .map_err(|_| ErrorData::internal_error("the tools could not be listed", None))
+}
+
+/// The same, with the tools of all servers that can be asked for them.
+async fn complete(shared: &Arc<Shared>) -> Result<Arc<Served>, ErrorData> {
+    let shared = Arc::clone(shared);
+    let completed = tokio::task::spawn_blocking(move || shared.complete());
+    let served = completed
+        .await
+        .map_err(|_| ErrorData::internal_error("the tools could not be listed", None))?;
+    ready(served).await
 }
 
 fn unknown_tool(name: &str) -> ErrorData {

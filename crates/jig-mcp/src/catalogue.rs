@@ -121,7 +121,7 @@ fn listed(engine: &Engine, published: Published) -> Tool {
     if let Some(title) = &tool.title {
         listed = listed.with_title(title);
     }
-    if let Some(output) = output_schema(tool) {
+    if let Some(output) = output_schema(engine, tool) {
         listed = listed.with_raw_output_schema(Arc::new(output));
     }
     listed.with_annotations(annotations(tool.title.as_deref(), engine.effects(tool)))
@@ -131,7 +131,17 @@ fn listed(engine: &Engine, published: Published) -> Tool {
 ///
 /// A stateful tool reports where it stands. If it also declares what its result looks like, no one schema is
 /// true of all its calls, and there is none.
-fn output_schema(tool: &jig_config::Tool) -> Option<JsonObject> {
+///
+/// One that a server declares is passed on if it is the schema of an object, which clients insist on, and can be
+/// used.
+fn output_schema(engine: &Engine, tool: &jig_config::Tool) -> Option<JsonObject> {
+    let is_object = |schema: &Value| schema["type"] == "object";
+    if tool.on_server().is_some()
+        && let Some(declared) = &tool.output
+        && !(is_object(declared) && engine.is_output_usable(tool))
+    {
+        return None;
+    }
     match (&tool.output, tool.actions.is_one_shot()) {
         (Some(Value::Object(declared)), true) => Some(declared.clone()),
         (None, false) => report_schema(),

@@ -67,9 +67,7 @@ impl Desk {
     fn wait(&mut self, pending: &Pending, ask: &Ask<'_>, form: Form) -> Answer {
         let limit = self.shared.current().config.mcp.approval_wait;
         self.flight.ask(pending.id(), &ask.question.id, form);
-        // A quick call runs where connections are served: another thread takes that over meanwhile.
-        let wait = || pending.wait(limit, self.flight.cancel_token());
-        let answer = tokio::task::block_in_place(wait);
+        let answer = pending.wait(limit, self.flight.cancel_token());
         self.flight.asked(pending.id());
         answer
     }

@@ -30,6 +30,7 @@ pub use self::access::{Access, BadOrigin, BadTokens, Tokens};
 use self::access::{Admitted, Judged};
 use self::connections::{Connections, Watched};
 use self::sessions::Sessions;
+use crate::attend;
 use crate::reload;
 use crate::runtime::{ServeError, Stop, end_all_turns, end_idle_turns};
 use crate::server::{Connection, Who};
@@ -91,6 +92,7 @@ impl HttpServer {
     /// If serving cannot begin.
     pub fn serve(self, shared: &Arc<Shared>, stop: &Stop) -> Result<(), ServeError> {
         let _reloading = reload::watch(shared).map_err(ServeError::Start)?;
+        attend::begin(shared, self.runtime.handle());
         let stopping = stop.stopping();
         let access = self.access.at(self.address);
         let service = Arc::new(Service::new(shared, access, &stopping.token));

@@ -1,8 +1,11 @@
 //! [`InFlight`]: one call that runs, or waits for an answer.
 //!
-//! A thread runs the call to its end, and is the only one that does: whoever wants to know how it goes looks
-//! here, and may go away and come back. A call that has to ask is *parked*: its thread waits at the board of
-//! questions, the tool waits for its answer, and nothing of it is started again when the answer comes.
+//! A thread, or the task that awaits a server, runs the call to its end, and is the only one that does: whoever
+//! wants to know how it goes looks here, and may go away and come back. A call that has to ask is *parked*: a
+//! thread waits at the board of questions, the tool waits for its answer, and nothing of it is started again when
+//! the answer comes.
+
+mod direct;
 
 use std::collections::{BTreeMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,16 +14,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use jig_broker::CancelToken;
-use jig_engine::{Call, CallError};
+use jig_engine::{Call, CallError, Engine, Reply};
 use rmcp::model::{CallToolResult, ContentBlock, ErrorData, InputResponses};
 use serde_json::{Map, Value};
-use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::watch;
 
 use crate::caller::Caller;
 use crate::desk::Desk;
 use crate::elicit::Form;
 use crate::questions::QuestionId;
+use crate::quick::Begun;
 use crate::result::result;
 use crate::shared::Shared;
 use crate::state::{Bound, Ticket};
@@ -110,7 +113,8 @@ pub(crate) enum TooMany {
 }
 
 impl InFlight {
-    /// Begins a call. It goes on until it is done or [cancelled](Self::cancel), whoever looks.
+    /// Begins a call, or goes on with one that has `begun`. It goes on until it is done or
+    /// [cancelled](Self::cancel), whoever looks.
     ///
     /// # Errors
     ///
@@ -119,22 +123,28 @@ impl InFlight {
         shared: &Arc<Shared>,
         caller: &Arc<Caller>,
         request: Request,
+        begun: Option<Begun>,
     ) -> Result<Arc<Self>, TooMany> {
-        let flight = caller.in_flight.admit(shared, request.bound)?;
+        let cancel = match &begun {
+            Some(Begun::Waits { cancel, .. }) => Some(cancel.clone()),
+            _ => None,
+        };
+        let flight = caller
+            .in_flight
+            .admit(shared, request.bound, cancel.unwrap_or_default())?;
         let running = Running {
             shared: Arc::clone(shared),
             caller: Arc::clone(caller),
             flight: Arc::clone(&flight),
         };
-        match Slot::take(shared, &request) {
-            // A hop to another thread and back costs as much as such a call. It is a task of its own, because the
-            // one that waits for it has to go on when somebody must be asked.
-            Some(slot) => drop(tokio::spawn(async move {
-                running.run(request);
-                drop(slot);
-            })),
+        match begun {
+            Some(Begun::Direct(directly)) => {
+                drop(tokio::spawn(direct::run(running, request, *directly)))
+            }
             // A thread of the pool that is still warm, if there is one.
-            None => drop(tokio::task::spawn_blocking(move || running.run(request))),
+            begun => drop(tokio::task::spawn_blocking(move || {
+                running.run(request, begun)
+            })),
         }
         Ok(flight)
     }
@@ -203,6 +213,11 @@ impl InFlight {
             state.ticket = None;
         }
         is_it
+    }
+
+    /// What the tool last had to say.
+    pub(crate) fn said(&self) -> Option<Arc<str>> {
+        self.state().progress.clone()
     }
 
     /// Notes what the tool has to say.
@@ -278,27 +293,6 @@ impl Asking {
     }
 }
 
-/// The right to run a quick call on a thread that serves connections. There is always another one left to serve
-/// them: a file may lie on a disk that takes its time.
-struct Slot(Arc<Shared>);
-
-impl Slot {
-    fn take(shared: &Arc<Shared>, request: &Request) -> Option<Self> {
-        let flavor = Handle::current().runtime_flavor();
-        let served = shared.current();
-        let tool = served.config.tool(&request.tool)?;
-        let is_quick = flavor == RuntimeFlavor::MultiThread && served.engine.is_quick(tool);
-        let is_free = is_quick && !shared.quick.swap(true, Ordering::AcqRel);
-        is_free.then(|| Self(Arc::clone(shared)))
-    }
-}
-
-impl Drop for Slot {
-    fn drop(&mut self) {
-        self.0.quick.store(false, Ordering::Release);
-    }
-}
-
 /// A call on its thread.
 struct Running {
     shared: Arc<Shared>,
@@ -307,31 +301,58 @@ struct Running {
 }
 
 impl Running {
-    fn run(self, request: Request) {
-        let outcome = catch_unwind(AssertUnwindSafe(|| self.call(request)));
+    fn run(self, request: Request, begun: Option<Begun>) {
+        let outcome = catch_unwind(AssertUnwindSafe(|| self.call(request, begun)));
+        self.end(outcome.unwrap_or_else(|_| broke()));
+    }
+
+    /// Tells what the call came to.
+    fn end(&self, outcome: Outcome) {
         // Whoever hears of the result may make the next call at once: there is room for it by then.
         self.caller.in_flight.leave(&self.shared);
-        self.flight.finish(outcome.unwrap_or_else(|_| broke()));
+        self.flight.finish(outcome);
         self.caller.in_flight.forget(&self.flight);
     }
 
-    fn call(&self, request: Request) -> Outcome {
-        let Self {
-            shared,
-            caller,
-            flight,
-        } = self;
-        let engine = caller.engine(shared);
-        let mut desk = Desk::new(shared, caller, flight, request.form, request.given);
-        let mut call = Call::new(request.tool.clone(), Value::Object(request.arguments));
-        call.cancel = Some(flight.cancel.clone());
-        let outcome = engine.call(call, &mut desk);
+    fn call(&self, request: Request, begun: Option<Begun>) -> Outcome {
+        let mut desk = self.desk(request.form, request.given);
+        let (engine, outcome) = match begun {
+            Some(Begun::Waits { engine, waits, .. }) => {
+                let outcome = engine.go_on(*waits, &mut desk);
+                (engine, outcome)
+            }
+            _ => {
+                let engine = self.caller.engine(&self.shared);
+                let mut call = Call::new(request.tool.clone(), Value::Object(request.arguments));
+                call.cancel = Some(self.flight.cancel.clone());
+                let outcome = engine.call(call, &mut desk);
+                (engine, outcome)
+            }
+        };
+        let cancelled = self.flight.cancel.is_cancelled();
+        self.outcome(&engine, &request.tool, outcome, cancelled, desk.notes())
+    }
+
+    /// Who is asked.
+    fn desk(&self, form: bool, given: InputResponses) -> Desk {
+        Desk::new(&self.shared, &self.caller, &self.flight, form, given)
+    }
+
+    /// What the client is told.
+    fn outcome(
+        &self,
+        engine: &Engine,
+        tool: &str,
+        outcome: Result<Reply, CallError>,
+        was_cancelled: bool,
+        notes: &[String],
+    ) -> Outcome {
         let failed = outcome.as_ref().is_err_and(never_ran);
-        let cancelled = flight.cancel.is_cancelled() && outcome.is_err();
-        let result = match engine.config().tool(&request.tool) {
-            Some(tool) => result(caller, &engine, tool, outcome, desk.notes()),
+        let cancelled = was_cancelled && outcome.is_err();
+        let result = match engine.config().tool(tool) {
+            Some(tool) => result(&self.caller, engine, tool, outcome, notes),
             // It was there a moment ago: another configuration came into force.
-            None => error(format!("there is no tool `{}` any more", request.tool)),
+            None => error(format!("there is no tool `{tool}` any more")),
         };
         Outcome {
             failure: failed.then(|| ErrorData::internal_error(text(&result), None)),
@@ -356,7 +377,12 @@ struct Calls {
 }
 
 impl InFlights {
-    fn admit(&self, shared: &Shared, bound: Bound) -> Result<Arc<InFlight>, TooMany> {
+    fn admit(
+        &self,
+        shared: &Shared,
+        bound: Bound,
+        cancel: CancelToken,
+    ) -> Result<Arc<InFlight>, TooMany> {
         let options = &shared.options;
         let mut calls = self.calls();
         if calls.running >= options.calls_per_caller {
@@ -376,7 +402,7 @@ impl InFlights {
         let flight = Arc::new(InFlight {
             number: shared.begun.fetch_add(1, Ordering::Relaxed) + 1,
             bound,
-            cancel: CancelToken::new(),
+            cancel,
             state: Mutex::new(State::new()),
             changed: watch::Sender::new(0),
         });
@@ -488,7 +514,7 @@ fn text(result: &CallToolResult) -> String {
 }
 
 /// What a call comes to that hit a mistake of ours.
-fn broke() -> Outcome {
+pub(crate) fn broke() -> Outcome {
     let told = "jig itself failed in this call; whether the tool has done its work is not known";
     Outcome {
         result: error(told),

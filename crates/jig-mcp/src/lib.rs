@@ -7,8 +7,12 @@
 //! A `tools/call` is *in flight*: a thread runs it, and when somebody has to be asked, the thread waits at
 //! the board of [`Questions`] for whoever answers first: the client, by elicitation or by a retry, or a
 //! person elsewhere. So a run starts exactly once, whatever era of the protocol its client speaks.
+//!
+//! [`Servers`] are the MCP servers behind jig. A call of one of their tools that nobody has to agree to needs no
+//! thread: a task awaits it.
 
 mod annotations;
+mod attend;
 mod call;
 mod caller;
 mod catalogue;
@@ -19,6 +23,7 @@ mod desk;
 mod elicit;
 mod fits;
 pub mod fixtures;
+mod gather;
 mod http;
 mod in_flight;
 mod knowledge;
@@ -29,11 +34,13 @@ mod printable;
 mod progress;
 mod prompts;
 mod questions;
+mod quick;
 mod reload;
 mod resources;
 mod result;
 mod runtime;
 mod server;
+mod servers;
 mod shared;
 mod state;
 mod stdio;
@@ -41,6 +48,8 @@ mod tail;
 mod tasks;
 #[cfg(test)]
 mod testing;
+#[cfg(unix)]
+mod upstream;
 mod uri;
 
 #[cfg(unix)]
@@ -49,5 +58,9 @@ pub use http::{Access, BadOrigin, BadTokens, HttpServer, Tokens};
 pub use questions::{NotAQuestionId, PROTOCOL as ASK_PROTOCOL, QuestionId, Questions};
 pub use reload::{Reloading, watch};
 pub use runtime::{ServeError, Stop};
+pub use servers::{
+    Accepted, Change, Forgetful, Memory, Offered, ServerState, ServerStatus, Servers, Standing,
+    Told, ToldTool, Which,
+};
 pub use shared::{Loader, Options, Shared};
 pub use stdio::serve_stdio;

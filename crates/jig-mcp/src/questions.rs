@@ -24,6 +24,7 @@ use jig_broker::CancelToken;
 use jig_engine::{Answer, Ask};
 
 use self::asked::{Asked, Fingerprint};
+pub(crate) use self::asked::{LONGEST_CONTEXT, Topic};
 pub use self::serve::PROTOCOL;
 
 /// The questions of a server that wait for a person, and those that nobody could be asked.
@@ -97,6 +98,34 @@ struct Refused {
 struct Slot {
     answer: Mutex<Option<Answer>>,
     ready: Condvar,
+    /// Is told the answer by whoever gives it.
+    then: Hook,
+}
+
+/// What is done with an answer, once.
+#[derive(Default)]
+struct Hook(Mutex<Option<Told>>);
+
+/// Is told an answer.
+type Told = Box<dyn FnOnce(Answer) + Send>;
+
+impl Hook {
+    fn new(then: impl FnOnce(Answer) + Send + 'static) -> Self {
+        Self(Mutex::new(Some(Box::new(then))))
+    }
+
+    fn call(&self, answer: &Answer) {
+        let then = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(then) = then {
+            then(answer.clone());
+        }
+    }
+}
+
+impl fmt::Debug for Hook {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Hook")
+    }
 }
 
 /// An answer to a question that was refused.
@@ -178,21 +207,48 @@ impl Questions {
 
     /// Asks whether a configuration comes into force.
     pub(crate) fn put_config(self: &Arc<Self>, text: &str, context: String) -> Pending {
-        self.place(false, |number| Asked::config(number, text, context))
+        let asked = |number| Asked::of_host(number, Topic::Config, text, context);
+        self.place(false, asked)
+    }
+
+    /// Asks whether a server may be started, or its tools be what they are now. `then` is told the answer, and
+    /// must return at once.
+    pub(crate) fn put_server(
+        self: &Arc<Self>,
+        topic: Topic,
+        text: &str,
+        context: String,
+        then: impl FnOnce(Answer) + Send + 'static,
+    ) -> Pending {
+        let slot = Slot {
+            then: Hook::new(then),
+            ..Slot::default()
+        };
+        let asked = |number| Asked::of_host(number, topic, text, context);
+        self.place_in(slot, false, asked)
     }
 
     fn place(self: &Arc<Self>, needs_watcher: bool, asked: impl FnOnce(u64) -> Asked) -> Pending {
+        self.place_in(Slot::default(), needs_watcher, asked)
+    }
+
+    fn place_in(
+        self: &Arc<Self>,
+        slot: Slot,
+        needs_watcher: bool,
+        asked: impl FnOnce(u64) -> Asked,
+    ) -> Pending {
         let mut board = self.board();
         board.last += 1;
         let number = board.last;
         let asked = Arc::new(asked(number));
-        let slot = Arc::new(Slot::default());
+        let slot = Arc::new(slot);
         let open = Open {
             asked: Arc::clone(&asked),
             slot: Arc::clone(&slot),
             needs_watcher,
         };
-        // A configuration is asked about one at a time, so that there is always room for it.
+        // A configuration is asked about one at a time, and so is each server: there is always room for them.
         let is_full = board.open.len() >= MOST_OPEN && asked.caller.is_some();
         // The last watcher may have gone just before.
         if is_full || (needs_watcher && board.watchers == 0) {
@@ -282,6 +338,38 @@ impl Questions {
     /// Whether anybody is connected who is told of questions.
     pub(crate) fn has_listeners(&self) -> bool {
         self.board().watchers > 0
+    }
+
+    /// Answers what calls ask about servers, and what was refused of it, where it was accepted meanwhile: `is_accepted`
+    /// says so for a tool.
+    pub(crate) fn accepted(&self, is_accepted: impl Fn(&str) -> bool) {
+        let is_over = |asked: &Asked| {
+            let is_about = matches!(asked.topic, Topic::Server | Topic::Definition);
+            is_about && asked.tool.as_deref().is_some_and(&is_accepted)
+        };
+        let open: Vec<Arc<Asked>> = {
+            let board = self.board();
+            let open = board.open.values().map(|open| &open.asked);
+            let refused = board.refused.values().map(|refused| &refused.asked);
+            let of_servers =
+                |asked: &&Arc<Asked>| matches!(asked.topic, Topic::Server | Topic::Definition);
+            open.chain(refused).filter(of_servers).cloned().collect()
+        };
+        // Whether it was accepted is looked up without the board: that may read a file.
+        for asked in open.into_iter().filter(|asked| is_over(asked)) {
+            let mut board = self.board();
+            let how = How::Answered {
+                by: ELSEWHERE.to_owned(),
+                decision: "accept",
+            };
+            if let Some(open) = board.open.remove(&asked.number) {
+                self.settle(&mut board, asked.number, how);
+                // Neither yes nor no: what was shown here may not be what was accepted there.
+                open.slot.put(Answer::Given(serde_json::Value::Null));
+            } else if board.refused.remove(&asked.number).is_some() {
+                self.settle(&mut board, asked.number, how);
+            }
+        }
     }
 
     /// Forgets whatever has to do with a caller whose turn has ended.
@@ -389,7 +477,8 @@ impl Slot {
     /// The first answer stays.
     fn put(&self, answer: Answer) {
         let mut place = self.lock();
-        place.get_or_insert(answer);
+        let answer = place.get_or_insert(answer);
+        self.then.call(answer);
         self.ready.notify_all();
     }
 
@@ -517,6 +606,9 @@ impl FromStr for QuestionId {
         }
     }
 }
+
+/// Who answered what was accepted by other means.
+const ELSEWHERE: &str = "somebody elsewhere";
 
 const WAITING: &str = "waiting";
 const REFUSED: &str = "refused";

@@ -11,7 +11,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use jig_broker::CancelToken;
-use jig_config::Config;
+use jig_config::{Config, Server};
 use jig_engine::Answer;
 use serde_json::Value;
 use tokio::sync::watch;
@@ -43,9 +43,14 @@ impl Reload {
         self.lock().clone()
     }
 
-    /// Tells of every change of [`Reload::state`].
+    /// Tells of every change of [`Reload::state`], and of what is known of servers.
     pub(crate) fn news(&self) -> watch::Receiver<u64> {
         self.news.subscribe()
+    }
+
+    /// Tells that something else has changed that is shown with it.
+    pub(crate) fn touch(&self) {
+        self.news.send_modify(|number| *number += 1);
     }
 
     fn set(&self, state: State) {
@@ -118,6 +123,8 @@ struct Watcher {
 struct Held {
     config: Arc<Config>,
     digest: Digest,
+    /// The servers of the workspace that a person is shown with it, and accepts with it.
+    servers: Vec<Arc<Server>>,
     question: Pending,
 }
 
@@ -127,6 +134,10 @@ struct Digest(blake3::Hash);
 
 impl Digest {
     fn of(config: &Config) -> Self {
+        // Each keeps its fingerprint once it was asked for: here all have it, in every configuration.
+        for server in config.servers.values() {
+            server.fingerprint();
+        }
         Self(blake3::hash(format!("{config:?}").as_bytes()))
     }
 }
@@ -161,6 +172,9 @@ impl Watcher {
         match answer {
             Answer::Given(Value::Bool(true)) => {
                 self.report("the changed configuration was accepted");
+                for server in &held.servers {
+                    self.accept(server);
+                }
                 self.put_in_force(held.config);
             }
             _ => {
@@ -175,7 +189,7 @@ impl Watcher {
     fn look(&mut self) {
         let shared = Arc::clone(&self.shared);
         let current = shared.current();
-        let before = shared.loader.fingerprint(&current.config);
+        let before = shared.loader.fingerprint(&current.loaded);
         if self.seen == Some(before) {
             return;
         }
@@ -196,10 +210,10 @@ impl Watcher {
             }
         };
         let digest = Digest::of(&config);
-        if is_first && digest == Digest::of(&current.config) {
+        if is_first && digest == Digest::of(&current.loaded) {
             return;
         }
-        let widened = jig_config::widening(&current.config, &config);
+        let widened = jig_config::widening(&current.loaded, &config);
         if widened.is_empty() {
             self.held = None;
             self.denied = None;
@@ -226,7 +240,7 @@ impl Watcher {
         // The new configuration may name other files. If nothing has changed since they were last loaded, this is
         // what they look like for it; else the next look loads once more.
         let after = shared.loader.fingerprint(&config);
-        let before = shared.loader.fingerprint(&shared.current().config);
+        let before = shared.loader.fingerprint(&shared.current().loaded);
         let broken = shared.replace(config).err().map(|error| printable(&error));
         if broken.is_none() && self.seen == Some(before) {
             self.seen = Some(after);
@@ -243,10 +257,18 @@ impl Watcher {
         // The question that it replaces goes first: there is one at a time.
         self.held = None;
         let list: Vec<String> = lines.iter().map(|line| format!("- {line}")).collect();
-        let context = format!(
+        let mut context = format!(
             "The configuration has changed and would allow more. Nothing of it is in force yet:\n{}",
             list.join("\n")
         );
+        let servers = self.unaccepted(&config);
+        for server in &servers {
+            context.push_str(&format!(
+                "\n\nThe MCP server `{}` would be started:\n{}",
+                server.name,
+                server.described().join("\n")
+            ));
+        }
         let question = self.shared.questions.put_config(QUESTION, context);
         let id = question.id().to_string();
         self.report(&format!(
@@ -257,11 +279,39 @@ impl Watcher {
         self.held = Some(Held {
             config,
             digest,
+            servers,
             question,
         });
         let held = Some((id, lines));
         let broken = None;
         self.shared.reload.set(State { held, broken });
+    }
+
+    /// The servers of a configuration that nobody has accepted, and that are not in force. Whoever accepts the
+    /// configuration is shown what they are, and is not asked once more.
+    fn unaccepted(&self, config: &Config) -> Vec<Arc<Server>> {
+        let Some(servers) = &self.shared.servers else {
+            return Vec::new();
+        };
+        let current = self.shared.current();
+        let is_new = |server: &Server| {
+            let known = current.loaded.servers.get(&server.name);
+            known.is_none_or(|known| known.fingerprint() != server.fingerprint())
+        };
+        let all = config.servers.values().filter(|server| server.enable);
+        let new = all.filter(|server| is_new(server) && !servers.ledger.may_start(server));
+        new.take(MOST_SHOWN).cloned().collect()
+    }
+
+    fn accept(&self, server: &Server) {
+        let servers = self.shared.servers.as_ref();
+        let accepted = servers.map_or(Ok(()), |servers| servers.ledger.accept_server(server));
+        if let Err(why) = accepted {
+            let name = &server.name;
+            self.report(&format!(
+                "that the MCP server `{name}` was accepted is not kept: {why}"
+            ));
+        }
     }
 
     fn report(&self, text: &str) {
@@ -291,6 +341,10 @@ impl Idle {
 }
 
 const QUESTION: &str = "Let the changed configuration come into force?";
+
+/// Servers that are shown with a configuration: more than that nobody reads. The others are asked about on their
+/// own.
+const MOST_SHOWN: usize = 8;
 
 /// Between two looks at the files.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(1);

@@ -5,13 +5,14 @@
 
 mod blocks;
 mod error;
+mod foreign;
 mod shorten;
 mod version;
 
 use jig_config::Tool;
 use jig_engine::{CallError, Engine, Reply};
-use jig_proto::{Content, HandleReport, Status, ToolState};
-use rmcp::model::{CallToolResult, ContentBlock};
+use jig_proto::{Block, Content, HandleReport, Status, ToolError, ToolState};
+use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
 use serde_json::{Value, json};
 
 use crate::caller::Caller;
@@ -34,8 +35,14 @@ pub(crate) fn result(
     let mut told = match outcome {
         Ok(Reply::Content(content)) => of_content(engine, tool, content, &mut shortener),
         Ok(Reply::Handle(report)) => {
+            let seen = foreign::seen(&report.state);
             let report = json!(of_report(report, &mut shortener));
-            of_reports(report.to_string(), report)
+            let mut told = of_reports(report.to_string(), report);
+            let seen = seen
+                .into_iter()
+                .map(|one| foreign::block(one, &mut shortener));
+            told.content.extend(seen);
+            told
         }
         Ok(Reply::Awaited(reports)) => {
             let reports = reports.into_iter();
@@ -45,6 +52,10 @@ pub(crate) fn result(
             // What stands beside the text must be an object.
             let reports = json!(reports);
             of_reports(reports.to_string(), json!({ "handles": reports }))
+        }
+        Err(CallError::Tool(mut error)) if !error.content.is_empty() => {
+            let content = std::mem::take(&mut error.content);
+            of_failure(content, &error, &mut shortener)
         }
         Err(error) => {
             let text = shortener.text(error::text(&error), None);
@@ -78,9 +89,45 @@ fn of_content(
             Some(json!({ "state": Status::Stopped, "result": text }))
         }
     };
+    let (content, meta) = without_meta(content);
     let mut told = CallToolResult::success(blocks::content(content, shortener));
     told.structured_content = structured;
+    told.meta = meta;
     told
+}
+
+/// The result of a tool that a server says has failed: what the server sent, and then what jig knows about it.
+fn of_failure(
+    content: Content,
+    error: &ToolError,
+    shortener: &mut Shortener<'_>,
+) -> CallToolResult {
+    let structured = content.structured().cloned();
+    let (content, meta) = without_meta(content);
+    let mut told = CallToolResult::error(blocks::content(content, shortener));
+    let known = error::known(error);
+    if !known.is_empty() {
+        let known = shortener.text(known, None);
+        told.content.push(ContentBlock::text(known));
+    }
+    told.structured_content = structured;
+    told.meta = meta;
+    told
+}
+
+/// The blocks of a content, and what it says about itself.
+fn without_meta(content: Content) -> (Content, Option<MetaObject>) {
+    let mut meta = None;
+    let blocks = content.into_blocks().into_iter();
+    let blocks = blocks.filter_map(|block| match block {
+        Block::Meta(said) => {
+            meta = foreign::meta(said);
+            None
+        }
+        block => Some(block),
+    });
+    let blocks: Vec<Block> = blocks.collect();
+    (Content::from(blocks), meta)
 }
 
 fn of_reports(text: String, structured: Value) -> CallToolResult {

@@ -92,6 +92,9 @@ pub(crate) async fn end_idle_turns(shared: Arc<Shared>) {
 pub(crate) fn end_all_turns(shared: &Shared, stop: &Stop) {
     let left = shared.callers.leave_all(&shared.questions);
     caller::end(shared, &left, &stop.at_once);
+    if let Some(servers) = &shared.servers {
+        servers.stop_all();
+    }
     // A log that cannot be written was told of when that was first noticed.
     let _ = shared.current().engine.audit.flush();
 }

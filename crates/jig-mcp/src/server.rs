@@ -113,7 +113,8 @@ impl ServerHandler for Connection {
     ) -> Result<ListToolsResult, ErrorData> {
         let work = move |shared: &Shared, _: &Caller| {
             let cursor = request.and_then(|request| request.cursor);
-            shared.current().catalogue().list(cursor.as_deref())
+            // Servers that have not told their tools yet are asked first.
+            shared.complete().catalogue().list(cursor.as_deref())
         };
         self.answer(&context, work).await
     }

@@ -1,16 +1,19 @@
 //! [`Shared`]: what all connections of a server have in common.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use jig_config::Config;
 use jig_engine::{Engine, Turn};
 use tokio::sync::watch;
 
+use crate::attend::AskedServers;
 use crate::caller::Callers;
 use crate::catalogue::Catalogue;
+use crate::gather::Gathered;
 use crate::questions::Questions;
 use crate::reload::Reload;
+use crate::servers::Servers;
 use crate::state::Seal;
 
 /// What a server needs to know of its host: where the configuration is, and how an engine is made.
@@ -35,6 +38,11 @@ pub trait Loader: Send + Sync + 'static {
 
     /// The workspace, as people are shown it.
     fn workspace(&self) -> String;
+
+    /// The MCP servers behind this one, whose tools are served, too. Asked once; without it there are none.
+    fn servers(&self) -> Option<Arc<Servers>> {
+        None
+    }
 
     /// Begins a turn of a caller.
     fn turn(&self) -> Turn {
@@ -89,17 +97,32 @@ pub struct Shared {
     pub(crate) begun: AtomicU64,
     /// What stands in the files and is not in force.
     pub(crate) reload: Reload,
+    /// The MCP servers behind this one.
+    pub(crate) servers: Option<Arc<Servers>>,
+    /// What is asked about servers.
+    asked: Mutex<AskedServers>,
+    /// Whether anybody has wanted to know the tools.
+    pub(crate) was_listed: AtomicBool,
+    /// Held by whoever asks servers for their tools. That may take long, and nothing else waits for it.
+    pub(crate) gathering: Mutex<()>,
     current: RwLock<Arc<Served>>,
+    /// Held by whoever makes another [`Served`] of the current one.
+    changing: Mutex<()>,
     generation: watch::Sender<u64>,
 }
 
 /// A configuration in force.
 pub(crate) struct Served {
+    /// As it was loaded.
+    pub(crate) loaded: Arc<Config>,
+    /// The same with the tools of servers, as far as they are known.
     pub(crate) config: Arc<Config>,
     /// The engine from which that of each caller is made.
     pub(crate) engine: Engine,
     /// Counts up with every configuration that comes into force, and with every change of a component.
     pub(crate) generation: u64,
+    /// What is known of the servers; `None` where there are none.
+    pub(crate) gathered: Option<Gathered>,
     catalogue: OnceLock<Catalogue>,
 }
 
@@ -110,8 +133,9 @@ impl Shared {
     ///
     /// If there is no valid configuration, or the workspace cannot be used.
     pub fn new(loader: Box<dyn Loader>, options: Options) -> Result<Arc<Self>, String> {
-        let config = loader.load()?;
-        let first = Served::new(&*loader, &options, config, 1)?;
+        let loaded = loader.load()?;
+        let servers = loader.servers();
+        let first = Served::new(&*loader, &options, servers.as_ref(), loaded, 1)?;
         Ok(Arc::new(Self {
             loader,
             options,
@@ -122,7 +146,12 @@ impl Shared {
             quick: AtomicBool::new(false),
             begun: AtomicU64::new(0),
             reload: Reload::default(),
+            servers,
+            asked: Mutex::default(),
+            was_listed: AtomicBool::new(false),
+            gathering: Mutex::new(()),
             current: RwLock::new(Arc::new(first)),
+            changing: Mutex::new(()),
             generation: watch::Sender::new(1),
         }))
     }
@@ -140,17 +169,41 @@ impl Shared {
 
     /// Puts a configuration in force: calls from now on are judged by it, those in flight go on as they
     /// began.
-    pub(crate) fn replace(&self, config: Arc<Config>) -> Result<(), String> {
-        let generation = self.current().generation + 1;
-        let next = Arc::new(Served::new(
-            &*self.loader,
-            &self.options,
-            config,
-            generation,
-        )?);
-        *self.current.write().unwrap_or_else(PoisonError::into_inner) = next;
-        self.generation.send_replace(generation);
+    pub(crate) fn replace(&self, loaded: Arc<Config>) -> Result<(), String> {
+        self.change(|current| {
+            let generation = current.generation + 1;
+            let servers = self.servers.as_ref();
+            let next = Served::new(&*self.loader, &self.options, servers, loaded, generation)?;
+            Ok(Some((next, true)))
+        })
+    }
+
+    /// Puts in force what `next` makes of what is, and tells of it if that is news.
+    pub(crate) fn change(
+        &self,
+        next: impl FnOnce(&Arc<Served>) -> Result<Option<(Served, bool)>, String>,
+    ) -> Result<(), String> {
+        let _one = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some((next, is_news)) = next(&self.current())? else {
+            return Ok(());
+        };
+        let generation = next.generation;
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(next);
+        if is_news {
+            self.generation.send_replace(generation);
+        }
         Ok(())
+    }
+
+    /// The questions about servers that stand on the board.
+    pub(crate) fn asked(&self) -> AskedServers {
+        let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        asked.clone()
+    }
+
+    /// Notes which these are.
+    pub(crate) fn set_asked(&self, now: AskedServers) {
+        *self.asked.lock().unwrap_or_else(PoisonError::into_inner) = now;
     }
 
     /// Tells of every generation that begins.
@@ -163,15 +216,43 @@ impl Served {
     fn new(
         loader: &dyn Loader,
         options: &Options,
-        config: Arc<Config>,
+        servers: Option<&Arc<Servers>>,
+        loaded: Arc<Config>,
         generation: u64,
     ) -> Result<Self, String> {
+        // Those that were there before are to be stopped, too.
+        let is_needed =
+            |servers: &&Arc<Servers>| !loaded.servers.is_empty() || servers.engine().is_some();
+        let Some(servers) = servers.filter(is_needed) else {
+            return Self::with(loader, options, (loaded, None), generation);
+        };
+        let base = Arc::new(loader.engine(&loaded)?);
+        let gathered = Gathered::new(servers, &base);
+        let served = Self::with(loader, options, (loaded, Some(gathered)), generation)?;
+        servers.attach(base);
+        Ok(served)
+    }
+
+    /// What is in force if a configuration is, with what is known of its servers.
+    pub(crate) fn with(
+        loader: &dyn Loader,
+        options: &Options,
+        (loaded, gathered): (Arc<Config>, Option<Gathered>),
+        generation: u64,
+    ) -> Result<Self, String> {
+        let config = match &gathered {
+            Some(gathered) => Arc::new(gathered.with_tools(&loaded)),
+            None => Arc::clone(&loaded),
+        };
         let mut engine = loader.engine(&config)?;
         engine.max_result = options.max_result;
+        engine.servers = gathered.as_ref().map(Gathered::reached);
         Ok(Self {
+            loaded,
             config,
             engine,
             generation,
+            gathered,
             catalogue: OnceLock::new(),
         })
     }

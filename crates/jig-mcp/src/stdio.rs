@@ -14,6 +14,7 @@ use rmcp::service::{ServerInitializeError, serve_server_with_ct};
 use tokio_util::sync::CancellationToken;
 
 use self::lines::Lines;
+use crate::attend;
 use crate::caller::Caller;
 use crate::reload;
 use crate::runtime::{ServeError, Stop, end_all_turns};
@@ -27,20 +28,23 @@ use crate::shared::Shared;
 ///
 /// If serving cannot begin, or the client does something that leaves no way to go on.
 pub fn serve_stdio(shared: &Arc<Shared>, stop: &Stop) -> Result<(), ServeError> {
-    // Two threads, so that one can run a quick call itself: every hop to another thread costs as much as such a
-    // call. What takes longer runs on neither.
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(WORKERS)
+    // One thread: there is one client, and every hop to another thread costs as much as a quick call. What takes
+    // longer runs elsewhere.
+    let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(ServeError::Start)?;
     let _reloading = reload::watch(shared).map_err(ServeError::Start)?;
+    attend::begin(shared, runtime.handle());
     let visit = shared.callers.enter(NAME, || shared.loader.turn());
-    // As a task: this thread is none of the two.
-    let served = serve(Arc::clone(shared), Arc::clone(visit.caller()), stop.clone());
-    let served = runtime.block_on(runtime.spawn(served));
-    let served = served.unwrap_or_else(|error| Err(ServeError::Connection(error.to_string())));
-    end_all_turns(shared, stop);
+    let caller = Arc::clone(visit.caller());
+    let served = runtime.block_on(async {
+        let served = serve(Arc::clone(shared), caller, stop.clone()).await;
+        let (shared, stop) = (Arc::clone(shared), stop.clone());
+        // Elsewhere: calls of servers that are given up need this thread to come to their end.
+        let _ = tokio::task::spawn_blocking(move || end_all_turns(&shared, &stop)).await;
+        served
+    });
     // A read of standard input that blocks a thread cannot be ended.
     runtime.shutdown_background();
     served
@@ -79,8 +83,6 @@ async fn serve(shared: Arc<Shared>, caller: Arc<Caller>, stop: Stop) -> Result<(
         () = stopping.token.cancelled() => Ok(()),
     }
 }
-
-const WORKERS: usize = 2;
 
 /// What the one client is called on the board.
 const NAME: &str = "stdio";

@@ -1,5 +1,7 @@
 //! A server over files in memory, for unit tests.
 
+pub(crate) mod behind;
+
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jig_config::{Config, Sources};

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread;
 
+use jig_broker::CancelToken;
 use serde_json::Map;
 
 use super::{InFlight, InFlights, MOST_UNFETCHED, Outcome, error};
@@ -16,7 +17,9 @@ fn bound() -> Bound {
 }
 
 fn begin(calls: &InFlights, shared: &Shared) -> Arc<InFlight> {
-    calls.admit(shared, bound()).expect("there is room")
+    calls
+        .admit(shared, bound(), CancelToken::new())
+        .expect("there is room")
 }
 
 fn end(calls: &InFlights, shared: &Shared, flight: &InFlight) {

@@ -29,6 +29,10 @@ pub(crate) enum Topic {
     Tool,
     /// Whether a configuration that allows more comes into force.
     Config,
+    /// Whether a server of the workspace may be started.
+    Server,
+    /// Whether the definitions of a server's tools may be what they are now.
+    Definition,
 }
 
 impl Topic {
@@ -40,9 +44,16 @@ impl Topic {
             About::EditResult => Self::EditResult,
             About::Access => Self::Access,
             About::Changes => Self::Changes,
+            About::Server => Self::Server,
+            About::Definition => Self::Definition,
             // One that this crate does not know yet is put as a plain question.
             _ => Self::Tool,
         }
+    }
+
+    /// Whether a yes is kept for good, whoever asked: what is accepted is not allowed once.
+    pub(crate) fn is_accepted(self) -> bool {
+        matches!(self, Self::Config | Self::Server | Self::Definition)
     }
 
     /// Whether an answer can hold for the rest of the turn.
@@ -55,7 +66,7 @@ impl Topic {
 #[derive(Debug)]
 pub(crate) struct Asked {
     pub(crate) number: u64,
-    /// Who made the call, or nobody for the configuration.
+    /// Who made the call; nobody, if it is no question of a call.
     pub(crate) caller: Option<String>,
     pub(crate) tool: Option<String>,
     pub(crate) topic: Topic,
@@ -107,15 +118,15 @@ impl Asked {
         asked
     }
 
-    /// Whether a configuration comes into force: what it would allow is the context.
-    pub(crate) fn config(number: u64, text: &str, context: String) -> Self {
-        let mut question = Question::yes_no("config", text);
+    /// A question of the server itself, and of no call: what would be accepted is the context.
+    pub(crate) fn of_host(number: u64, topic: Topic, text: &str, context: String) -> Self {
+        let mut question = Question::yes_no("accept", text);
         question.context = Some(context);
         let mut asked = Self {
             number,
             caller: None,
             tool: None,
-            topic: Topic::Config,
+            topic,
             question,
             hidden: 0,
             fingerprint: Fingerprint([0; 32]),
@@ -151,7 +162,7 @@ impl Asked {
     /// What can be decided.
     pub(crate) fn decisions(&self) -> &'static [&'static str] {
         match self.topic {
-            Topic::Config => &["accept", "deny"],
+            topic if topic.is_accepted() => &["accept", "deny"],
             topic if topic.can_last() => &["once", "turn", "deny"],
             _ => &["once", "deny"],
         }

@@ -17,7 +17,7 @@ pub(super) enum Decision {
     Turn,
     /// No.
     Deny,
-    /// The configuration comes into force.
+    /// The configuration comes into force, or what a server is and says is accepted.
     Accept,
 }
 
@@ -47,8 +47,8 @@ pub(super) fn answer(
     let id = asked.id().to_string();
     let fits = match decision {
         Decision::Deny => true,
-        Decision::Accept => asked.topic == Topic::Config,
-        Decision::Once => asked.topic != Topic::Config,
+        Decision::Accept => asked.topic.is_accepted(),
+        Decision::Once => !asked.topic.is_accepted(),
         Decision::Turn => asked.topic.can_last(),
     };
     if !fits {

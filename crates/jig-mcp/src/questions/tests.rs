@@ -378,11 +378,15 @@ fn decisions_become_answers() {
     // A reason reaches the assistant.
     let why = decide(&yes_no, About::Run, Deny, None, Some("not now"));
     assert_eq!(why, Ok(Answer::Rejected("not now".to_owned())));
-    // A configuration is accepted by a word of its own.
-    let config = Asked::config(1, "Sure?", "changes".to_owned());
-    assert_eq!(decide::answer(&config, Accept, None, None), Ok(yes()));
-    let once = decide::answer(&config, Once, None, None);
-    assert_eq!(once, other(&["accept", "deny"]));
+    // A configuration, a server and what it says are accepted by a word of their own.
+    for topic in [Topic::Config, Topic::Server, Topic::Definition] {
+        let asked = Asked::of_host(1, topic, "Sure?", "changes".to_owned());
+        assert_eq!(decide::answer(&asked, Accept, None, None), Ok(yes()));
+        for decision in [Once, Turn] {
+            let decided = decide::answer(&asked, decision, None, None);
+            assert_eq!(decided, other(&["accept", "deny"]));
+        }
+    }
 }
 
 /// A client of the ask socket.

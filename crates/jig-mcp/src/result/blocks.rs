@@ -7,6 +7,7 @@ use rmcp::model::{
 };
 use serde_json::{Value, json};
 
+use super::foreign;
 use super::shorten::Shortener;
 use crate::uri;
 
@@ -29,6 +30,7 @@ pub(super) fn content(content: Content, shortener: &mut Shortener<'_>) -> Vec<Co
                 false => rest = Some((blocks.len(), one)),
             },
             (Block::Resource(one), _) => blocks.extend(resource(one, shortener)),
+            (Block::Foreign(one), _) => blocks.push(foreign::block(one, shortener)),
             _ => {}
         }
     }
@@ -126,7 +128,7 @@ fn resource_meta(resource: &Resource) -> Option<MetaObject> {
 
 /// Annotations as the protocol has them. What does not fit is left out: a client would refuse all of the
 /// result for it.
-fn annotations(value: Option<Value>) -> Option<Annotations> {
+pub(super) fn annotations(value: Option<Value>) -> Option<Annotations> {
     let annotations: Annotations = serde_json::from_value(value?).ok()?;
     let is_valid = |priority: f32| (0.0..=1.0).contains(&priority);
     let is_empty = annotations == Annotations::default();
@@ -135,7 +137,7 @@ fn annotations(value: Option<Value>) -> Option<Annotations> {
 
 /// The text, if it is base64; without the line breaks that some programs put into it. Clients refuse all of
 /// a result that holds anything else.
-fn base64_of(text: String) -> Option<String> {
+pub(super) fn base64_of(text: String) -> Option<String> {
     if is_base64(&text) {
         return Some(text);
     }
@@ -143,7 +145,7 @@ fn base64_of(text: String) -> Option<String> {
     is_base64(&dense).then_some(dense)
 }
 
-fn is_base64(text: &str) -> bool {
+pub(super) fn is_base64(text: &str) -> bool {
     let digits = text.trim_end_matches('=');
     let padding = text.len() - digits.len();
     let is_digit = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');

@@ -28,6 +28,13 @@ pub(super) fn text(error: &CallError) -> String {
 
 fn of_tool(error: &ToolError) -> String {
     let mut text = printed(&error.message).unwrap_or_else(|| error.message.clone());
+    add(&mut text, &known(error));
+    text
+}
+
+/// What is known of an error besides its message.
+pub(super) fn known(error: &ToolError) -> String {
+    let mut text = String::new();
     for cause in &error.trace {
         add(&mut text, cause);
     }
@@ -65,6 +72,9 @@ fn printed(message: &str) -> Option<String> {
 
 /// Adds text on a line of its own.
 fn add(text: &mut String, more: &str) {
+    if more.is_empty() {
+        return;
+    }
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
     }

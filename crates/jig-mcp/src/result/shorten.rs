@@ -129,6 +129,7 @@ fn shown_bytes(block: &Block) -> usize {
             (None, ResourceData::Blob(_)) => resource.uri.len(),
         },
         Block::Question(question) => question.text.len(),
+        Block::Foreign(_) => block.text_bytes(),
         _ => 0,
     }
 }

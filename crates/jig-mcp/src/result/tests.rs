@@ -362,3 +362,188 @@ fn a_tool_does_not_make_links_without_end() {
     assert_eq!(links.count(), 32);
     assert_eq!(caller.outputs.list().len(), 32);
 }
+
+/// What a client gets of what a server behind jig sent.
+fn passed_on(sets: &[&str], sent: Value) -> CallToolResult {
+    let mut all = vec!["mcp.servers.s.command=x", "tools.t.source=mcp.s"];
+    all.extend(sets);
+    let shared = testing::server(&all, &[]);
+    let caller = testing::caller();
+    let engine = caller.engine(&shared);
+    let tool = engine.config().tool("t").expect("it is declared");
+    let outcome = match Content::from_mcp(sent) {
+        Ok(content) => Ok(Reply::Content(content)),
+        Err(mut error) => {
+            error.denials = vec![Denial::new("read", "notes.txt", "no rule grants it")];
+            Err(CallError::Tool(error))
+        }
+    };
+    result(&caller, &engine, tool, outcome, &[])
+}
+
+fn check_served(block: Value, expected: Value) {
+    let told = passed_on(&[], json!({ "content": [block] }));
+    // As it is written: a small number has another form in between.
+    let written = serde_json::to_string(&told.content).expect("JSON");
+    let written: Value = serde_json::from_str(&written).expect("JSON");
+    assert_eq!(written, json!([expected]), "{block}");
+}
+
+#[test]
+fn the_blocks_of_servers_are_passed_on_unchanged() {
+    for block in [
+        json!({ "type": "text", "text": "a" }),
+        json!({ "type": "text", "text": "" }),
+        json!({
+            "type": "text", "text": "a", "_meta": { "x/y": { "z": [1] } },
+            "annotations": { "audience": ["user", "assistant"], "priority": 0.7, "lastModified": "2025-01-12T15:00:58Z" },
+        }),
+        json!({ "type": "image", "data": "AAE=", "mimeType": "image/png", "annotations": { "priority": 1.0 } }),
+        json!({ "type": "audio", "data": "AAE=", "mimeType": "audio/wav", "_meta": { "a": 1 } }),
+        json!({
+            "type": "resource", "resource": { "uri": "urn:b", "mimeType": "text/plain", "text": "t", "_meta": { "a": 1 } },
+            "annotations": { "audience": ["user"] }, "_meta": { "b": 2 },
+        }),
+        json!({ "type": "resource", "resource": { "uri": "urn:b", "blob": "AAE=" } }),
+        // It is not ours, whatever it looks like.
+        json!({
+            "type": "resource_link", "uri": "jig://outputs/1", "name": "n", "title": "t", "description": "d",
+            "mimeType": "text/plain", "size": 7, "annotations": { "priority": 0.0 },
+        }),
+    ] {
+        check_served(block.clone(), block);
+    }
+}
+
+#[test]
+fn what_a_client_would_refuse_a_result_for_is_corrected_or_told() {
+    let image = |more: Value| {
+        let mut block = json!({ "type": "image", "data": "AAE=", "mimeType": "image/png" });
+        for (key, value) in more.as_object().expect("members") {
+            block[key] = value.clone();
+        }
+        block
+    };
+    check_served(
+        image(json!({ "annotations": { "priority": 7 } })),
+        image(json!({})),
+    );
+    check_served(image(json!({ "annotations": 3 })), image(json!({})));
+    check_served(image(json!({ "_meta": 3 })), image(json!({})));
+    check_served(image(json!({ "data": "AA\nE=\n" })), image(json!({})));
+    check_served(
+        image(json!({ "data": "ÄÄ" })),
+        json!({
+            "type": "text",
+            "text": "[image: image/png, 3 bytes]\n[the server sent it in a form that cannot be passed on]",
+        }),
+    );
+    check_served(
+        json!({ "type": "resource_link", "uri": "a b", "name": "n", "size": -1 }),
+        json!({ "type": "resource_link", "uri": "file:///a%20b", "name": "n" }),
+    );
+}
+
+#[test]
+fn what_a_server_says_beside_its_blocks_is_passed_on() {
+    let told = passed_on(
+        &[],
+        json!({
+            "content": [{ "type": "text", "text": "a" }],
+            "structuredContent": { "n": 1 },
+            "_meta": {
+                "theirs": 1, "example.com/x": 2, "progressToken": 3,
+                "io.modelcontextprotocol/related-task": { "taskId": "t" }, "jig/handle": 4,
+            },
+        }),
+    );
+    assert_eq!(told.structured_content, Some(json!({ "n": 1 })));
+    assert_eq!(json!(told.meta), json!({ "theirs": 1, "example.com/x": 2 }));
+    assert_eq!(told.is_error, Some(false));
+}
+
+#[test]
+fn a_failure_of_a_server_keeps_its_blocks_and_says_what_was_refused() {
+    let image = json!({ "type": "image", "data": "AAE=", "mimeType": "image/png" });
+    let told = passed_on(
+        &[],
+        json!({
+            "content": [{ "type": "text", "text": "EACCES" }, image],
+            "structuredContent": { "code": 13 },
+            "isError": true,
+        }),
+    );
+    assert_eq!(told.is_error, Some(true));
+    assert_eq!(told.structured_content, Some(json!({ "code": 13 })));
+    let blocks = json!(told.content);
+    assert_eq!(blocks[0], json!({ "type": "text", "text": "EACCES" }));
+    assert_eq!(blocks[1], image);
+    let ours = blocks[2]["text"].as_str().expect("what jig knows");
+    assert!(
+        ours.starts_with("denied: ") && ours.contains("notes.txt"),
+        "{ours}"
+    );
+    assert_eq!(blocks.as_array().map(Vec::len), Some(3));
+}
+
+#[test]
+fn long_texts_of_servers_become_outputs_and_images_do_not() {
+    let long = "line\n".repeat(100_000);
+    let image = json!({ "type": "image", "data": "A".repeat(1 << 20), "mimeType": "image/png" });
+    for block in [
+        json!({ "type": "text", "text": long }),
+        json!({ "type": "text", "text": long, "_meta": { "a": 1 } }),
+        json!({ "type": "resource", "resource": { "uri": "urn:b", "text": long } }),
+    ] {
+        let told = passed_on(&[], json!({ "content": [block, image] }));
+        let blocks = json!(told.content);
+        let blocks = blocks.as_array().expect("blocks");
+        assert!(blocks.contains(&image));
+        let texts: usize = blocks.iter().map(|one| one.to_string().len()).sum();
+        assert!(texts < (1 << 20) + 20_000, "{texts}");
+        let last = blocks.last().expect("a link");
+        assert!(
+            last["uri"]
+                .as_str()
+                .is_some_and(|uri| uri.starts_with(PREFIX)),
+            "{last}"
+        );
+    }
+}
+
+/// The report of a handle is text; what the tool's server drew stands beside it.
+#[test]
+fn a_handle_shows_the_images_of_its_result() {
+    let image = json!({ "type": "image", "data": "AAE=", "mimeType": "image/png" });
+    let sent = json!({ "content": [{ "type": "text", "text": "a" }, image] });
+    let state = ToolState::succeeded(Content::from_mcp(sent).expect("no error"));
+    let id: HandleId = "h".parse().expect("an id");
+    let report = HandleReport::new(id, state);
+    let (told, _) = told(&[], Ok(Reply::Handle(report)), &[]);
+    let blocks = json!(told.content);
+    assert_eq!(blocks[1], image);
+    assert!(
+        blocks[0]["text"]
+            .as_str()
+            .is_some_and(|text| text.contains("[image: image/png, 2 bytes]"))
+    );
+}
+
+#[test]
+fn earlier_versions_know_only_objects_beside_the_text() {
+    let check = |version: ProtocolVersion, said: Value, is_kept: bool| {
+        let told = passed_on(&[], json!({ "structuredContent": said }));
+        let response = for_version(CallToolResponse::Complete(told), Some(&version));
+        let CallToolResponse::Complete(told) = response else {
+            panic!("a result");
+        };
+        assert_eq!(
+            told.structured_content.is_some(),
+            is_kept,
+            "{version} {said}"
+        );
+    };
+    check(ProtocolVersion::V_2025_06_18, json!({ "a": 1 }), true);
+    check(ProtocolVersion::V_2025_11_25, json!([1]), false);
+    check(ProtocolVersion::V_2026_07_28, json!([1]), true);
+}

@@ -9,6 +9,11 @@ pub(crate) fn for_version(
     version: Option<&ProtocolVersion>,
 ) -> CallToolResponse {
     if let (CallToolResponse::Complete(result), Some(version)) = (&mut response, version) {
+        // Earlier it was an object, if it was there at all.
+        let is_early = version.as_str() < ProtocolVersion::V_2026_07_28.as_str();
+        if is_early {
+            result.structured_content.take_if(|said| !said.is_object());
+        }
         for block in &mut result.content {
             if let Some(text) = in_words(block, version) {
                 *block = ContentBlock::text(text);

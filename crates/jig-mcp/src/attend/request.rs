@@ -1,0 +1,91 @@
+//! [`Request`]: what a person is asked to accept of a server.
+
+use jig_engine::Held;
+
+use crate::printable::printable_line;
+use crate::questions::{LONGEST_CONTEXT, Topic};
+
+/// What a person is asked to accept of a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Request {
+    pub(super) topic: Topic,
+    pub(super) text: String,
+    pub(super) context: String,
+    /// What is accepted: all that is shown, and nothing else.
+    pub(super) held: Vec<Held>,
+}
+
+impl Request {
+    /// The question about what is held of a server; `None` if nothing is.
+    pub(super) fn of(server: &str, held: Vec<Held>) -> Option<Self> {
+        let topic = match held.first()? {
+            Held::Server { .. } => Topic::Server,
+            Held::Definition { .. } => Topic::Definition,
+        };
+        let mut request = Self {
+            topic,
+            text: String::new(),
+            context: String::new(),
+            held: Vec::new(),
+        };
+        for one in held {
+            let context = about(&one);
+            let is_first = request.held.is_empty();
+            // What does not fit would be accepted unseen. It is asked about when this is accepted.
+            if !is_first && request.context.len() + context.len() + 2 > LONGEST_CONTEXT {
+                break;
+            }
+            if !is_first {
+                request.context.push_str("\n\n");
+            }
+            request.context.push_str(&context);
+            request.held.push(one);
+        }
+        request.text = match request.held.as_slice() {
+            [one] => one.question().text,
+            several => format!(
+                "The MCP server `{server}` has {} tools that are new, or described in another way than was \
+                 accepted. Accept what it says now?",
+                several.len()
+            ),
+        };
+        Some(request)
+    }
+
+    /// What makes it what it is.
+    pub(super) fn key(&self) -> Vec<String> {
+        let keys = self.held.iter().map(|held| match held {
+            Held::Server {
+                name, fingerprint, ..
+            } => format!("{name} {fingerprint}"),
+            Held::Definition {
+                server, tool, now, ..
+            } => format!("{server} {now} {tool}"),
+        });
+        keys.collect()
+    }
+
+    /// What is to be accepted, in one line.
+    pub(super) fn told(&self) -> String {
+        match self.held.as_slice() {
+            [one] => printable_line(&one.to_string()),
+            several => {
+                let server = several.first().map_or("", Held::server);
+                let count = several.len();
+                format!("{count} tools of the MCP server `{server}` are not what was accepted")
+            }
+        }
+    }
+}
+
+/// What a person has to know of one thing to accept it.
+fn about(held: &Held) -> String {
+    let context = held.question().context.unwrap_or_default();
+    match held {
+        Held::Server { .. } => context,
+        Held::Definition { tool, .. } => format!("tool:     {}\n{context}", printable_line(tool)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

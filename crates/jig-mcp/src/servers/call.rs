@@ -1,0 +1,416 @@
+//! One call of a server's tool: [`Servers::call_async`], and what the engine sees of it.
+
+use std::pin::pin;
+use std::time::Duration;
+
+use jig_broker::CancelToken;
+use jig_config::Definitions;
+use jig_engine::{Held, ServerCall, ToolServers};
+use jig_proto::{Content, Question, ToolError};
+use jig_runtime::{InProcess, Put};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, sleep_until, timeout};
+use tokio_util::sync::CancellationToken;
+
+use super::live::{Live, Visit};
+use super::slot::{Slot, Unavailable};
+use super::{Servers, after, words};
+use crate::upstream::{Answered, CallEvent, UpstreamCall, UpstreamError};
+
+/// What happens during a call.
+#[derive(Debug)]
+pub(crate) enum Event {
+    /// How far it has come: one printable line.
+    Progress(String),
+    /// The server asks.
+    Ask {
+        /// The question, in the words of the server.
+        question: Box<Question>,
+        /// Where the answer goes. Dropped, it means that nobody answers.
+        answer: oneshot::Sender<Answered>,
+        /// Cancelled when nobody waits for the answer any more, because the server is gone.
+        gone: CancellationToken,
+    },
+}
+
+impl Servers {
+    /// Calls a tool of a server, which is started if it has to be, until `cancel` gives the call up.
+    ///
+    /// The time that a question waits for its answer is not the server's: it is not counted.
+    ///
+    /// # Errors
+    ///
+    /// If the server cannot be used, the tool is held, or the call fails: also as the tool itself says
+    /// (`isError`). What the server was refused meanwhile is among the denials.
+    pub(crate) async fn call_async(
+        &self,
+        call: ServerCall,
+        cancel: CancellationToken,
+        events: mpsc::UnboundedSender<Event>,
+    ) -> Result<Content, ToolError> {
+        let (slot, visit) = tokio::select! {
+            biased;
+            entered = self.enter(&call.server.name) => entered.map_err(Unavailable::into_error)?,
+            () = cancel.cancelled() => return Err(given_up()),
+        };
+        let server = slot.server();
+        // Another configuration may have come into force: what was judged and agreed to was a call of another server.
+        if server.fingerprint() != call.server.fingerprint() {
+            return Err(Unavailable::Gone(server.name.clone()).into_error());
+        }
+        // It may have come up anew since somebody looked, and with other definitions.
+        if self.ledger.held(&server, &call.tool).is_some() {
+            return Err(ToolError::new(format!(
+                "the definition of `{}` has just changed, and a person has to accept it; call it again to \
+                 have them asked",
+                words::name(&call.tool)
+            )));
+        }
+        slot.called();
+        let calling = Calling {
+            slot: &slot,
+            visit,
+            limit: server.time,
+        };
+        calling.call(call, cancel, events).await
+    }
+
+    /// Whether a tool can be called at once: its server runs, and nothing of it is held.
+    pub(crate) fn is_ready(&self, server: &str, tool: &str) -> bool {
+        self.slot(server)
+            .is_some_and(|slot| slot.is_up() && self.ledger.held(&slot.server(), tool).is_none())
+    }
+
+    /// Waits for a server, on a thread that may block.
+    fn wait_for(&self, server: &str, cancel: Option<&CancelToken>) -> Result<(), ToolError> {
+        let (given_up_by, _hook) = bridge(cancel);
+        let ready = async {
+            tokio::select! {
+                entered = self.enter(server) => entered.map(drop).map_err(Unavailable::into_error),
+                () = given_up_by.cancelled() => Err(given_up()),
+            }
+        };
+        self.block_on(ready)?
+    }
+
+    fn block_on<T>(&self, work: impl Future<Output = T>) -> Result<T, ToolError> {
+        let runtime = self.runtime().map_err(ToolError::new)?;
+        Ok(runtime.block_on(work))
+    }
+}
+
+impl ToolServers for Servers {
+    fn call(&self, call: ServerCall, door: &mut InProcess) -> Result<Content, ToolError> {
+        let token = CancelToken::new();
+        let (cancel, _hook) = bridge(Some(&token));
+        door.cancel_by(&token);
+        let (events, mut received) = mpsc::unbounded_channel();
+        let result = self.block_on(async {
+            let mut work = pin!(self.call_async(call, cancel, events));
+            loop {
+                tokio::select! {
+                    biased;
+                    result = &mut work => return result,
+                    // Its sender lives as long as the work.
+                    Some(event) = received.recv() => serve(event, door),
+                }
+            }
+        });
+        door.no_cancel();
+        result?
+    }
+
+    fn held(
+        &self,
+        server: &str,
+        tool: &str,
+        cancel: Option<&CancelToken>,
+    ) -> Result<Option<Held>, ToolError> {
+        let slot = self.slot(server);
+        let slot = slot.ok_or_else(|| Unavailable::Unknown.into_error())?;
+        let server = slot.server();
+        if !slot.is_up() {
+            if let Some(held) = self.ledger.held_server(&server) {
+                return Ok(Some(held));
+            }
+            // What it says now decides, unless whatever it says is taken.
+            if server.definitions == Definitions::Hold {
+                self.wait_for(&server.name, cancel)?;
+            }
+        }
+        Ok(self.ledger.held(&server, tool))
+    }
+
+    fn accept(&self, held: &Held) -> Result<(), String> {
+        let (Held::Server { name, .. } | Held::Definition { server: name, .. }) = held;
+        let slot = self.slot(name);
+        let slot = slot.ok_or_else(|| format!("there is no MCP server `{name}` any more"))?;
+        self.ledger.accept(&slot.server(), held)?;
+        self.common.tell_change();
+        Ok(())
+    }
+}
+
+/// A call that goes to a server.
+struct Calling<'c> {
+    slot: &'c Slot,
+    visit: Visit,
+    limit: Duration,
+}
+
+/// A question that waits for its answer.
+struct Asked {
+    answer: oneshot::Receiver<Answered>,
+    /// Where the server's connection waits for it.
+    wanted: oneshot::Sender<Answered>,
+    since: Instant,
+}
+
+impl Calling<'_> {
+    async fn call(
+        self,
+        call: ServerCall,
+        cancel: CancellationToken,
+        events: mpsc::UnboundedSender<Event>,
+    ) -> Result<Content, ToolError> {
+        let live = self.visit.live();
+        let mark = live.mark();
+        let result = self.run(call, cancel, events).await;
+        let note = self.slot.take_untold();
+        match result {
+            Ok(mut content) => {
+                content.visit_texts(&mut |text| scrub(live, text));
+                if let Some(note) = note {
+                    content = content.followed_by(Content::text(note));
+                }
+                let intruded = live.intruded_since(mark.as_ref());
+                if intruded.is_empty() {
+                    return Ok(content);
+                }
+                // Whatever it says: what it left would have counted as somebody else's.
+                let mut error = ToolError::of_content(content.followed_by(Content::text(INTRUDED)));
+                error.denials = intruded;
+                Err(error)
+            }
+            Err(mut error) => {
+                let refused = live.refused_since(mark.as_ref()).into_iter();
+                for denial in refused.chain(live.variables_named(&error.message)) {
+                    if !error.denials.contains(&denial) {
+                        error.denials.push(denial);
+                    }
+                }
+                error.visit_texts(&mut |text| scrub(live, text));
+                if let Some(note) = note {
+                    tell(&mut error, note);
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// Does the call, and passes on what the server says and asks meanwhile.
+    async fn run(
+        &self,
+        call: ServerCall,
+        cancel: CancellationToken,
+        events: mpsc::UnboundedSender<Event>,
+    ) -> Result<Content, ToolError> {
+        let live = self.visit.live();
+        // What gives it up here must not give up what the caller does besides.
+        let cancel = cancel.child_token();
+        let (said, mut says) = mpsc::unbounded_channel();
+        let mut work = pin!(live.upstream.call(UpstreamCall {
+            name: call.tool,
+            arguments: call.arguments,
+            caller: call.caller,
+            cancel: cancel.clone(),
+            events: said,
+        }));
+        let mut deadline = after(self.limit);
+        let mut asked: Option<Asked> = None;
+        let result = loop {
+            tokio::select! {
+                biased;
+                result = &mut work => break result,
+                Some(event) = says.recv() => match event {
+                    CallEvent::Progress(text) => {
+                        let text = live.scrub(&text).into_owned();
+                        // Whoever does not listen any more is about to give up.
+                        let _ = events.send(Event::Progress(text));
+                    }
+                    CallEvent::Ask { question, answer } => {
+                        self.ask(question, answer, &mut asked, &events);
+                    }
+                },
+                answer = answered(&mut asked) => {
+                    if let Some(asked) = asked.take() {
+                        deadline += asked.since.elapsed();
+                        // The server may have taken its question back.
+                        let _ = asked.wanted.send(answer);
+                    }
+                }
+                () = cancel.cancelled() => {
+                    // The server is told; it need not agree.
+                    let _ = timeout(TOLD, &mut work).await;
+                    break Err(UpstreamError::Cancelled);
+                }
+                () = sleep_until(deadline), if asked.is_none() => {
+                    cancel.cancel();
+                    let _ = timeout(TOLD, &mut work).await;
+                    return Err(self.late());
+                }
+            }
+        };
+        // What it told before its result is told before it.
+        while let Ok(CallEvent::Progress(text)) = says.try_recv() {
+            let text = live.scrub(&text).into_owned();
+            let _ = events.send(Event::Progress(text));
+        }
+        match result {
+            Ok(result) => Content::from_mcp(result),
+            Err(error) => Err(self.failed(error).await),
+        }
+    }
+
+    fn ask(
+        &self,
+        mut question: Question,
+        wanted: oneshot::Sender<Answered>,
+        asked: &mut Option<Asked>,
+        events: &mpsc::UnboundedSender<Event>,
+    ) {
+        let live = self.visit.live();
+        if asked.is_some() {
+            // One at a time: a person is not to be buried in questions.
+            let _ = wanted.send(Answered::Declined);
+            return;
+        }
+        scrub(live, &mut question.text);
+        if let Some(context) = &mut question.context {
+            scrub(live, context);
+        }
+        let (answer, receive) = oneshot::channel();
+        let ask = Event::Ask {
+            question: Box::new(question),
+            answer,
+            gone: live.closed().clone(),
+        };
+        // Whoever does not listen drops it, and with it the way of the answer.
+        let _ = events.send(ask);
+        *asked = Some(Asked {
+            answer: receive,
+            wanted,
+            since: Instant::now(),
+        });
+    }
+
+    fn late(&self) -> ToolError {
+        let server = self.slot.server();
+        ToolError::new(format!(
+            "the MCP server `{name}` did not answer within {limit}, and the call was given up; it may have had \
+             effects\nhint: if it needs more time, set `time` in `[mcp.servers.{name}]`",
+            name = server.name,
+            limit = words::time(self.limit),
+        ))
+    }
+
+    async fn failed(&self, error: UpstreamError) -> ToolError {
+        let live = self.visit.live();
+        let name = self.slot.server().name.clone();
+        match error {
+            UpstreamError::Cancelled => given_up(),
+            UpstreamError::Refused { code, message, .. } => ToolError::new(format!(
+                "the MCP server `{name}` refused the call: {message} (error {code})"
+            )),
+            UpstreamError::Closed(why) => {
+                // A server that takes nothing more is of no use, also if it goes on talking.
+                if timeout(CLOSED, live.closed().cancelled()).await.is_err() {
+                    live.condemn(&why).await;
+                }
+                let failure = live.fate().await;
+                let mut error = ToolError::new(format!(
+                    "the MCP server `{name}` ended during the call: {}\nthe call was not repeated, because it \
+                     may have had effects; the next one starts the server anew",
+                    failure.why
+                ));
+                error.denials = failure.denials;
+                error
+            }
+            error => ToolError::new(format!("the MCP server `{name}` failed: {error}")),
+        }
+    }
+}
+
+/// Passes on, on the thread of a session, what happens during its call.
+fn serve(event: Event, door: &mut InProcess) {
+    match event {
+        Event::Progress(text) => door.tell(Content::text(text)),
+        Event::Ask {
+            question,
+            answer,
+            gone,
+        } => {
+            // Nothing of the call goes on while this blocks; but the connection does, on threads of its own.
+            let answered = match door.put(*question, &|| !gone.is_cancelled()) {
+                Put::Answered(value) => Answered::Given(value),
+                Put::Unanswered => Answered::Declined,
+                Put::GivenUp => Answered::Cancelled,
+            };
+            let _ = answer.send(answered);
+        }
+    }
+}
+
+/// What comes of the question that waits, if one does.
+async fn answered(asked: &mut Option<Asked>) -> Answered {
+    match asked {
+        Some(asked) => (&mut asked.answer).await.unwrap_or(Answered::Cancelled),
+        None => std::future::pending().await,
+    }
+}
+
+/// A token for tasks that is cancelled with one of ours.
+pub(crate) fn bridge(
+    token: Option<&CancelToken>,
+) -> (CancellationToken, Option<jig_broker::CancelHook>) {
+    let cancel = CancellationToken::new();
+    let hook = token.map(|token| {
+        let cancel = cancel.clone();
+        token.on_cancel(move || cancel.cancel())
+    });
+    (cancel, hook)
+}
+
+fn scrub(live: &Live, text: &mut String) {
+    if let std::borrow::Cow::Owned(clean) = live.scrub(text) {
+        *text = clean;
+    }
+}
+
+/// Adds something to what a failure says: to the blocks of the server if it has some, else to our words.
+fn tell(error: &mut ToolError, note: String) {
+    match error.content.is_empty() {
+        true => {
+            error.message.push('\n');
+            error.message.push_str(&note);
+        }
+        false => {
+            let content = std::mem::take(&mut error.content);
+            error.content = content.followed_by(Content::text(note));
+        }
+    }
+}
+
+fn given_up() -> ToolError {
+    ToolError::new("the call was cancelled")
+}
+
+/// What a call is told during which a server left something where nothing may come into being.
+const INTRUDED: &str =
+    "the call counts as failed: its server left something where nothing may come into being";
+
+/// How long it is waited for the end of a connection on which nothing can be sent any more.
+const CLOSED: Duration = Duration::from_secs(1);
+
+/// How long it is waited until a server was told that a call is given up.
+const TOLD: Duration = Duration::from_millis(500);

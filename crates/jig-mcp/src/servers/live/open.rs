@@ -1,0 +1,346 @@
+//! [`open`]: from an entry of the configuration to a server that has listed its tools.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jig_broker::Secrets;
+use jig_config::{Reach, Server};
+use jig_engine::{CallError, Engine, Mark, ServerProcess};
+use tokio::task::spawn_blocking;
+use tokio::time::{Instant, timeout, timeout_at};
+use tokio_util::sync::CancellationToken;
+
+use super::{Behind, CLOSED_OUTPUT, END_KNOWN, Live};
+use crate::check::Era;
+use crate::servers::slot::Failure;
+use crate::servers::words;
+use crate::servers::{Common, after};
+use crate::upstream::{Listed, Upstream, UpstreamError, UpstreamLimits};
+
+/// Why a server is not up.
+pub(in crate::servers) enum NotOpened {
+    /// A person has to accept it first.
+    NotAccepted,
+    /// It is not wanted any more.
+    Retired,
+    Failed(Failure),
+}
+
+/// Starts a server, or connects to it, and asks for its tools, which the ledger is told. All of it together may
+/// take as long as the entry says.
+pub(in crate::servers) async fn open(
+    common: &Arc<Common>,
+    engine: &Arc<Engine>,
+    server: &Arc<Server>,
+) -> Result<Arc<Live>, NotOpened> {
+    let may_start = {
+        let (common, server) = (Arc::clone(common), Arc::clone(server));
+        blocking(move || common.ledger.may_start(&server)).await?
+    };
+    if !may_start {
+        return Err(NotOpened::NotAccepted);
+    }
+    let opening = Opening {
+        common,
+        engine,
+        server,
+        deadline: after(server.start),
+    };
+    let era = common.ledger.era(server).and_then(|era| era_named(&era));
+    match opening.open(era).await {
+        // Some servers of the older era end at the first question of the newer one.
+        Err(Problem::AtProbe) => opening.open(Some(Era::Handshake)).await,
+        // It may be another version by now, which begins differently.
+        Err(Problem::AtBegin(failure)) if era.is_some() => {
+            let again = opening.open(None).await;
+            again.map_err(|_| Problem::Failed(failure))
+        }
+        outcome => outcome,
+    }
+    .map_err(Problem::into_failure)
+}
+
+struct Opening<'o> {
+    common: &'o Arc<Common>,
+    engine: &'o Arc<Engine>,
+    server: &'o Arc<Server>,
+    deadline: Instant,
+}
+
+enum Problem {
+    /// It ended when it was asked for its version.
+    AtProbe,
+    /// It answered, but not as it was expected to.
+    AtBegin(Failure),
+    Failed(Failure),
+}
+
+impl Opening<'_> {
+    async fn open(&self, era: Option<Era>) -> Result<Arc<Live>, Problem> {
+        let live = match &self.server.reach {
+            Reach::Program { .. } => self.program(era).await,
+            Reach::Remote { .. } => self.remote(era).await,
+        }?;
+        let era = live.upstream.era();
+        let (ledger, server) = (Arc::clone(&self.common.ledger), Arc::clone(self.server));
+        // That it cannot be remembered costs the next start a moment.
+        let _ = blocking(move || ledger.note_era(&server, era_name(era))).await;
+        let listed = live.listed();
+        learn(self.common, self.server, &listed, |text| live.words(text)).await;
+        Ok(live)
+    }
+
+    async fn program(&self, era: Option<Era>) -> Result<Arc<Live>, Problem> {
+        let (engine, server) = (Arc::clone(self.engine), Arc::clone(self.server));
+        let starting = blocking(move || engine.start_server(&server));
+        let started = timeout_at(self.deadline, starting).await;
+        let process = match started.map_err(|_| self.late("be started"))?? {
+            Ok(process) => process,
+            Err(error) => return Err(Problem::Failed(lasting(&error))),
+        };
+        for warning in process.warnings() {
+            let warning = words::bounded(warning);
+            (self.common.report)(&format!("MCP server `{}`: {warning}", self.server.name));
+        }
+        let Some((stdin, stdout)) = process.take_streams() else {
+            return Err(failed("its streams are missing".to_owned()));
+        };
+        let ended = CancellationToken::new();
+        process.on_end({
+            let ended = ended.clone();
+            move || ended.cancel()
+        });
+        let process = Arc::new(process);
+        let limits = self.limits(era);
+        let begun = async {
+            let upstream = Upstream::over_pipes(stdin, stdout, &limits).await?;
+            let listed = upstream.definitions().await?;
+            Ok((upstream, listed))
+        };
+        let begun = tokio::select! {
+            biased;
+            begun = begun_by(self.deadline, begun) => begun,
+            // With its end the streams end. If something keeps them open, nothing comes of it any more.
+            () = past(&ended, END_KNOWN) => Some(Err(UpstreamError::Closed(CLOSED_OUTPUT.to_owned()))),
+        };
+        let error = match begun {
+            Some(Ok((upstream, listed))) => {
+                let behind = Behind::Program { process, ended };
+                return Ok(Live::new(upstream, behind, listed));
+            }
+            // Also if it knew the newer way the last time: it may be an older version by now.
+            Some(Err(UpstreamError::ClosedAtProbe(_))) => return Err(Problem::AtProbe),
+            Some(Err(error)) => Some(error),
+            None => None,
+        };
+        let answered = error.as_ref().is_some_and(is_answer);
+        let why = match error {
+            None => self.late_words("begin and list its tools"),
+            Some(error) => {
+                let mut how = None;
+                if is_its_end(&error) {
+                    // How it ended says more than that its streams did.
+                    let _ = timeout(END_KNOWN, ended.cancelled()).await;
+                    how = process.ended().map(|how| format!("it {how}"));
+                }
+                how.unwrap_or_else(|| process.scrub(&error.to_string()).into_owned())
+            }
+        };
+        let failure = Failure {
+            why: words::with_last_words(&why, &process.last_words()),
+            denials: process.refused_since(&Mark::default()),
+            lasts: false,
+        };
+        kill(process);
+        Err(match answered {
+            true => Problem::AtBegin(failure),
+            false => Problem::Failed(failure),
+        })
+    }
+
+    async fn remote(&self, era: Option<Era>) -> Result<Arc<Live>, Problem> {
+        let (engine, server) = (Arc::clone(self.engine), Arc::clone(self.server));
+        let filling = blocking(move || engine.fill_server(&server));
+        let filled = timeout_at(self.deadline, filling).await;
+        let filled = match filled.map_err(|_| self.late("have its secrets looked up"))?? {
+            Ok(filled) => filled,
+            Err(error) => return Err(Problem::Failed(lasting(&error))),
+        };
+        let secrets = Secrets::new();
+        for secret in &filled.secrets {
+            secrets.remember(secret);
+        }
+        let Some(url) = &filled.url else {
+            return Err(failed("it has no address".to_owned()));
+        };
+        let limits = self.limits(era);
+        let begun = async {
+            let upstream = Upstream::over_http(url, &filled.headers, &limits).await?;
+            let listed = upstream.definitions().await?;
+            Ok((upstream, listed))
+        };
+        match begun_by(self.deadline, begun).await {
+            Some(Ok((upstream, listed))) => {
+                let behind = Behind::Remote(secrets.scrubber());
+                Ok(Live::new(upstream, behind, listed))
+            }
+            Some(Err(UpstreamError::ClosedAtProbe(_))) => Err(Problem::AtProbe),
+            Some(Err(error)) => {
+                let why = secrets.scrub_text(error.to_string());
+                let failure = Failure {
+                    why: words::bounded(&why),
+                    ..Failure::default()
+                };
+                Err(match is_answer(&error) {
+                    true => Problem::AtBegin(failure),
+                    false => Problem::Failed(failure),
+                })
+            }
+            None => Err(self.late("begin and list its tools")),
+        }
+    }
+
+    fn limits(&self, era: Option<Era>) -> UpstreamLimits {
+        UpstreamLimits {
+            // A little more than is left: it is told here that time is over, and what to do about it.
+            start: self
+                .deadline
+                .saturating_duration_since(Instant::now())
+                .saturating_add(END_KNOWN),
+            era,
+        }
+    }
+
+    fn late(&self, what: &str) -> Problem {
+        failed(self.late_words(what))
+    }
+
+    fn late_words(&self, what: &str) -> String {
+        let limit = words::time(self.server.start);
+        let name = &self.server.name;
+        format!(
+            "it took longer than {limit} to {what}\nhint: if it needs more time, set `start` in \
+             `[mcp.servers.{name}]`"
+        )
+    }
+}
+
+impl Problem {
+    fn into_failure(self) -> NotOpened {
+        NotOpened::Failed(match self {
+            Self::AtBegin(failure) | Self::Failed(failure) => failure,
+            Self::AtProbe => Failure {
+                why: "it ended when it was asked for its version".to_owned(),
+                ..Failure::default()
+            },
+        })
+    }
+}
+
+impl From<Failure> for Problem {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+impl From<Failure> for NotOpened {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+/// Tells the ledger what a server has, and whoever looks after jig what was left out of that. `clean` makes a
+/// server's words fit to be told.
+pub(super) async fn learn(
+    common: &Arc<Common>,
+    server: &Arc<Server>,
+    listed: &Listed,
+    clean: impl Fn(&str) -> String,
+) {
+    for note in &listed.notes {
+        (common.report)(&format!("MCP server `{}`: {}", server.name, clean(note)));
+    }
+    let (ledger, entry) = (Arc::clone(&common.ledger), Arc::clone(server));
+    let definitions = listed.definitions.clone();
+    let learnt = blocking(move || ledger.learn(&entry, &definitions)).await;
+    if let Ok(Some(problem)) = learnt {
+        let name = &server.name;
+        (common.report)(&format!(
+            "what the MCP server `{name}` offers cannot be remembered: {problem}"
+        ));
+    }
+}
+
+/// What comes of it before the deadline.
+async fn begun_by<T>(
+    deadline: Instant,
+    begun: impl Future<Output = Result<T, UpstreamError>>,
+) -> Option<Result<T, UpstreamError>> {
+    timeout_at(deadline, begun).await.ok()
+}
+
+/// Waits for the token, and then for so long.
+async fn past(token: &CancellationToken, time: Duration) {
+    token.cancelled().await;
+    tokio::time::sleep(time).await;
+}
+
+/// Runs what blocks on a thread where it may.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Failure> {
+    spawn_blocking(work).await.map_err(|_| Failure {
+        why: "starting it failed by a bug in jig".to_owned(),
+        ..Failure::default()
+    })
+}
+
+/// Ends a process that came to nothing, on a thread where that may take its time.
+fn kill(process: Arc<ServerProcess>) {
+    drop(spawn_blocking(move || process.stop(Duration::ZERO)));
+}
+
+/// Why a server was not started, which will not pass by itself: something is missing, or its entry is wrong. That
+/// it was not, and which, stands before it.
+fn lasting(error: &CallError) -> Failure {
+    Failure {
+        why: match error {
+            CallError::Server { why, .. } => words::bounded(why),
+            error => words::chain(error),
+        },
+        lasts: true,
+        ..Failure::default()
+    }
+}
+
+/// Whether it was the server that ended the connection.
+fn is_its_end(error: &UpstreamError) -> bool {
+    use UpstreamError::{Closed, ClosedAtProbe};
+    matches!(error, Closed(why) | ClosedAtProbe(why) if why == CLOSED_OUTPUT)
+}
+
+/// Whether the server is there and did not like how it was asked.
+fn is_answer(error: &UpstreamError) -> bool {
+    use UpstreamError::{Broken, Refused, Unable};
+    matches!(error, Refused { .. } | Unable(_) | Broken(_))
+}
+
+fn failed(why: String) -> Problem {
+    Problem::Failed(Failure {
+        why,
+        ..Failure::default()
+    })
+}
+
+fn era_name(era: Era) -> &'static str {
+    match era {
+        Era::Handshake => "handshake",
+        Era::Stateless => "stateless",
+    }
+}
+
+fn era_named(name: &str) -> Option<Era> {
+    [Era::Handshake, Era::Stateless]
+        .into_iter()
+        .find(|&era| era_name(era) == name)
+}

@@ -1,0 +1,263 @@
+//! [`Upstream`]: one connection to an MCP server of somebody else, as its client.
+//!
+//! Over pipes or Streamable HTTP, in both eras of the protocol: [`begin`] finds out which. What a server sends
+//! is read as JSON and handed on as it came: typed results would drop what they do not know, and what a server
+//! says is for the client behind jig, not for jig. Everything is bounded, because the other side is not ours:
+//! lines, lists, questions, progress, and what comes without having been asked for. A server that breaks the
+//! protocol loses its connection, and [`Upstream::why_closed`] says why.
+//!
+//! It declares forms (elicitation) and tasks, and nothing else: no sampling, no roots.
+
+mod ask;
+mod begin;
+mod call;
+pub(crate) mod conformance;
+mod http;
+mod list;
+mod message;
+mod pace;
+mod pipes;
+mod task;
+mod wire;
+
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jig_config::Definition;
+use jig_proto::Question;
+use serde_json::{Map, Value};
+use tokio::sync::{Semaphore, mpsc, oneshot, watch};
+use tokio_util::sync::CancellationToken;
+
+use self::begin::Agreed;
+use self::wire::Wire;
+use crate::check::Era;
+
+/// A connection on which both sides have begun.
+#[derive(Debug)]
+pub(crate) struct Upstream {
+    wire: Arc<Wire>,
+    agreed: Agreed,
+    calls: Semaphore,
+}
+
+/// How long a server may take, and what is known of it already.
+#[derive(Debug, Clone)]
+pub(crate) struct UpstreamLimits {
+    /// How long it may take to begin. No request that is no call may take much longer later, either.
+    pub(crate) start: Duration,
+    /// How it began the last time, which saves the question.
+    pub(crate) era: Option<Era>,
+}
+
+impl Default for UpstreamLimits {
+    fn default() -> Self {
+        Self {
+            start: Duration::from_secs(60),
+            era: None,
+        }
+    }
+}
+
+/// The tools of a server.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Listed {
+    /// What it says about each, in its order.
+    pub(crate) definitions: Vec<Arc<Definition>>,
+    /// What was left out of the list, and why.
+    pub(crate) notes: Vec<String>,
+}
+
+/// A call of a tool.
+#[derive(Debug)]
+pub(crate) struct UpstreamCall {
+    /// What the server calls the tool.
+    pub(crate) name: String,
+    /// The arguments.
+    pub(crate) arguments: Map<String, Value>,
+    /// Whose call it is: a question that could be of several calls is only put to a caller of all of them.
+    pub(crate) caller: u64,
+    /// Gives the call up. The server is told.
+    pub(crate) cancel: CancellationToken,
+    /// Where progress and questions go. The server cannot fill it: what is too much is dropped.
+    pub(crate) events: mpsc::UnboundedSender<CallEvent>,
+}
+
+/// What happens during a call.
+#[derive(Debug)]
+pub(crate) enum CallEvent {
+    /// How far it has come, in the words of the server: one line that is printable.
+    Progress(String),
+    /// The server asks.
+    Ask {
+        /// The question, in the words of the server.
+        question: Question,
+        /// Where the answer goes. Dropped, it means [`Answered::Cancelled`].
+        answer: oneshot::Sender<Answered>,
+    },
+}
+
+/// What came of a question.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Answered {
+    /// This answer, by the schema of the question.
+    Given(Value),
+    /// The person said no.
+    Declined,
+    /// Nobody answered.
+    Cancelled,
+}
+
+/// Why a request to a server came to nothing.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub(crate) enum UpstreamError {
+    /// There is no connection any more.
+    #[error("the connection to the server ended: {0}")]
+    Closed(String),
+    /// It ended on the first question, as some servers of the older era do: one that is started anew, and told
+    /// [`Era::Handshake`] in its limits, may do better.
+    #[error("the connection to the server ended when it was asked for its version: {0}")]
+    ClosedAtProbe(String),
+    /// It took too long.
+    #[error("the server did not answer `{method}` within {limit:?}")]
+    Late {
+        /// What was asked.
+        method: &'static str,
+        /// How long it was waited for.
+        limit: Duration,
+    },
+    /// It said no.
+    #[error("the server answered `{method}` with error {code}: {message}")]
+    Refused {
+        /// What was asked.
+        method: &'static str,
+        /// The code of the error.
+        code: i64,
+        /// The words of the server, printable and not long.
+        message: String,
+    },
+    /// What it said is not what the protocol has.
+    #[error("the server broke the protocol: {0}")]
+    Broken(String),
+    /// It cannot be reached, or answers no request as a server of the protocol does.
+    #[error("cannot reach the server: {0}")]
+    Unreachable(String),
+    /// It wants something for which there is nobody, or has not begun in a version that is known.
+    #[error("{0}")]
+    Unable(String),
+    /// The call was given up.
+    #[error("the call was given up")]
+    Cancelled,
+}
+
+impl Upstream {
+    /// Begins to talk to the server behind two pipes: what it reads, and what it writes.
+    ///
+    /// # Errors
+    ///
+    /// If it does not begin. After [`UpstreamError::ClosedAtProbe`], another process of the same server may.
+    pub(crate) async fn over_pipes(
+        stdin: OwnedFd,
+        stdout: OwnedFd,
+        limits: &UpstreamLimits,
+    ) -> Result<Arc<Self>, UpstreamError> {
+        let wire = Wire::over_pipes(stdin, stdout, limits.start.max(REQUEST))?;
+        Self::begin(wire, limits).await
+    }
+
+    /// Begins to talk to the server at `url`, which gets these headers with every request.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be reached or does not begin. No error shows a header or the query of the URL.
+    pub(crate) async fn over_http(
+        url: &str,
+        headers: &[(String, String)],
+        limits: &UpstreamLimits,
+    ) -> Result<Arc<Self>, UpstreamError> {
+        let wire = Wire::over_http(url, headers, limits.start.max(REQUEST))?;
+        Self::begin(wire, limits).await
+    }
+
+    async fn begin(wire: Arc<Wire>, limits: &UpstreamLimits) -> Result<Arc<Self>, UpstreamError> {
+        match begin::begin(&wire, limits).await {
+            Ok(agreed) => {
+                begin::listen(&wire, &agreed).await;
+                Ok(Arc::new(Self {
+                    wire,
+                    agreed,
+                    calls: Semaphore::new(CALLS),
+                }))
+            }
+            Err(error) => {
+                wire.close("it did not begin");
+                Err(error)
+            }
+        }
+    }
+
+    /// The way in which the server begins, for [`UpstreamLimits::era`] of the next connection.
+    pub(crate) fn era(&self) -> Era {
+        self.agreed.era
+    }
+
+    /// The tools of the server, asked for now.
+    ///
+    /// # Errors
+    ///
+    /// If the server does not answer, or not with a list.
+    pub(crate) async fn definitions(&self) -> Result<Listed, UpstreamError> {
+        list::definitions(&self.wire, &self.agreed).await
+    }
+
+    /// Calls a tool, answers what the server asks, and waits for the end of a task if it makes one of the call.
+    /// Returns the result as it came: a `CallToolResult`, also if it says `isError`.
+    ///
+    /// # Errors
+    ///
+    /// If the call was given up, the server refused it, or the connection ended. Then it may have had effects.
+    pub(crate) async fn call(&self, call: UpstreamCall) -> Result<Value, UpstreamError> {
+        let _permit = tokio::select! {
+            permit = self.calls.acquire() => permit,
+            () = call.cancel.cancelled() => return Err(UpstreamError::Cancelled),
+        };
+        call::call(&self.wire, &self.agreed, call).await
+    }
+
+    /// Counts up when the server says that its list of tools changed, a few times per second at most.
+    pub(crate) fn changed(&self) -> watch::Receiver<u64> {
+        self.wire.changed()
+    }
+
+    /// Cancelled when the connection has ended.
+    pub(crate) fn closed(&self) -> CancellationToken {
+        self.wire.closed().clone()
+    }
+
+    /// Why the connection ended, once it has.
+    pub(crate) fn why_closed(&self) -> Option<String> {
+        self.wire.why_closed()
+    }
+
+    /// Ends the connection. A server behind pipes sees the end of what it reads.
+    pub(crate) async fn close(&self) {
+        self.wire.end().await;
+    }
+}
+
+impl Drop for Upstream {
+    fn drop(&mut self) {
+        self.wire.close("it is not needed any more");
+    }
+}
+
+/// How long a request that is no call may take at least: what is left of the time to begin may be nothing.
+const REQUEST: Duration = Duration::from_secs(30);
+
+/// How many calls a server gets at the same time; more of them wait. A server keeps something for each.
+const CALLS: usize = 64;
+
+#[cfg(test)]
+mod tests;

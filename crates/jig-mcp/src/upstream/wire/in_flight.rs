@@ -1,0 +1,137 @@
+//! [`InFlight`]: a call that a server works on, as what the server says finds it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use jig_proto::Question;
+use serde_json::Value;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+
+use super::Wire;
+use crate::upstream::message::words;
+use crate::upstream::pace::Seldom;
+use crate::upstream::{Answered, CallEvent};
+
+/// A call.
+#[derive(Debug)]
+pub(in crate::upstream) struct InFlight {
+    pub(super) caller: u64,
+    events: mpsc::UnboundedSender<CallEvent>,
+    /// The number of its request. Every round of questions is a new one.
+    request: AtomicU64,
+    /// One question after the other.
+    turn: Semaphore,
+    places: Arc<Semaphore>,
+    pace: Seldom,
+}
+
+impl InFlight {
+    pub(super) fn new(caller: u64, events: mpsc::UnboundedSender<CallEvent>) -> Self {
+        Self {
+            caller,
+            events,
+            request: AtomicU64::new(0),
+            turn: Semaphore::new(1),
+            places: Arc::new(Semaphore::new(QUESTIONS)),
+            pace: Seldom::default(),
+        }
+    }
+
+    /// The call is this request now.
+    pub(in crate::upstream) fn is_now(&self, request: u64) {
+        self.request.store(request, Ordering::Release);
+    }
+
+    pub(super) fn is_of_request(&self, request: u64) -> bool {
+        self.request.load(Ordering::Acquire) == request
+    }
+
+    /// A place among the questions of this call that wait; none if there are many.
+    pub(super) fn queue(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.places).try_acquire_owned().ok()
+    }
+
+    /// Puts a question to whoever called, when those before it are answered.
+    pub(in crate::upstream) async fn put(&self, question: Question) -> Answered {
+        let Ok(_turn) = self.turn.acquire().await else {
+            return Answered::Cancelled;
+        };
+        let (answer, answered) = oneshot::channel();
+        let asked = self.events.send(CallEvent::Ask { question, answer });
+        match asked {
+            Ok(()) => tokio::select! {
+                answered = answered => answered.unwrap_or(Answered::Cancelled),
+                // The call ended before its question did.
+                () = self.events.closed() => Answered::Cancelled,
+            },
+            Err(_) => Answered::Cancelled,
+        }
+    }
+
+    /// Tells what a server says about its progress, if it has not just said something.
+    pub(in crate::upstream) fn progress(&self, params: &Value) {
+        let amount = |name: &str| params.get(name).and_then(Value::as_f64);
+        let part = amount("progress").map(|done| match amount("total") {
+            Some(total) => format!("{done}/{total}"),
+            None => done.to_string(),
+        });
+        let message = params.get("message").and_then(Value::as_str);
+        let text = match (message, part) {
+            (Some(message), Some(part)) if !message.is_empty() => format!("{message} ({part})"),
+            (_, Some(part)) => part,
+            (Some(message), None) => message.to_owned(),
+            (None, None) => return,
+        };
+        self.status(&text);
+    }
+
+    /// Tells what a server says about a call, if it has not just said something.
+    pub(in crate::upstream) fn status(&self, text: &str) {
+        if self.pace.is_time(Instant::now(), EVERY) {
+            self.tell(words(text));
+        }
+    }
+
+    /// Tells something that has to be known. The text is printable.
+    pub(in crate::upstream) fn tell(&self, text: String) {
+        // A call that has ended is told nothing.
+        let _ = self.events.send(CallEvent::Progress(text));
+    }
+}
+
+/// A call, until it is dropped.
+#[derive(Debug)]
+pub(in crate::upstream) struct Entered {
+    wire: Arc<Wire>,
+    token: u64,
+    call: Arc<InFlight>,
+}
+
+impl Entered {
+    pub(super) fn new(wire: Arc<Wire>, token: u64, call: Arc<InFlight>) -> Self {
+        Self { wire, token, call }
+    }
+
+    /// What the server names in its notifications of progress.
+    pub(in crate::upstream) fn token(&self) -> u64 {
+        self.token
+    }
+
+    /// The call.
+    pub(in crate::upstream) fn call(&self) -> &InFlight {
+        &self.call
+    }
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        self.wire.left(self.token);
+    }
+}
+
+/// How many questions of one call may wait for the one before; more of them are declined.
+const QUESTIONS: usize = 8;
+
+/// How often the progress of a call is told.
+const EVERY: Duration = Duration::from_millis(100);
