@@ -1,9 +1,11 @@
 //! The command line.
 
 mod approve;
+mod import;
 mod mcp;
 mod proxy;
 mod run;
+mod servers;
 mod setup;
 
 use std::time::Duration;
@@ -16,12 +18,16 @@ use crate::limits;
 
 use self::approve::APPROVE_HELP;
 pub(crate) use self::approve::ApproveArgs;
+use self::import::IMPORT_HELP;
+pub(crate) use self::import::{ImportArgs, ImportFrom};
 use self::mcp::MCP_HELP;
 pub(crate) use self::mcp::McpArgs;
 use self::proxy::PROXY_HELP;
 pub(crate) use self::proxy::ProxyArgs;
 use self::run::RUN_HELP;
 pub(crate) use self::run::{HoldArgs, RunArgs};
+use self::servers::SERVERS_HELP;
+pub(crate) use self::servers::{ServersArgs, ServersCommand};
 use self::setup::SETUP_HELP;
 pub(crate) use self::setup::{Client, SetupArgs};
 
@@ -153,6 +159,12 @@ pub(crate) enum Command {
     /// Connect an agent to `jig mcp`: `jig setup claude-code`
     #[command(after_help = SETUP_HELP)]
     Setup(SetupArgs),
+    /// Take over the MCP servers of a client: `jig import claude`
+    #[command(after_help = IMPORT_HELP)]
+    Import(ImportArgs),
+    /// List the MCP servers behind jig, and accept what waits: `jig servers`
+    #[command(after_help = SERVERS_HELP)]
+    Servers(ServersArgs),
     /// Show what was decided: every request of every tool, and the rule behind it
     Log(LogArgs),
     /// Print what a system prompt should say about the knowledge base
@@ -646,13 +658,13 @@ pub(crate) enum ConfigCommand {
 pub(crate) enum PolicyCommand {
     /// Print all rules of a tool as they are enforced, defaults included
     Show {
-        /// The tool
+        /// The tool, or an MCP server: mcp.NAME
         tool: String,
     },
     /// Ask whether a tool may do something, and why
     #[command(after_help = EXPLAIN_HELP)]
     Explain {
-        /// The tool
+        /// The tool, or an MCP server: mcp.NAME
         tool: String,
         /// Exit with 4 unless the answer is allow
         #[arg(long)]

@@ -111,9 +111,10 @@ pub(crate) fn words(command: &[String], ours: &str) -> anyhow::Result<Vec<String
     Ok(command)
 }
 
-/// What the options on holding a command set on the tool under whose policy it runs.
-pub(crate) fn settings(hold: &HoldArgs, tool: &str) -> Vec<String> {
-    let key = |key: &str| format!("tools.{}.{key}", json!(tool));
+/// What the options on holding a command set on the tool under whose policy it runs, which this table of the
+/// configuration declares.
+pub(crate) fn settings(hold: &HoldArgs, table: &str) -> Vec<String> {
+    let key = |key: &str| format!("{table}.{key}");
     let mut sets = Vec::new();
     if !hold.preset.is_empty() {
         sets.push(format!("{}={}", key("sandbox.presets"), json!(hold.preset)));

@@ -29,7 +29,9 @@ pub(crate) fn engine(
 
 /// The engine for whoever only wants to know about the tools.
 pub(crate) fn without_log(project: &Project, env: &Environment) -> anyhow::Result<Engine> {
-    for_config(&project.root, Arc::new(project.config().clone()), env)
+    let mut engine = for_config(&project.root, Arc::new(project.config().clone()), env)?;
+    engine.servers = project.servers.clone().map(|servers| servers as _);
+    Ok(engine)
 }
 
 /// The same for a configuration of the workspace at `root`.

@@ -16,9 +16,11 @@ mod highlight;
 mod host;
 mod interrupt;
 mod limits;
+mod memory;
 mod output;
 mod prompt;
 mod report;
+mod servers;
 mod station;
 mod terminal;
 mod trace;
@@ -58,6 +60,8 @@ fn main() -> ExitCode {
         Command::Mcp(mcp) => cmd::mcp::run(mcp, &args.global, &mut out),
         Command::Approve(approve) => cmd::approve::run(approve, &args.global, &mut out),
         Command::Setup(setup) => cmd::setup::run(setup, &args.global, &mut out),
+        Command::Import(import) => cmd::import::run(import, &args.global, &mut out),
+        Command::Servers(servers) => cmd::servers::run(servers, &args.global, &mut out),
         Command::Log(log) => cmd::log::run(log, &args.global, &mut out),
         Command::Knowledge(knowledge) => cmd::knowledge::run(knowledge, &args.global, &mut out),
         Command::Wasm(command) => cmd::wasm::run(command, &args.global, &mut out),

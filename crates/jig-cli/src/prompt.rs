@@ -231,7 +231,7 @@ impl Terminal {
 impl Asker for Terminal {
     fn ask(&mut self, ask: &Ask<'_>) -> Answer {
         let is_yes_no = matches!(ask.question.prompt(), Prompt::YesNo);
-        if self.yes && is_yes_no && ask.about != About::Access {
+        if self.yes && is_yes_no && !is_for_eyes(ask.about) {
             return Answer::Given(Json::Bool(true));
         }
         match self.tty {
@@ -252,6 +252,11 @@ impl Asker for Terminal {
     fn warning(&mut self, tool: &str, text: &str) {
         warned(tool, text);
     }
+}
+
+/// Whether somebody has to see the question: what a stranger wrote is not agreed to in advance.
+fn is_for_eyes(about: About) -> bool {
+    matches!(about, About::Access | About::Server | About::Definition)
 }
 
 /// Where nobody can be asked, somebody may still read.

@@ -1,8 +1,11 @@
 //! Finding the workspace and loading its configuration.
 
+use std::sync::Arc;
+
 use anyhow::{Context, anyhow, bail};
 use camino::{Utf8Path, Utf8PathBuf};
 use jig_config::{Config, Loaded, Sources, Tool, WORKSPACE_FILES};
+use jig_mcp::Servers;
 use jig_policy::{DiskLookup, Policy, Workspace};
 
 use crate::args::Global;
@@ -11,6 +14,7 @@ use crate::environment::Environment;
 use crate::limits;
 #[cfg(unix)]
 use crate::output::remark;
+use crate::servers;
 #[cfg(unix)]
 use crate::station::serve::JOURNAL;
 
@@ -18,9 +22,20 @@ use crate::station::serve::JOURNAL;
 pub(crate) struct Project {
     pub(crate) root: Utf8PathBuf,
     pub(crate) loaded: Loaded,
+    /// Its MCP servers, once they are needed.
+    pub(crate) servers: Option<Arc<Servers>>,
 }
 
 impl Project {
+    /// A workspace whose configuration is loaded.
+    pub(crate) fn new(root: Utf8PathBuf, loaded: Loaded) -> Self {
+        Self {
+            root,
+            loaded,
+            servers: None,
+        }
+    }
+
     /// Finds the workspace, and loads everything that configures it.
     pub(crate) fn load(global: &Global) -> anyhow::Result<Self> {
         Self::load_with(global, false)
@@ -68,7 +83,7 @@ impl Project {
             ..env.sources(root.clone())
         };
         let loaded = jig_config::load(&sources)?;
-        Ok(Self { root, loaded })
+        Ok(Self::new(root, loaded))
     }
 
     fn load_with(global: &Global, lint: bool) -> anyhow::Result<Self> {
@@ -92,7 +107,7 @@ impl Project {
             ..Sources::from_environment(root.clone())
         };
         let loaded = jig_config::load(&sources)?;
-        Ok(Self { root, loaded })
+        Ok(Self::new(root, loaded))
     }
 
     pub(crate) fn config(&self) -> &Config {
@@ -105,12 +120,8 @@ impl Project {
             return Ok(tool);
         }
         let names = self.config().tools.keys().map(|other| other.as_str());
-        let closest = names
-            .map(|other| (strsim::damerau_levenshtein(name, other), other))
-            .min()
-            .filter(|(distance, other)| *distance <= other.len() / 2);
-        let hint = match closest {
-            Some((_, other)) => format!("hint: did you mean `{other}`? `jig tools` lists all"),
+        let hint = match servers::closest(name, names) {
+            Some(other) => format!("hint: did you mean `{other}`? `jig tools` lists all"),
             None => "hint: `jig tools` lists all".to_owned(),
         };
         Err(anyhow!(hint).context(format!("there is no tool `{name}`")))

@@ -17,7 +17,8 @@ wait for an answer. Where nobody can be asked, a call is denied at once, and its
 fifteen minutes: allow it here, and the agent's next call of exactly the same goes through, once or for \
 the turn.
 
-A changed configuration that would allow more is a question, too. It is accepted at the terminal, or by \
+A changed configuration that would allow more is a question, too, and so are an MCP server that came with the \
+workspace and tools that their server describes in another way. They are accepted at the terminal, or by \
 `accept` of a program that watches. docs/approvals.md describes the lines of --json.";
 
 #[derive(Debug, clap::Args)]

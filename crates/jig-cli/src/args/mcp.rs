@@ -47,6 +47,9 @@ pub(crate) struct McpArgs {
     /// Serve the tools of the official conformance suite, without a token
     #[arg(long, hide = true, conflicts_with_all = ["check", "token_file", "allow_remote"])]
     pub(crate) conformance: bool,
+    /// Do at this URL what the official conformance suite wants to see of a client
+    #[arg(long, hide = true, value_name = "URL", conflicts_with_all = ["check", "http", "conformance"])]
+    pub(crate) conformance_client: Option<String>,
 }
 
 /// An address to listen at. `localhost` is one; no other name is, since what it leads to is for others to say.

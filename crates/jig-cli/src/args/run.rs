@@ -11,6 +11,7 @@ Examples:
   jig run --read . --write out -- make      only `out` can be changed
   jig run --net pypi.org --net files.pythonhosted.org -- pip download requests
   jig run --policy fmt -- rustfmt src/*.rs  under the rules of the tool `fmt`
+  jig run --policy mcp.files -- npx foo     under those of the MCP server `files`
   jig run --overlay -- ./migrate.sh         see what it would change, then decide
   jig run --dry-run -- make                 print what would be enforced
 
@@ -33,7 +34,7 @@ stays as it was; --pty never hands over the streams as they are, --pty always do
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct RunArgs {
-    /// The tool whose policy applies [default: that of a stdio tool without rules]
+    /// The tool, or mcp.NAME for a server, whose policy applies [default: that of a stdio tool without rules]
     #[arg(long, value_name = "TOOL")]
     pub(crate) policy: Option<String>,
     /// The workspace, as -C

@@ -133,11 +133,18 @@ fn one(id: &str, args: &ApproveArgs, scope: &Scope, out: &mut Output) -> anyhow:
     let Some(decided) = decided else {
         return Ok(Done::Ok);
     };
-    if asked.is_config() && decided.decision != "deny" && !decided.at_terminal {
+    if asked.is_accepted() && decided.decision != "deny" && !decided.at_terminal {
         let hint = format!("hint: read it and answer at a terminal: `jig approve {id}`");
-        return Err(anyhow!(hint).context(
-            "a configuration that allows more is accepted by a person who has seen what it changes",
-        ));
+        let what = match asked.about.as_str() {
+            "server" => "a server is accepted by a person who has seen what it may do",
+            "definition" => {
+                "what a server says is accepted by a person who has seen what it changed"
+            }
+            _ => {
+                "a configuration that allows more is accepted by a person who has seen what it changes"
+            }
+        };
+        return Err(anyhow!(hint).context(what));
     }
     match scope.ask(server, &decided.request(&asked.id))? {
         Told::Ok(reply) => {

@@ -21,11 +21,15 @@ use crate::host;
 use crate::interrupt;
 use crate::output::{Output, printable};
 use crate::prompt::{Terminal, Unattended};
+use crate::servers;
 use crate::trace::TraceFile;
 use crate::workspace::Project;
 
 pub(crate) fn run(args: &CallArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
-    let project = Project::load(global)?;
+    let mut project = Project::load(global)?;
+    let mut asker = asker(args.yes, args.no_interaction);
+    let env = Environment::of_this_process();
+    let _ending = servers::find(&mut project, &args.tool, &env, asker.as_mut())?;
     let tool = project.tool(&args.tool)?;
     let engine = engine(&project, out)?;
     #[cfg(feature = "wasm-tools")]
@@ -53,7 +57,6 @@ pub(crate) fn run(args: &CallArgs, global: &Global, out: &mut Output) -> anyhow:
     let tokens = interrupt::tokens()?;
     call.cancel = Some(tokens.cancel);
     call.kill = Some(tokens.kill);
-    let mut asker = asker(args.yes, args.no_interaction);
     match engine.call(call, asker.as_mut()) {
         Ok(reply) => {
             shown(&reply.into_content(), is_code.then_some(file.as_str()), out)?;
@@ -78,9 +81,13 @@ pub(crate) fn run(args: &CallArgs, global: &Global, out: &mut Output) -> anyhow:
 /// Why a call came to nothing, with the way out.
 pub(crate) fn explained(error: CallError, tool: &Tool) -> anyhow::Error {
     let hint = match &error {
-        CallError::NobodyToAsk(tool) => {
-            format!("hint: call it with --yes, or set tools.{tool}.run = \"unattended\"")
-        }
+        CallError::NobodyToAsk(name) => match tool.on_server() {
+            None => format!("hint: call it with --yes, or set tools.{name}.run = \"unattended\""),
+            Some((server, at)) => format!(
+                "hint: call it with --yes, or set mcp.servers.{server}.run = \"unattended\"; for this tool alone, \
+                 `run` beside source = \"mcp.{server}.{at}\" in a table [tools.NAME]"
+            ),
+        },
         CallError::Arguments { .. } => {
             format!("hint: `jig tools {}` lists the parameters", tool.name)
         }
@@ -151,6 +158,13 @@ pub(crate) fn arguments(tool: &Tool, given: &Given<'_>) -> anyhow::Result<Map<St
     };
     for (name, text) in pairs(given.pairs)? {
         let declared = tool.parameters.get(&name);
+        if declared.is_none()
+            && let Some(definition) = &tool.definition
+        {
+            let schema = &definition.input["properties"][&name];
+            take(&mut arguments, name, text, &types_of(schema));
+            continue;
+        }
         let is = |kind| declared.is_some_and(|parameter| parameter.types == [kind]);
         let is_list = is(ParameterType::Array);
         let types = declared.map_or(&[][..], |parameter| &parameter.types);
@@ -172,6 +186,58 @@ pub(crate) fn arguments(tool: &Tool, given: &Given<'_>) -> anyhow::Result<Map<St
         }
     }
     Ok(arguments)
+}
+
+/// An argument whose types a server's schema names. Words of a shell are text: what should be something else, and is
+/// JSON of that, is that; one word for a list is a list of one.
+fn take(arguments: &mut Map<String, Json>, name: String, text: String, types: &[String]) {
+    let has = |kind: &str| types.iter().any(|one| one == kind);
+    let fits = |value: &Json| match value {
+        Json::Null => has("null"),
+        Json::Bool(_) => has("boolean"),
+        Json::Number(number) => has("number") || (has("integer") && !number.is_f64()),
+        Json::String(_) => has("string"),
+        Json::Array(_) => has("array"),
+        Json::Object(_) => has("object"),
+    };
+    let read = match has("string") {
+        true => None,
+        false => Some(loose(&text)).filter(fits),
+    };
+    match (arguments.get_mut(&name), read) {
+        (Some(Json::Array(items)), None) if has("array") => items.push(Json::String(text)),
+        (_, Some(value)) => {
+            arguments.insert(name, value);
+        }
+        (_, None) if has("array") && !has("string") => {
+            arguments.insert(name, json!([text]));
+        }
+        (_, None) => {
+            arguments.insert(name, Json::String(text));
+        }
+    }
+}
+
+/// The types that a JSON Schema names, also as those of its alternatives; none, if it says nothing that simple.
+pub(crate) fn types_of(schema: &Json) -> Vec<String> {
+    let alternatives = ["anyOf", "oneOf"].into_iter();
+    let alternatives = alternatives
+        .filter_map(|key| schema[key].as_array())
+        .flatten();
+    let mut types = Vec::new();
+    for one in std::iter::once(schema).chain(alternatives) {
+        let names: Vec<&str> = match &one["type"] {
+            Json::String(name) => vec![name],
+            Json::Array(names) => names.iter().filter_map(Json::as_str).collect(),
+            _ => Vec::new(),
+        };
+        for name in names {
+            if !types.iter().any(|known| known == name) {
+                types.push(name.to_owned());
+            }
+        }
+    }
+    types
 }
 
 /// Answers that are known in advance.
@@ -239,3 +305,6 @@ fn failed(error: &ToolError, out: &mut Output) -> anyhow::Result<()> {
 
 /// As much as a message of a tool may hold.
 const MAX_STDIN: usize = 16 * 1024 * 1024;
+
+#[cfg(test)]
+mod tests;

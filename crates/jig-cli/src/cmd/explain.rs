@@ -36,8 +36,9 @@ pub(crate) fn answer(
     // The operating system cannot ask; a mediated tool's request can wait for an answer.
     let asks = tool.on_uncovered == OnUncovered::Ask && tool.runtime != Runtime::Stdio;
     let runtime = tool.runtime;
-    let tool = tool.name.as_str();
-    let answer = |target: Judged<'_>| target.answer(tool, asks);
+    let table = tool.table();
+    let tool = &*tool.label();
+    let answer = |target: Judged<'_>| target.answer(tool, &table, asks);
     let file = |capability: Capability, path: &str| match workspace.resolve(path) {
         Ok(path) => {
             let losers = policy.losers_fs(&path);
@@ -154,7 +155,7 @@ impl<'p> Judged<'p> {
         }
     }
 
-    fn answer(self, tool: &str, asks: bool) -> Answer {
+    fn answer(self, tool: &str, table: &str, asks: bool) -> Answer {
         let deciding = self.decision.rule.map(|rule| rule.origin());
         let losers = self.losers.iter().filter(|loser| {
             // What decided in another way, as a rule on something below does, has not lost.
@@ -176,7 +177,7 @@ impl<'p> Judged<'p> {
                 })
                 .collect(),
             grants: self.grants,
-            suggestion: self.suggestion.map(|rules| rules.to_toml(tool)),
+            suggestion: self.suggestion.map(|rules| rules.to_toml_in(table)),
             target: self.target,
             asks,
         }

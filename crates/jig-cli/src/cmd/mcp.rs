@@ -31,6 +31,9 @@ pub(crate) fn run(args: &McpArgs, global: &Global, out: &mut Output) -> anyhow::
     if args.check {
         return check::run(global, out);
     }
+    if let Some(url) = &args.conformance_client {
+        return conformance::visit(url);
+    }
     if let Some(address) = args.http {
         may_listen(address, args)?;
     }

@@ -9,8 +9,10 @@ use serde_json::{Value as Json, json};
 
 use super::explain;
 use crate::args::{Global, PolicyCommand};
+use crate::environment::Environment;
 use crate::exit::Done;
 use crate::output::{BOLD, DIM, Output, indented, table};
+use crate::servers;
 use crate::workspace::Project;
 
 pub(crate) fn run(
@@ -19,11 +21,12 @@ pub(crate) fn run(
     out: &mut Output,
 ) -> anyhow::Result<Done> {
     let (PolicyCommand::Show { tool } | PolicyCommand::Explain { tool, .. }) = command;
-    let project = Project::load_to_answer(global, tool)?;
+    let mut project = Project::load_to_answer(global, tool)?;
+    servers::know(&mut project, tool, &Environment::of_this_process())?;
     let workspace = project.workspace()?;
     match command {
         PolicyCommand::Show { tool } => {
-            let tool = project.tool(tool)?;
+            let tool = servers::ruled(&project, tool)?;
             let policy = project.policy(tool, &workspace)?;
             let guards = project.config().guards(tool, &project.root);
             if out.is_json() {
@@ -38,7 +41,7 @@ pub(crate) fn run(
             exit_code,
             question,
         } => {
-            let tool = project.tool(tool)?;
+            let tool = servers::ruled(&project, tool)?;
             let policy = project.policy(tool, &workspace)?;
             let answer = explain::answer(tool, &policy, &workspace, question)?;
             if out.is_json() {

@@ -18,6 +18,7 @@ use crate::exit::Done;
 use crate::foreground::{self, Foreground, Used};
 use crate::limits;
 use crate::output::{BOLD, DIM, Output, field, printable};
+use crate::servers;
 use crate::workspace::{self, Project};
 
 pub(crate) fn run(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
@@ -34,7 +35,7 @@ fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<
     let limits = SandboxLimits {
         // What the command prints does not pass through jig.
         output: None,
-        ..project.tool(&tool)?.sandbox.limits
+        ..limits_of(&project, &tool)?
     };
     let engine = call::engine(&project, out)?;
     let command = foreground::words(&args.command, "jig run")?;
@@ -116,6 +117,14 @@ fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<
     })
 }
 
+/// The limits of what has this label.
+fn limits_of(project: &Project, label: &str) -> anyhow::Result<SandboxLimits> {
+    match project.config().labelled(label) {
+        Some(tool) => Ok(tool.sandbox.limits),
+        None => Ok(project.tool(label)?.sandbox.limits),
+    }
+}
+
 /// Says what the command was refused, and what would allow it.
 fn explained(args: &RunArgs, denials: &[Denial], out: &mut Output) {
     let flags = match args.policy {
@@ -145,8 +154,12 @@ fn explained(args: &RunArgs, denials: &[Denial], out: &mut Output) {
 fn project(args: &RunArgs, global: &Global) -> anyhow::Result<(Project, String)> {
     let given = args.root.as_deref().or(global.workspace.as_deref());
     let root = workspace::root(given)?;
-    let name = args.policy.as_deref().unwrap_or(NAME);
-    let key = |key: &str| format!("tools.{}.{key}", json!(name));
+    let (name, table) = match &args.policy {
+        // An unknown name must not become a new tool by what is set on it.
+        Some(name) => held_to(&Project::load_at(root.clone(), global, &[])?, name)?,
+        None => (NAME.to_owned(), format!("tools.{}", json!(NAME))),
+    };
+    let key = |key: &str| format!("{table}.{key}");
     let mut sets = Vec::new();
     if args.policy.is_none() {
         let (inside, outside) = rules(args, &root)?;
@@ -172,19 +185,22 @@ fn project(args: &RunArgs, global: &Global) -> anyhow::Result<(Project, String)>
             sets.push(format!("{}=[{}]", key("access.env"), rules.join(",")));
         }
     }
-    sets.extend(foreground::settings(&args.hold, name));
-    if let Some(tool) = &args.policy {
-        // An unknown name must not become a new tool by what is set on it.
-        Project::load_at(root.clone(), global, &[])?.tool(tool)?;
-    }
+    sets.extend(foreground::settings(&args.hold, &table));
     let project = Project::load_at(root, global, &sets)?;
     if args.policy.is_none() {
         project.made_up(
-            name,
+            &name,
             "rename it, or name it as the one that applies: --policy jig-run",
         )?;
     }
-    Ok((project, name.to_owned()))
+    Ok((project, name))
+}
+
+/// The tool whose policy applies, or the program of an MCP server (`mcp.NAME`), by its label; and its table in the
+/// configuration.
+fn held_to(project: &Project, name: &str) -> anyhow::Result<(String, String)> {
+    let tool = servers::ruled(project, name)?;
+    Ok((tool.label(), tool.table()))
 }
 
 /// The rules for paths inside the workspace, and the list of those outside, as TOML.

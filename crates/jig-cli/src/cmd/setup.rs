@@ -4,11 +4,11 @@
 //! has to say what the old one said and the entry, and nothing else.
 
 mod clients;
-mod entry;
-mod file;
-mod jsonc;
+pub(super) mod entry;
+pub(super) mod file;
+pub(super) mod jsonc;
 mod list;
-mod server;
+pub(super) mod server;
 mod toml;
 
 use std::time::Duration;
@@ -19,7 +19,7 @@ use serde_json::{Value as Json, json};
 use similar::TextDiff;
 
 use self::entry::{Entry, Fault, Found};
-use self::file::SettingsFile;
+use self::file::{CopyName, SettingsFile};
 use self::server::{address, arguments, command, quoted};
 use crate::args::{Client, Global, SetupArgs};
 use crate::diff;
@@ -69,7 +69,7 @@ pub(crate) fn run(args: &SetupArgs, global: &Global, out: &mut Output) -> anyhow
         file: &file,
     };
     let written = match &after {
-        Some(after) if args.write => Some(file.write(after)?),
+        Some(after) if args.write => Some(file.write(after, CopyName::Numbered)?),
         _ => None,
     };
     setup.report(&change, written.as_ref(), out)?;

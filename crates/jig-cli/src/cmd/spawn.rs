@@ -11,13 +11,17 @@ use crate::environment::Environment;
 use crate::exit::Done;
 use crate::output::Output;
 use crate::report;
+use crate::servers;
 use crate::station::client::Client;
 use crate::station::protocol::{Order, Request, Spawned, Told};
 use crate::workspace::{self, Project};
 
 pub(crate) fn run(args: &SpawnArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
     let id = args.id.as_deref().map(str::parse::<HandleId>).transpose()?;
-    let project = Project::load(global)?;
+    let mut project = Project::load(global)?;
+    let mut asker = call::asker(args.yes, args.no_interaction);
+    let env = Environment::of_this_process();
+    let _ending = servers::find(&mut project, &args.tool, &env, asker.as_mut())?;
     let tool = project.tool(&args.tool)?;
     let arguments = call::arguments(
         tool,
@@ -29,12 +33,10 @@ pub(crate) fn run(args: &SpawnArgs, global: &Global, out: &mut Output) -> anyhow
     let mut call = Call::new(tool.name.as_str(), Json::Object(arguments));
     call.answers = call::answers(&args.answer)?;
     let engine = call::engine(&project, out)?;
-    let mut asker = call::asker(args.yes, args.no_interaction);
     // The person is here: what they agree to is what the station runs.
     let call = engine
         .agree(&call, asker.as_mut())
         .map_err(|error| call::explained(error, tool))?;
-    let env = Environment::of_this_process();
     let current = workspace::current()?;
     let order = Order {
         tool: call.tool,

@@ -10,6 +10,7 @@ use jig_engine::{LearnError, Learner, Proposal};
 use jig_sandbox::Exit;
 
 use self::trial::{Ended, Trial};
+pub(super) use self::words::clause;
 use crate::args::{Global, SuggestArgs};
 use crate::cmd::call;
 use crate::cmd::run::hosts;
@@ -203,10 +204,7 @@ impl Lesson {
         out: &mut Output,
     ) -> anyhow::Result<jig_engine::Engine> {
         let loaded = self.edit(additions)?.check(&self.sources, &self.file)?;
-        let project = Project {
-            root: self.root.clone(),
-            loaded,
-        };
+        let project = Project::new(self.root.clone(), loaded);
         call::engine(&project, out)
     }
 
@@ -236,7 +234,7 @@ impl Lesson {
                 let mut warnings = loaded.warnings.iter();
                 let why = warnings.find_map(|warning| warning.message().strip_prefix(&about));
                 if let Some(why) = why {
-                    learner.refuse(&added.path, &words::clause(why));
+                    learner.refuse(&added.path, &clause(why));
                     is_fine = false;
                 }
             }

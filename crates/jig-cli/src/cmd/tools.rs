@@ -1,18 +1,22 @@
 //! `jig tools`.
 
+use std::collections::HashMap;
+
 use jig_config::{Parameter, RunMode, Runtime, Tool};
 use jig_engine::not_offered;
 use jig_policy::{EnvUse, Policy};
 use jig_proto::{SchemaForm, ToolAction};
 use serde_json::{Value as Json, json};
 
-use super::policy;
+use super::{call, policy};
 use crate::args::{Form, Global};
 use crate::environment::Environment;
 use crate::exit::Done;
 use crate::host;
 use crate::limits;
-use crate::output::{BOLD, DIM, Output, field, indented, table};
+use crate::output::{BOLD, DIM, Output, field, indented, printable, table};
+use crate::prompt::Unattended;
+use crate::servers::{self, HeldTools, is_of_server, server_of};
 use crate::workspace::Project;
 
 pub(crate) fn run(
@@ -21,7 +25,15 @@ pub(crate) fn run(
     global: &Global,
     out: &mut Output,
 ) -> anyhow::Result<Done> {
-    let project = Project::load(global)?;
+    let mut project = Project::load(global)?;
+    let env = Environment::of_this_process();
+    let (_ending, remarks) = match name {
+        Some(name) => {
+            let ending = servers::find(&mut project, name, &env, &mut Unattended)?;
+            (ending, Vec::new())
+        }
+        None => servers::all(&mut project, &env)?,
+    };
     let form = schema.map(|form| match form {
         Form::Flat => SchemaForm::Flat,
         Form::Split => SchemaForm::Split,
@@ -32,6 +44,9 @@ pub(crate) fn run(
         (None, Some(name)) => one(&project, name, out)?,
         (None, None) => all(&project, out)?,
     }
+    for remark in remarks {
+        out.note(&remark);
+    }
     Ok(Done::Ok)
 }
 
@@ -39,8 +54,25 @@ fn all(project: &Project, out: &mut Output) -> anyhow::Result<()> {
     let workspace = project.workspace()?;
     let mut rows = Vec::new();
     let mut objects = Vec::new();
+    // All tools of a server may do the same.
+    let mut of_servers: HashMap<&str, String> = HashMap::new();
+    let held = HeldTools::of(project, None);
+    let any_served = project.config().tools.values().any(is_of_server);
     for tool in project.config().tools.values() {
-        let may = summary(&project.policy(tool, &workspace)?);
+        let may = match server_of(tool) {
+            None => summary(&project.policy(tool, &workspace)?),
+            Some(server) => match of_servers.get(server) {
+                Some(may) => may.clone(),
+                None => {
+                    let may = match servers::rules(project, tool) {
+                        Some(rules) => summary(&project.policy(rules, &workspace)?),
+                        None => ELSEWHERE.to_owned(),
+                    };
+                    of_servers.insert(server, may.clone());
+                    may
+                }
+            },
+        };
         objects.push(json!({
             "name": tool.name.as_str(),
             "source": tool.source.to_string(),
@@ -50,29 +82,70 @@ fn all(project: &Project, out: &mut Output) -> anyhow::Result<()> {
             "run": tool.run.spawn.to_json(),
             "summary": tool.summary,
             "may": may,
+            "definition": definition_json(tool, &held),
             "origin": tool.declared_at().to_string(),
         }));
-        let run = match tool.enable.on && not_offered(project.config(), tool).is_none() {
+        let is_there = tool.enable.on && not_offered(project.config(), tool).is_none();
+        let run = match is_there && (!is_of_server(tool) || tool.definition.is_some()) {
+            true if held.now(tool).is_some() => "held",
             true => tool.run.spawn.name(),
             false => "off",
         };
-        rows.push(vec![
+        let mut row = vec![
             tool.name.to_string(),
             tool.runtime.name().to_owned(),
             run.to_owned(),
             may,
-        ]);
+        ];
+        if any_served {
+            row.insert(1, from(tool));
+        }
+        rows.push(row);
     }
     if out.is_json() {
         return out.json(&Json::Array(objects));
     }
-    out.text(&table(&["TOOL", "RUNTIME", "RUN", "MAY"], &rows))
+    let mut header = vec!["TOOL", "RUNTIME", "RUN", "MAY"];
+    if any_served {
+        header.insert(1, "FROM");
+    }
+    out.text(&table(&header, &rows))
+}
+
+/// Where a tool comes from, in a word.
+fn from(tool: &Tool) -> String {
+    match server_of(tool) {
+        Some(server) => format!("mcp.{server}"),
+        None => tool.source.kind().to_owned(),
+    }
+}
+
+fn definition_json(tool: &Tool, held: &HeldTools) -> Json {
+    let definition = tool.definition.as_deref();
+    definition.map_or(Json::Null, |definition| {
+        json!({
+            "name": definition.name,
+            "hash": definition.hash(),
+            "held": held.now(tool),
+        })
+    })
 }
 
 fn one(project: &Project, name: &str, out: &mut Output) -> anyhow::Result<()> {
     let tool = project.tool(name)?;
-    let policy = project.policy(tool, &project.workspace()?)?;
-    let guards = project.config().guards(tool, &project.root);
+    // The rules of a tool on a server are those of the server's program.
+    let ruled = match is_of_server(tool) {
+        true => servers::rules(project, tool),
+        false => Some(tool),
+    };
+    let policy = match ruled {
+        Some(ruled) => {
+            let policy = project.policy(ruled, &project.workspace()?)?;
+            Some((ruled, policy, project.config().guards(ruled, &project.root)))
+        }
+        None => None,
+    };
+    let held = HeldTools::of(project, server_of(tool));
     // What a component says about itself. One that cannot say it is shown as it was declared, with the reason.
     let engine = host::without_log(project, &Environment::of_this_process())?;
     let described = engine.described(tool);
@@ -98,7 +171,8 @@ fn one(project: &Project, name: &str, out: &mut Output) -> anyhow::Result<()> {
             "stateful": stateful_json(tool),
             "options": tool.options,
             "origin": tool.declared_at().to_string(),
-            "policy": policy::shown_json(tool, &policy, &guards),
+            "definition": definition_json(tool, &held),
+            "policy": policy.as_ref().map(|(tool, policy, guards)| policy::shown_json(tool, policy, guards)),
             "sandbox": sandbox_json(tool),
             "repeatable": tool.repeatable,
             "overlay": tool.overlay.map(|mode| mode.name()),
@@ -106,13 +180,14 @@ fn one(project: &Project, name: &str, out: &mut Output) -> anyhow::Result<()> {
     }
     let mut text = format!("{BOLD}{}{BOLD:#}", tool.name);
     if let Some(summary) = &tool.summary {
-        text.push_str(&format!("  {summary}"));
+        text.push_str(&format!("  {}", printable(summary)));
     }
     text.push('\n');
     if let Some(title) = &tool.title {
-        text.push_str(&field("title", title));
+        text.push_str(&field("title", printable(title)));
     }
-    text.push_str(&field("source", &tool.source));
+    // A server chooses the names and the words of its tools: they must not steer the terminal.
+    text.push_str(&field("source", printable(&tool.source.to_string())));
     text.push_str(&field("runtime", tool.runtime.name()));
     if let Some(command) = &tool.command {
         text.push_str(&field("command", command_line(command)));
@@ -120,9 +195,20 @@ fn one(project: &Project, name: &str, out: &mut Output) -> anyhow::Result<()> {
     if let Some(wasm) = &tool.wasm {
         text.push_str(&field("wasm", wasm));
     }
+    if let Some(definition) = &tool.definition {
+        text.push_str(&field("hash", definition.hash()));
+    }
+    if let (Some(now), Some(server)) = (held.now(tool), server_of(tool)) {
+        let how = format!("its server says something else now: `jig servers accept {server}`");
+        text.push_str(&field("held", how));
+        text.push_str(&field("", now));
+    }
     let not_offered = not_offered(project.config(), tool);
     let enabled = match (tool.enable.on, not_offered) {
         (false, _) => "no".to_owned(),
+        _ if is_of_server(tool) && tool.definition.is_none() => {
+            "not offered: its server does not have it".to_owned()
+        }
         (true, None) => "yes".to_owned(),
         (true, Some(why)) => format!("not offered: {why}"),
     };
@@ -131,7 +217,7 @@ fn one(project: &Project, name: &str, out: &mut Output) -> anyhow::Result<()> {
     text.push_str(&stateful(tool));
     text.push_str(&field("result", tool.result.name()));
     if let Some(output) = &tool.output {
-        text.push_str(&field("output", returned(output)));
+        text.push_str(&field("output", printable(&returned(output))));
     }
     if let Some(overlay) = tool.overlay {
         text.push_str(&field("overlay", overlay));
@@ -144,11 +230,21 @@ fn one(project: &Project, name: &str, out: &mut Output) -> anyhow::Result<()> {
         text.push_str(&sandbox(tool));
     }
     if let Some(description) = &tool.description {
-        text.push_str(&format!("\n{}\n", description.trim_end()));
+        text.push_str(&format!("\n{}\n", printable(description.trim_end())));
     }
     text.push_str(&parameters(tool));
-    text.push_str("\nWhat it may do:\n");
-    text.push_str(&indented(&policy::shown(tool, &policy, &guards), 2));
+    match &policy {
+        Some((tool, policy, guards)) => {
+            text.push_str(match tool.is_server() {
+                true => "\nWhat its server may do:\n",
+                false => "\nWhat it may do:\n",
+            });
+            text.push_str(&indented(&policy::shown(tool, policy, guards), 2));
+        }
+        None => text.push_str(&format!(
+            "\nIts server {ELSEWHERE}: no rule of this machine holds it.\n"
+        )),
+    }
     out.text(&text)
 }
 
@@ -291,24 +387,48 @@ fn sandbox_json(tool: &Tool) -> Json {
 }
 
 fn parameters(tool: &Tool) -> String {
-    if tool.parameters.is_empty() {
+    let mut rows = match &tool.definition {
+        Some(definition) => described_parameters(&definition.input),
+        None => Vec::new(),
+    };
+    let declared = tool.parameters.iter().map(|(name, parameter)| {
+        let needed = if parameter.required { "required" } else { "" };
+        vec![
+            name.clone(),
+            types(parameter),
+            needed.to_owned(),
+            about(parameter),
+        ]
+    });
+    rows.extend(declared);
+    if rows.is_empty() {
         return String::new();
     }
-    let rows: Vec<Vec<String>> = tool
-        .parameters
-        .iter()
-        .map(|(name, parameter)| {
-            let needed = if parameter.required { "required" } else { "" };
-            vec![
-                name.clone(),
-                types(parameter),
-                needed.to_owned(),
-                about(parameter),
-            ]
-        })
-        .collect();
     let table = table(&["PARAMETER", "TYPE", "", "ABOUT"], &rows);
     format!("\n{table}")
+}
+
+/// The parameters that a server tells of, as far as a table can show them.
+fn described_parameters(schema: &Json) -> Vec<Vec<String>> {
+    let required = schema["required"].as_array();
+    let is_required = |name: &str| required.is_some_and(|all| all.iter().any(|one| one == name));
+    let properties = schema["properties"].as_object().into_iter().flatten();
+    let row = |(name, schema): (&String, &Json)| {
+        let types = call::types_of(schema);
+        let about = schema["description"].as_str().unwrap_or_default();
+        let about = about.lines().next().unwrap_or_default();
+        let needed = if is_required(name) { "required" } else { "" };
+        vec![
+            printable(name),
+            match types.is_empty() {
+                true => "any".to_owned(),
+                false => printable(&types.join(" or ")),
+            },
+            needed.to_owned(),
+            printable(about),
+        ]
+    };
+    properties.map(row).collect()
 }
 
 fn types(parameter: &Parameter) -> String {
@@ -398,3 +518,6 @@ fn command_line(command: &jig_config::Command) -> String {
         .collect();
     words.join(" ")
 }
+
+/// What is to be said of the rules of a server that is no program here.
+const ELSEWHERE: &str = "runs elsewhere";

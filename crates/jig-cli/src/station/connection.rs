@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::{anyhow, bail};
 use jig_broker::CancelToken;
-use jig_engine::{Answer, Ask, Asker, Call};
+use jig_engine::{Answer, Ask, Asker, Call, Nobody};
 use jig_proto::{Fetch, HandleId, HandleReport, Prompt, Question, Status};
 use jig_runtime::{Await, HandleError};
 use jig_sandbox::{Interest, Waker};
@@ -23,6 +23,7 @@ use super::protocol::{
 };
 use super::serve::Station;
 use crate::host;
+use crate::servers;
 use crate::workspace::Project;
 
 /// Serves a client until it has gone, or misbehaves.
@@ -182,7 +183,10 @@ fn spawn(station: &Station, order: Order) -> anyhow::Result<Spawned> {
         set,
         env,
     } = order;
-    let project = Project::load_for(station.root.clone(), &config, &set, &env)?;
+    let mut project = Project::load_for(station.root.clone(), &config, &set, &env)?;
+    // Whoever was to be asked about a server was asked at the client.
+    let servers = || station.servers(&env);
+    servers::find_on(servers, &mut project, &tool, &env, &mut Nobody)?;
     let (mut engine, note) = host::engine(&project, &env)?;
     engine.join(&station.turn);
     let mut call = Call::new(tool, Json::Object(arguments));

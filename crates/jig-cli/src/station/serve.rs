@@ -3,14 +3,15 @@
 use std::io;
 use std::os::fd::AsFd as _;
 use std::os::unix::net::UnixStream;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use camino::{Utf8Path, Utf8PathBuf};
 use jig_engine::Turn;
+use jig_mcp::Servers;
 use jig_runtime::{HandleLimits, Handles};
 use jig_sandbox::{Interest, Waker};
 use rustix::fs::{Mode, OFlags};
@@ -22,6 +23,7 @@ use super::connection;
 use super::place::{Key, Place};
 use super::protocol::{Failure, Reply, send};
 use crate::environment::Environment;
+use crate::servers;
 
 /// What all connections share.
 #[derive(Debug)]
@@ -32,6 +34,8 @@ pub(super) struct Station {
     pub(super) key: Key,
     /// What runs.
     pub(super) handles: Arc<Handles>,
+    /// The MCP servers that spawned tools are on, from the first such tool on.
+    servers: OnceLock<Arc<Servers>>,
     /// What runs, and what a person allowed or answered for as long as the station lives.
     pub(super) turn: Turn,
     connections: AtomicUsize,
@@ -40,6 +44,12 @@ pub(super) struct Station {
 }
 
 impl Station {
+    /// The MCP servers that spawned tools are on: one of each for all of them.
+    pub(super) fn servers(&self, env: &Environment) -> Arc<Servers> {
+        let servers = self.servers.get_or_init(|| servers::new(&self.root, env));
+        Arc::clone(servers)
+    }
+
     /// Ends the station, with all that it runs.
     pub(super) fn end(&self) {
         self.is_over.store(true, Ordering::SeqCst);
@@ -100,6 +110,7 @@ pub(crate) fn run(root: &Utf8Path) -> anyhow::Result<()> {
         key,
         turn: Turn::new(Arc::clone(&handles)),
         handles,
+        servers: OnceLock::new(),
         connections: AtomicUsize::new(0),
         is_over: AtomicBool::new(false),
         waker: Waker::new().context("cannot be woken")?,
@@ -130,6 +141,9 @@ pub(crate) fn run(root: &Utf8Path) -> anyhow::Result<()> {
     claim.close();
     drop(listener);
     station.handles.end(GRACE);
+    if let Some(servers) = station.servers.get() {
+        servers.stop_all();
+    }
     // What was asked before gets its answer.
     let deadline = Instant::now() + FAREWELL;
     while station.connections.load(Ordering::SeqCst) > 0 && Instant::now() < deadline {

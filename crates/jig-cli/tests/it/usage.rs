@@ -19,7 +19,9 @@ fn help_teaches() {
 fn what_runs_is_taught_by_examples() {
     let workspace = Workspace::new();
     let completions = workspace.run(&["completions", "bash"]);
-    for command in ["spawn", "ps", "fetch", "apply", "await", "abort", "attach"] {
+    for command in [
+        "spawn", "ps", "fetch", "apply", "await", "abort", "attach", "servers",
+    ] {
         let help = workspace.run(&[command, "--help"]);
         assert!(help.contains("Examples:\n  jig "), "{help}");
         assert!(help.ends_with("[exit 0]"), "{help}");

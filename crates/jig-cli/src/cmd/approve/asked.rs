@@ -67,9 +67,22 @@ impl Asked {
         all
     }
 
-    /// Whether it is about the configuration.
-    pub(super) fn is_config(&self) -> bool {
-        self.about == "config"
+    /// Whether a yes is kept for good, so that it is given by a person who has seen what it is about: a
+    /// configuration, a server, what a server says of its tools.
+    pub(super) fn is_accepted(&self) -> bool {
+        self.decisions.iter().any(|decision| decision == "accept")
+    }
+
+    /// What becomes of it when it is accepted, or not.
+    pub(super) fn consequence(&self, accepted: bool) -> &'static str {
+        match (self.about.as_str(), accepted) {
+            ("server", true) => "accepted: the server may be started",
+            ("server", false) => "denied: the server is not started",
+            ("definition", true) => "accepted: its tools are what the server says now",
+            ("definition", false) => "denied: the tools stay what was accepted",
+            (_, true) => "accepted: the configuration comes into force",
+            (_, false) => "denied: the old configuration stays",
+        }
     }
 
     /// Whether a call waits for the answer.
@@ -142,7 +155,7 @@ impl Asked {
             let hidden = limits::size(self.hidden_bytes);
             text.push_str(&format!("    … and {hidden} more that are not shown\n"));
         }
-        if self.is_config() {
+        if self.is_accepted() && self.is_waiting() {
             return text;
         }
         if !self.is_waiting() {
@@ -164,7 +177,7 @@ impl Asked {
     /// How it is answered without a terminal.
     pub(super) fn ways(&self) -> String {
         let id = &self.id;
-        if self.is_config() {
+        if self.is_accepted() {
             return format!("answer it at a terminal: `jig approve {id}`; or `--deny`");
         }
         let answer = if self.needs_value {

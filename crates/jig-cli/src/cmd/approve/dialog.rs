@@ -52,8 +52,8 @@ impl Decided {
     pub(super) fn told(&self, asked: &Asked, reply: &Json) -> String {
         let id = &asked.id;
         let what = match self.decision {
-            "accept" => "accepted: the configuration comes into force",
-            "deny" if asked.is_config() => "denied: the old configuration stays",
+            "accept" => asked.consequence(true),
+            "deny" if asked.is_accepted() => asked.consequence(false),
             "deny" => "denied",
             "turn" => "allowed for this turn",
             _ if self.value.is_some() => "answered",
@@ -75,7 +75,7 @@ pub(super) fn ask(terminal: &mut Terminal, asked: &Asked) -> Option<Decided> {
             "[o]nce, for this [t]urn, [l]ater, [n]o, or n and a reason",
             &["once", "turn", "later", "no"],
         ),
-        ("result" | "changes" | "config", _) => (
+        ("result" | "changes" | "config" | "server" | "definition", _) => (
             "[y]es, [l]ater, [n]o, or n and a reason",
             &["yes", "later", "no"],
         ),
@@ -103,7 +103,7 @@ pub(super) fn ask(terminal: &mut Terminal, asked: &Asked) -> Option<Decided> {
         Answer::Given(Json::String(word)) => match &*word {
             "once" => Some(Decided::here("once")),
             "turn" => Some(Decided::here("turn")),
-            "yes" if asked.is_config() => Some(Decided::here("accept")),
+            "yes" if asked.is_accepted() => Some(Decided::here("accept")),
             "yes" => Some(Decided::here("once")),
             "always" => Some(Decided::here("turn")),
             "no" if is_tool => Some(Decided::here("once").with(json!(false))),

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, anyhow};
 use jig_config::Tool;
 use jig_engine::not_offered;
-use jig_mcp::{Era, Seen, SeenTool};
+use jig_mcp::{Era, Seen, SeenTool, Which};
 use jig_proto::ToolAction;
 use serde_json::json;
 
@@ -18,14 +18,19 @@ use crate::args::Global;
 use crate::environment::Environment;
 use crate::exit::Done;
 use crate::output::{BOLD, DIM, GREEN, Output, RED, YELLOW, field, printable, table};
+use crate::servers::Connections;
 use crate::workspace::Project;
 
 pub(super) fn run(global: &Global, out: &mut Output) -> anyhow::Result<Done> {
-    let project = Project::load(global)?;
-    is_a_project(&project, global, &Environment::of_this_process())?;
+    let mut project = Project::load(global)?;
+    let env = Environment::of_this_process();
+    is_a_project(&project, global, &env)?;
     let older = seen(&project, global, Era::Handshake)?;
     let newer = seen(&project, global, Era::Stateless)?;
-    let findings = findings(&project, &older, &newer);
+    // What servers offer is known by now, as far as they could be asked.
+    let of_servers = of_servers(&mut project, &env)?;
+    let mut findings = findings(&project, &older, &newer);
+    findings.extend(of_servers);
     if out.is_json() {
         out.json(&report(&project, &older, &newer, &findings))?;
     } else {
@@ -42,6 +47,36 @@ struct Finding {
     text: String,
     /// Whether something is wrong, and not just to be known.
     matters: bool,
+}
+
+/// Has the project have the tools of its MCP servers; says which of these there is something to say of.
+fn of_servers(project: &mut Project, env: &Environment) -> anyhow::Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    if project.config().servers.is_empty() {
+        return Ok(findings);
+    }
+    let connections = Connections::of(project, env)?;
+    let offered = connections.offered(Which::Known);
+    for name in &offered.waiting {
+        let text = format!(
+            "the MCP server `{name}` is not started before a person accepts it: `jig servers accept {name}`"
+        );
+        let matters = false;
+        findings.push(Finding { text, matters });
+    }
+    for server in project.config().servers.values() {
+        let told = connections.servers().told(server);
+        if server.enable && told.accepted && told.listed_at.is_none() {
+            let name = &server.name;
+            let text = format!(
+                "the MCP server `{name}` could not be asked for its tools: `jig servers refresh {name}` says more"
+            );
+            let matters = true;
+            findings.push(Finding { text, matters });
+        }
+    }
+    connections.give(project, &offered);
+    Ok(findings)
 }
 
 /// Starts a server, and asks it for all that it has.

@@ -11,6 +11,7 @@ use camino::Utf8PathBuf;
 use jig_config::{Config, Sources};
 use jig_engine::Engine;
 use jig_mcp::{Access, HttpServer, Loader, Options, Shared, Stop, fixtures, serve_stdio};
+use serde_json::Value;
 use tempfile::TempDir;
 
 use super::loader::mark;
@@ -41,6 +42,19 @@ pub(super) fn run(args: &McpArgs, out: &mut Output) -> anyhow::Result<Done> {
         server.url()
     ));
     server.serve(&shared, &stop)?;
+    Ok(Done::Ok)
+}
+
+/// Does what a client does, at the server of a client scenario.
+pub(super) fn visit(url: &str) -> anyhow::Result<Done> {
+    // The suite says in a variable what its scenario wants beyond the usual.
+    let env = Environment::of_this_process();
+    let context = env.get(CONTEXT).map(serde_json::from_str::<Value>);
+    let context = context.transpose().context(CONTEXT)?;
+    let calls = context
+        .as_ref()
+        .and_then(|context| context.get("toolCalls"));
+    fixtures::visit(url, calls).map_err(|text| anyhow!(text))?;
     Ok(Done::Ok)
 }
 
@@ -122,6 +136,9 @@ impl Loader for FixtureLoader {
         remark(&format!("jig: {text}"));
     }
 }
+
+/// What the suite's own runner of clients sets.
+const CONTEXT: &str = "MCP_CONFORMANCE_CONTEXT";
 
 /// As many digits as a time in nanoseconds has, and some more.
 const LONGEST_TITLE: usize = 32;

@@ -7,13 +7,14 @@ use camino::{Utf8Path, Utf8PathBuf};
 use jig_broker::AuditSink;
 use jig_config::Config;
 use jig_engine::{Engine, Turn};
-use jig_mcp::Loader;
+use jig_mcp::{Loader, Servers};
 use jig_runtime::{HandleLimits, Handles};
 
 use crate::args::Global;
 use crate::audit;
 use crate::environment::Environment;
 use crate::host;
+use crate::memory;
 use crate::output::remark;
 use crate::station::serve::JOURNAL;
 use crate::workspace::Project;
@@ -25,6 +26,8 @@ pub(crate) struct ProjectLoader {
     env: Environment,
     /// One log, whatever the configuration is.
     audit: Option<Arc<dyn AuditSink>>,
+    /// The MCP servers behind this one.
+    servers: Arc<Servers>,
     /// What was loaded before there was a server.
     first: Mutex<Option<Arc<Config>>>,
 }
@@ -41,7 +44,10 @@ impl ProjectLoader {
             Ok(sink) => (Some(sink), None),
             Err(reason) => (None, Some(reason)),
         };
+        let tell = |text: &str| remark(&format!("jig: {text}"));
+        let servers = Servers::new(memory::of(&project.root, &env), Arc::new(tell));
         let loader = Self {
+            servers,
             root: project.root,
             global: global.clone(),
             env,
@@ -90,6 +96,10 @@ impl Loader for ProjectLoader {
 
     fn workspace(&self) -> String {
         self.root.to_string()
+    }
+
+    fn servers(&self) -> Option<Arc<Servers>> {
+        Some(Arc::clone(&self.servers))
     }
 
     fn turn(&self) -> Turn {

@@ -52,7 +52,10 @@ impl Service {
             sets.push(format!("{}=\"true\"", key("command")));
         }
         let tool = named.unwrap_or_else(|| NAME.to_owned());
-        sets.extend(foreground::settings(&args.hold, &tool));
+        sets.extend(foreground::settings(
+            &args.hold,
+            &format!("tools.{}", json!(tool)),
+        ));
         let project = Project::load_at(root.clone(), &global, &sets)?;
         if is_made_up {
             project.made_up(

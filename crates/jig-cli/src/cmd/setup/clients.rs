@@ -30,7 +30,7 @@ impl Client {
     }
 
     /// The name for people.
-    pub(super) fn title(self) -> &'static str {
+    pub(in crate::cmd) fn title(self) -> &'static str {
         match self {
             Self::ClaudeCode => "Claude Code",
             Self::Codex => "Codex",
@@ -41,7 +41,7 @@ impl Client {
     }
 
     /// Its file in a project.
-    pub(super) fn project_file(self) -> &'static str {
+    pub(in crate::cmd) fn project_file(self) -> &'static str {
         match self {
             Self::ClaudeCode => ".mcp.json",
             Self::Codex => ".codex/config.toml",
@@ -52,7 +52,7 @@ impl Client {
     }
 
     /// Its file in the settings of the user; `None` without a home.
-    pub(super) fn user_file(self, env: &Environment) -> Option<Utf8PathBuf> {
+    pub(in crate::cmd) fn user_file(self, env: &Environment) -> Option<Utf8PathBuf> {
         let home = env.path("HOME");
         let below = |path: &str| home.as_ref().map(|home| home.join(path));
         let config = || env.path("XDG_CONFIG_HOME").or_else(|| below(".config"));

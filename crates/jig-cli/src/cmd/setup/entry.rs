@@ -38,7 +38,7 @@ pub(super) enum Found {
 
 /// What is wrong with a file, and where.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Fault {
+pub(in crate::cmd) struct Fault {
     pub(super) line: usize,
     pub(super) column: usize,
     what: String,
@@ -46,7 +46,7 @@ pub(super) struct Fault {
 
 impl Fault {
     /// At a byte of a text.
-    pub(super) fn at(text: &str, at: usize, what: impl Into<String>) -> Self {
+    pub(in crate::cmd) fn at(text: &str, at: usize, what: impl Into<String>) -> Self {
         let before = text.get(..at).unwrap_or(text);
         let line = before.rsplit('\n').next().unwrap_or_default();
         Self {

@@ -14,27 +14,45 @@ use crate::environment::Environment;
 use crate::workspace;
 
 /// A client's file, which may not be there yet.
-pub(super) struct SettingsFile {
+pub(in crate::cmd) struct SettingsFile {
     files: DiskFiles,
     place: Place,
     /// As people are shown it.
-    pub(super) shown: Utf8PathBuf,
+    pub(in crate::cmd) shown: Utf8PathBuf,
     /// Its content; `None` if it is not there.
-    pub(super) text: Option<String>,
+    pub(in crate::cmd) text: Option<String>,
+}
+
+/// How the copy of a file that is replaced is called.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::cmd) enum CopyName {
+    /// `.bak`, and with a number if that is taken.
+    Numbered,
+    /// `.bak-` and the time.
+    Dated,
 }
 
 impl SettingsFile {
     /// A file of the project at `root`.
-    pub(super) fn of_project(
+    pub(in crate::cmd) fn of_project(
         root: &Utf8Path,
         path: &str,
         env: &Environment,
     ) -> anyhow::Result<Self> {
-        Self::open(root, path, path.into(), env)
+        Self::open(root, path, path.into(), env, MAX_SIZE)
     }
 
     /// A file of the user.
-    pub(super) fn of_user(path: &Utf8Path, env: &Environment) -> anyhow::Result<Self> {
+    pub(in crate::cmd) fn of_user(path: &Utf8Path, env: &Environment) -> anyhow::Result<Self> {
+        Self::of_user_within(path, env, MAX_SIZE)
+    }
+
+    /// A file of the user which may be this large.
+    pub(in crate::cmd) fn of_user_within(
+        path: &Utf8Path,
+        env: &Environment,
+        size: u64,
+    ) -> anyhow::Result<Self> {
         // The deepest part that is there, without links; the rest is made when it is written.
         let (base, rest) = path
             .ancestors()
@@ -49,9 +67,9 @@ impl SettingsFile {
             "" => {
                 let name = base.file_name().unwrap_or_default();
                 let folder = base.parent().unwrap_or(&base);
-                Self::open(folder, name, path.to_owned(), env)
+                Self::open(folder, name, path.to_owned(), env, size)
             }
-            rest => Self::open(&base, rest, path.to_owned(), env),
+            rest => Self::open(&base, rest, path.to_owned(), env, size),
         }
     }
 
@@ -60,6 +78,7 @@ impl SettingsFile {
         path: &str,
         shown: Utf8PathBuf,
         env: &Environment,
+        size: u64,
     ) -> anyhow::Result<Self> {
         let options = DiskOptions {
             state: env
@@ -77,7 +96,7 @@ impl SettingsFile {
             false => None,
             true => {
                 let bytes = files
-                    .read(&place, MAX_SIZE)
+                    .read(&place, size)
                     .map_err(|error| explained(error, &shown))?;
                 let text = String::from_utf8(bytes.to_vec());
                 Some(text.map_err(|_| anyhow!("`{shown}` is not UTF-8"))?)
@@ -92,10 +111,14 @@ impl SettingsFile {
     }
 
     /// Puts another text in its place, in one step. What was there is kept beside it, and named.
-    pub(super) fn write(&self, text: &str) -> anyhow::Result<Option<Utf8PathBuf>> {
+    pub(in crate::cmd) fn write(
+        &self,
+        text: &str,
+        copy: CopyName,
+    ) -> anyhow::Result<Option<Utf8PathBuf>> {
         let backup = match &self.text {
             None => None,
-            Some(before) => Some(self.back_up(before)?),
+            Some(before) => Some(self.back_up(before, copy)?),
         };
         let options = WriteOptions {
             exclusive: self.text.is_none(),
@@ -113,16 +136,24 @@ impl SettingsFile {
     }
 
     /// Keeps a copy under a name that nobody has, for the user alone: there may be secrets in it.
-    fn back_up(&self, text: &str) -> anyhow::Result<Utf8PathBuf> {
+    fn back_up(&self, text: &str, copy: CopyName) -> anyhow::Result<Utf8PathBuf> {
         let options = WriteOptions {
             exclusive: true,
             durable: true,
             ..WriteOptions::default()
         };
+        let base = match copy {
+            CopyName::Numbered => ".bak".to_owned(),
+            CopyName::Dated => {
+                let now = jiff::Timestamp::now();
+                format!(".bak-{}", now.strftime("%Y%m%dT%H%M%SZ"))
+            }
+        };
         for number in 1..=MAX_BACKUPS {
-            let ending = match number {
-                1 => ".bak".to_owned(),
-                number => format!(".bak{number}"),
+            let ending = match (number, copy) {
+                (1, _) => base.clone(),
+                (number, CopyName::Numbered) => format!("{base}{number}"),
+                (number, CopyName::Dated) => format!("{base}-{number}"),
             };
             let path = format!("{}{ending}", self.place.path());
             let path = ProjectPath::normalize(&path).context("the name of the copy is no path")?;

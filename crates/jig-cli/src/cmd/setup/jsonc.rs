@@ -13,7 +13,7 @@ use super::entry::Fault;
 
 /// A file's text, and what it says.
 #[derive(Debug)]
-pub(super) struct Document<'a> {
+pub(in crate::cmd) struct Document<'a> {
     text: &'a str,
     /// `None` if there is nothing but space and comments.
     root: Option<Node>,
@@ -59,13 +59,13 @@ struct Tail {
 
 impl<'a> Document<'a> {
     /// Reads a text.
-    pub(super) fn parse(text: &'a str) -> Result<Self, Fault> {
+    pub(in crate::cmd) fn parse(text: &'a str) -> Result<Self, Fault> {
         let root = parse::document(text)?;
         Ok(Self { text, root })
     }
 
     /// All that it says; `None` if it says nothing.
-    pub(super) fn value(&self) -> Option<Json> {
+    pub(in crate::cmd) fn value(&self) -> Option<Json> {
         self.root.as_ref().map(Node::value)
     }
 

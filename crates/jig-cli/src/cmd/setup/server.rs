@@ -73,7 +73,7 @@ pub(super) fn command(
 }
 
 /// The program of this name that a shell would start, without links.
-pub(super) fn on_search_path(name: &str, env: &Environment) -> Option<Utf8PathBuf> {
+pub(in crate::cmd) fn on_search_path(name: &str, env: &Environment) -> Option<Utf8PathBuf> {
     let path = env.search_path()?;
     std::env::split_paths(&path).find_map(|folder| {
         let file = Utf8PathBuf::from_path_buf(folder).ok()?.join(name);
@@ -124,7 +124,7 @@ pub(super) fn arguments(
 }
 
 /// A word as a shell takes it.
-pub(super) fn quoted(word: &str) -> String {
+pub(in crate::cmd) fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=@+,".contains(c);
     match !word.is_empty() && word.chars().all(is_plain) {
         true => word.to_owned(),

@@ -183,7 +183,7 @@ fn word(name: &str) -> String {
 }
 
 /// The end of a warning about a path as a clause of its own.
-pub(super) fn clause(warning: &str) -> String {
+pub(in crate::cmd) fn clause(warning: &str) -> String {
     let beginnings = [
         ("and with it ", "it opens "),
         ("which ", "it "),

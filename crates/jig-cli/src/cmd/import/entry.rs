@@ -1,0 +1,597 @@
+//! [`Imported`]: a server of a client as jig will have it.
+
+use camino::Utf8Path;
+use serde_json::{Map, Value as Json};
+
+use super::declared::{Context, Scope};
+use super::secret::{Export, Search, Secrets};
+use super::text::{self, Place, Text, is_variable};
+
+/// A server as jig will have it, but for its access.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Imported {
+    /// Its name in jig.
+    pub(super) name: String,
+    /// Its name at the client.
+    pub(super) original: String,
+    /// The file that it comes from, as people are shown it.
+    pub(super) from: String,
+    pub(super) scope: Scope,
+    pub(super) reach: Reach,
+    pub(super) enable: bool,
+    /// The tools that are offered; all if it is empty.
+    pub(super) tools: Vec<String>,
+    pub(super) hide: Vec<String>,
+    /// How long it may take to start, in seconds.
+    pub(super) start: Option<u64>,
+    /// How long a call may take, in seconds.
+    pub(super) time: Option<u64>,
+    /// Variables that a person has to set.
+    pub(super) exports: Vec<Export>,
+    /// What could not be taken over as it was, and what else is to be known.
+    pub(super) notes: Vec<String>,
+}
+
+/// How a server is reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// By starting a program.
+    Program {
+        /// The program and its arguments.
+        command: Vec<Text>,
+        env: Vec<(String, Text)>,
+        /// Variables of the user that it gets, if they are set.
+        passed: Vec<String>,
+    },
+    /// At an address.
+    Remote {
+        url: Text,
+        headers: Vec<(String, Text)>,
+    },
+}
+
+impl Imported {
+    /// Puts variables in the place of secrets that were found anywhere.
+    pub(super) fn hide(&mut self, secrets: &Secrets) {
+        let exports = &mut self.exports;
+        let mut hide = |text: &mut Text| {
+            for (variable, value) in secrets.long() {
+                if text.hide(value, variable) && !exports.iter().any(|one| one.variable == variable)
+                {
+                    exports.push(Export {
+                        variable: variable.to_owned(),
+                        from: "another place".to_owned(),
+                    });
+                }
+            }
+        };
+        match &mut self.reach {
+            Reach::Program { command, env, .. } => {
+                command.iter_mut().for_each(&mut hide);
+                env.iter_mut().for_each(|(_, value)| hide(value));
+            }
+            Reach::Remote { url, headers } => {
+                hide(url);
+                headers.iter_mut().for_each(|(_, value)| hide(value));
+            }
+        }
+    }
+}
+
+/// A server of a client's file.
+pub(super) struct Declared<'a> {
+    pub(super) original: &'a str,
+    /// The name that it gets.
+    pub(super) name: String,
+    pub(super) value: &'a Json,
+    pub(super) from: &'a str,
+    pub(super) scope: Scope,
+    /// Whether it is switched off elsewhere.
+    pub(super) is_off: bool,
+    /// The names in the file that `envFile` leads to, or why they are not known.
+    pub(super) names_in: &'a dyn Fn(&str) -> Result<Vec<String>, String>,
+}
+
+/// Why a server is not taken over.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Left {
+    /// It is jig.
+    Itself,
+    /// It cannot be.
+    Unfit(String),
+}
+
+impl From<String> for Left {
+    fn from(why: String) -> Self {
+        Self::Unfit(why)
+    }
+}
+
+/// Turns a server of a client into one of jig.
+pub(super) fn convert(
+    declared: &Declared<'_>,
+    context: &Context<'_>,
+    secrets: &mut Secrets,
+) -> Result<Imported, Left> {
+    let Some(keys) = declared.value.as_object() else {
+        return Err(Left::Unfit("it is no object".to_owned()));
+    };
+    if is_jig(keys) {
+        return Err(Left::Itself);
+    }
+    let mut reading = Reading {
+        keys,
+        context,
+        seen: Vec::new(),
+        exports: Vec::new(),
+        notes: Vec::new(),
+    };
+    let reach = reading.reach(declared)?;
+    let mut imported = Imported {
+        name: declared.name.clone(),
+        original: declared.original.to_owned(),
+        from: declared.from.to_owned(),
+        scope: declared.scope,
+        reach,
+        enable: reading.is_enabled() && !declared.is_off,
+        tools: reading.globs("enabled_tools")?,
+        hide: reading.globs("disabled_tools")?,
+        start: reading.seconds("startup_timeout_sec", 1.0)?,
+        time: reading.seconds("tool_timeout_sec", 1.0)?,
+        exports: Vec::new(),
+        notes: Vec::new(),
+    };
+    if let Some(start) = reading.seconds("startup_timeout_ms", 1000.0)? {
+        imported.start.get_or_insert(start);
+    }
+    reading.tell_the_rest();
+    imported.notes = reading.notes;
+    imported.exports = reading.exports;
+    let mut search = Search {
+        secrets,
+        server: &declared.name,
+        exports: &mut imported.exports,
+    };
+    match &mut imported.reach {
+        Reach::Program { command, env, .. } => {
+            for (name, value) in env {
+                *value = search.variable(name, std::mem::take(value));
+            }
+            *command = search.words(std::mem::take(command));
+        }
+        Reach::Remote { url, headers } => {
+            for (name, value) in headers {
+                *value = search.header(name, std::mem::take(value));
+            }
+            *url = search.address(std::mem::take(url));
+        }
+    }
+    Ok(imported)
+}
+
+/// Whether a server is jig: then it has the tools that jig serves, and jig would serve itself.
+fn is_jig(keys: &Map<String, Json>) -> bool {
+    let command = keys
+        .get("command")
+        .and_then(Json::as_str)
+        .unwrap_or_default();
+    let mut words = command.split_whitespace();
+    let program = Utf8Path::new(words.next().unwrap_or_default());
+    let args = keys
+        .get("args")
+        .and_then(Json::as_array)
+        .into_iter()
+        .flatten();
+    let mut args = words.chain(args.filter_map(Json::as_str));
+    let is_started = program.file_stem() == Some("jig") && args.any(|word| word == "mcp");
+    let token = |value: &Json| {
+        value
+            .as_str()
+            .is_some_and(|text| text.contains("JIG_MCP_TOKEN"))
+    };
+    let headers = keys
+        .get("headers")
+        .and_then(Json::as_object)
+        .into_iter()
+        .flatten();
+    let mut headers = headers.map(|(_, value)| value);
+    is_started || headers.any(token) || keys.get("bearer_token_env_var").is_some_and(token)
+}
+
+/// An entry that is being read.
+struct Reading<'a> {
+    keys: &'a Map<String, Json>,
+    context: &'a Context<'a>,
+    /// The keys that were used.
+    seen: Vec<&'static str>,
+    exports: Vec<Export>,
+    notes: Vec<String>,
+}
+
+impl<'a> Reading<'a> {
+    fn get(&mut self, key: &'static str) -> Option<&'a Json> {
+        self.seen.push(key);
+        self.keys.get(key).filter(|value| !value.is_null())
+    }
+
+    fn string(&mut self, key: &'static str) -> Result<Option<&'a str>, String> {
+        match self.get(key) {
+            None => Ok(None),
+            Some(Json::String(text)) => bounded(key, text).map(Some),
+            Some(_) => Err(format!("its `{key}` is no text")),
+        }
+    }
+
+    fn list(&mut self, key: &'static str) -> Result<Vec<&'a str>, String> {
+        let list = match self.get(key) {
+            None => return Ok(Vec::new()),
+            Some(Json::Array(list)) if list.len() <= MAX_ITEMS => list,
+            Some(Json::Array(_)) => {
+                return Err(format!("its `{key}` has more than {MAX_ITEMS} items"));
+            }
+            Some(_) => return Err(format!("its `{key}` is no list")),
+        };
+        let item = |item: &'a Json| match item {
+            Json::String(text) => bounded(key, text),
+            _ => Err(format!("its `{key}` holds something else than text")),
+        };
+        list.iter().map(item).collect()
+    }
+
+    /// The pairs of an object. Numbers and switches are what they look like.
+    fn pairs(&mut self, key: &'static str) -> Result<Vec<(&'a str, String)>, String> {
+        let pairs = match self.get(key) {
+            None => return Ok(Vec::new()),
+            Some(Json::Object(pairs)) if pairs.len() <= MAX_ITEMS => pairs,
+            Some(Json::Object(_)) => {
+                return Err(format!("its `{key}` has more than {MAX_ITEMS} entries"));
+            }
+            Some(_) => return Err(format!("its `{key}` is no object")),
+        };
+        let mut read = Vec::new();
+        for (name, value) in pairs {
+            bounded(key, name)?;
+            match value {
+                Json::String(text) => read.push((name.as_str(), bounded(key, text)?.to_owned())),
+                Json::Number(_) | Json::Bool(_) => read.push((name.as_str(), value.to_string())),
+                // A variable that is taken away: a program gets none that nobody gave it.
+                Json::Null => {}
+                _ => return Err(format!("its `{key}` holds something else than text")),
+            }
+        }
+        Ok(read)
+    }
+
+    fn text(&self, text: &str, place: Place) -> Result<Text, String> {
+        text::read(text, place, self.context)
+    }
+
+    fn reach(&mut self, declared: &Declared<'_>) -> Result<Reach, Left> {
+        let kind = self.string("type")?.or(self.string("transport")?);
+        let url = self.string("url")?;
+        match (kind, url) {
+            (Some("sse"), _) => Err(Left::Unfit(
+                "it speaks HTTP with SSE, the transport before Streamable HTTP: most such servers have an \
+                 address for the new one, often ending in `/mcp`"
+                    .to_owned(),
+            )),
+            (Some("http" | "streamable-http" | "streamableHttp" | "streamable_http"), None) => {
+                Err(Left::Unfit("it has no `url`".to_owned()))
+            }
+            (None | Some("http" | "streamable-http" | "streamableHttp" | "streamable_http"), Some(url)) => {
+                self.remote(url)
+            }
+            (None | Some("stdio"), _) => self.program(declared),
+            (Some(other), _) => Err(Left::Unfit(format!(
+                "it is reached by `{}`, which jig does not know",
+                short(other)
+            ))),
+        }
+    }
+
+    fn remote(&mut self, url: &str) -> Result<Reach, Left> {
+        let address = self.text(url, Place::Remote)?;
+        if let Some(plain) = address.as_plain() {
+            jig_config::server_url(plain).map_err(|why| format!("its `url`: {why}"))?;
+        }
+        let mut headers = Vec::new();
+        for key in ["headers", "http_headers"] {
+            for (name, value) in self.pairs(key)? {
+                is_header(name)?;
+                headers.push((name.to_owned(), self.text(&value, Place::Remote)?));
+            }
+        }
+        for (name, variable) in self.pairs("env_http_headers")? {
+            is_header(name)?;
+            headers.push((name.to_owned(), variable_of(&variable)?));
+        }
+        if let Some(variable) = self.string("bearer_token_env_var")? {
+            let token = variable_of(variable)?;
+            let bearer = text::Part::Plain("Bearer ".to_owned());
+            let value = Text::of([&[bearer], token.parts()].concat());
+            headers.push(("Authorization".to_owned(), value));
+        }
+        if let Some(token) = self.string("bearer_token")? {
+            headers.push((
+                "Authorization".to_owned(),
+                self.text(&format!("Bearer {token}"), Place::Remote)?,
+            ));
+        }
+        for key in ["oauth", "auth", "scopes", "headersHelper", "oauth_resource"] {
+            if self.get(key).is_some() {
+                self.notes.push(format!(
+                    "`{key}` is not taken over: jig does not sign in by itself; give it a token by a header"
+                ));
+            }
+        }
+        self.inputs(&[&address], headers.iter().map(|(_, value)| value));
+        Ok(Reach::Remote {
+            url: address,
+            headers,
+        })
+    }
+
+    fn program(&mut self, declared: &Declared<'_>) -> Result<Reach, Left> {
+        let Some(program) = self.string("command")? else {
+            return Err(Left::Unfit("it has neither `command` nor `url`".to_owned()));
+        };
+        let mut words: Vec<&str> = self.list("args")?;
+        let is_sentence =
+            words.is_empty() && program.contains(' ') && !program.contains(['"', '\'', '\\', '/']);
+        match is_sentence {
+            // Some clients hand the command to a shell.
+            true => words = program.split_whitespace().collect(),
+            false => words.insert(0, program),
+        }
+        if let ["cmd" | "cmd.exe", "/c" | "/C", rest @ ..] = &words[..] {
+            words = rest.to_vec();
+            self.notes
+                .push("`cmd /c`, which starts programs on Windows, is left out".to_owned());
+        }
+        if words.iter().any(|word| word.contains('\0'))
+            || words.first().is_none_or(|word| word.trim().is_empty())
+        {
+            return Err(Left::Unfit("its `command` names no program".to_owned()));
+        }
+        let command: Result<Vec<Text>, String> = words
+            .iter()
+            .map(|word| self.text(word, Place::Program))
+            .collect();
+        let command = command?;
+        let mut env = Vec::new();
+        for (name, value) in self.pairs("env")? {
+            match is_variable(name) && !value.contains('\0') {
+                true => env.push((name.to_owned(), self.text(&value, Place::Program)?)),
+                false => self
+                    .notes
+                    .push(format!("`env` has no variable called `{}`", short(name))),
+            }
+        }
+        self.env_file(declared, &mut env)?;
+        let passed = self.passed()?;
+        self.folder()?;
+        if matches!(words.first(), Some(&("docker" | "podman"))) {
+            self.notes.push(format!(
+                "`{}` starts containers through a service outside of the sandbox, so that jig cannot confine what \
+                 runs there, and does not show it the service's socket: start the server without it",
+                words[0]
+            ));
+        }
+        self.inputs(
+            &command.iter().collect::<Vec<_>>(),
+            env.iter().map(|(_, value)| value),
+        );
+        Ok(Reach::Program {
+            command,
+            env,
+            passed,
+        })
+    }
+
+    /// The variables that a file sets: their names, so that the values stay where they are.
+    fn env_file(
+        &mut self,
+        declared: &Declared<'_>,
+        env: &mut Vec<(String, Text)>,
+    ) -> Result<(), String> {
+        let Some(path) = self.string("envFile")? else {
+            return Ok(());
+        };
+        let read = self.text(path, Place::Program)?;
+        let named = read.as_plain().map(declared.names_in);
+        let names = named.unwrap_or_else(|| Err("its path holds a variable".to_owned()));
+        let shown = short(path);
+        match names {
+            Err(why) => self
+                .notes
+                .push(format!("`envFile` is not taken over: `{shown}`: {why}")),
+            Ok(names) => {
+                for name in names {
+                    if !env.iter().any(|(other, _)| *other == name) {
+                        env.push((name.clone(), Text::variable(&name, None)));
+                        self.exports.push(Export {
+                            variable: name,
+                            from: format!("`{shown}`, which jig does not read: `set -a; . FILE`"),
+                        });
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Variables of the user that Codex hands on.
+    fn passed(&mut self) -> Result<Vec<String>, String> {
+        let list = match self.get("env_vars") {
+            None => return Ok(Vec::new()),
+            Some(Json::Array(list)) if list.len() <= MAX_ITEMS => list,
+            Some(_) => return Err("its `env_vars` is no list".to_owned()),
+        };
+        let mut passed = Vec::new();
+        for item in list {
+            let name = item.as_str().or_else(|| item.get("name")?.as_str());
+            match name.filter(|name| is_variable(name)) {
+                Some(name) => passed.push(name.to_owned()),
+                None => self
+                    .notes
+                    .push("`env_vars` holds something that names no variable".to_owned()),
+            }
+        }
+        Ok(passed)
+    }
+
+    /// Where it is started.
+    fn folder(&mut self) -> Result<(), String> {
+        let Some(folder) = self.string("cwd")? else {
+            return Ok(());
+        };
+        let read = self.text(folder, Place::Program);
+        let is_root = read.is_ok_and(|read| {
+            let plain = read
+                .as_plain()
+                .map(|plain| plain.trim_end_matches('/').to_owned());
+            plain.is_some_and(|plain| plain == "." || plain == self.context.root.as_str())
+        });
+        if !is_root {
+            self.notes.push(format!(
+                "`cwd` is not taken over: jig starts servers in the workspace, not in `{}`; write paths out",
+                short(folder)
+            ));
+        }
+        Ok(())
+    }
+
+    /// Tells what takes the place of values that the client asks for.
+    fn inputs<'t>(&mut self, first: &[&'t Text], more: impl Iterator<Item = &'t Text>) {
+        let variables = first.iter().copied().chain(more).flat_map(Text::variables);
+        let mut told: Vec<&str> = Vec::new();
+        for variable in variables {
+            let input = self
+                .context
+                .inputs
+                .iter()
+                .find(|input| input.variable == variable);
+            let Some(input) = input.filter(|_| !told.contains(&variable)) else {
+                continue;
+            };
+            told.push(variable);
+            let asked = match input.described.as_str() {
+                "" => String::new(),
+                described => format!(" (“{}”)", short(described)),
+            };
+            self.exports.push(Export {
+                variable: variable.to_owned(),
+                from: format!("what the client asks for as `{}`{asked}", short(&input.id)),
+            });
+        }
+    }
+
+    fn is_enabled(&mut self) -> bool {
+        let switch = |value: Option<&Json>| value.and_then(Json::as_bool);
+        let (enabled, disabled) = (switch(self.get("enabled")), switch(self.get("disabled")));
+        enabled.unwrap_or(true) && !disabled.unwrap_or(false)
+    }
+
+    /// Names of tools, as patterns that mean these very names.
+    fn globs(&mut self, key: &'static str) -> Result<Vec<String>, String> {
+        let names = self.list(key)?;
+        let (plain, odd): (Vec<&str>, Vec<&str>) = names
+            .into_iter()
+            .partition(|name| !name.contains(['*', '?', '[', ']', '{', '}', '!', '\\']));
+        if !odd.is_empty() {
+            self.notes.push(format!(
+                "`{key}` names tools by characters that mean something else in a pattern"
+            ));
+        }
+        Ok(plain.into_iter().map(str::to_owned).collect())
+    }
+
+    fn seconds(&mut self, key: &'static str, part: f64) -> Result<Option<u64>, String> {
+        match self.get(key).map(Json::as_f64) {
+            None => Ok(None),
+            Some(Some(number)) if number > 0.0 && number.is_finite() => {
+                let seconds = (number / part).ceil().clamp(1.0, MOST_SECONDS);
+                Ok(Some(seconds as u64))
+            }
+            Some(_) => Err(format!("its `{key}` is no time")),
+        }
+    }
+
+    /// Names the keys that were not read.
+    fn tell_the_rest(&mut self) {
+        let rest = self
+            .keys
+            .keys()
+            .filter(|key| !self.seen.contains(&key.as_str()));
+        let silent = ["name", "description", "gallery", "version", "title", "icon"];
+        let rest: Vec<String> = rest
+            .filter(|key| !silent.contains(&key.as_str()))
+            .map(|key| format!("`{}`", short(key)))
+            .collect();
+        match &rest[..] {
+            [] => {}
+            [one] => self
+                .notes
+                .push(format!("{one} is not taken over: jig has no such setting")),
+            several if several.len() <= 8 => {
+                self.notes.push(format!(
+                    "{} are not taken over: jig has no such settings",
+                    several.join(", ")
+                ));
+            }
+            several => self.notes.push(format!(
+                "{} and {} more are not taken over: jig has no such settings",
+                several[..8].join(", "),
+                several.len() - 8
+            )),
+        }
+    }
+}
+
+fn is_header(name: &str) -> Result<(), String> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
+    match !name.is_empty() && name.chars().all(is_part) {
+        true => Ok(()),
+        false => Err(format!("`{}` is no name of a header", short(name))),
+    }
+}
+
+fn variable_of(name: &str) -> Result<Text, String> {
+    match is_variable(name) {
+        true => Ok(Text::variable(name, None)),
+        false => Err(format!("`{}` is no name of a variable", short(name))),
+    }
+}
+
+fn bounded<'a>(key: &str, text: &'a str) -> Result<&'a str, String> {
+    match text.len() <= MAX_TEXT {
+        true => Ok(text),
+        false => Err(format!(
+            "its `{key}` holds a text of more than {} KiB",
+            MAX_TEXT / 1024
+        )),
+    }
+}
+
+/// The beginning of a name that somebody else chose.
+pub(super) fn short(text: &str) -> String {
+    let mut shown: String = text.chars().take(MOST_SHOWN).collect();
+    if shown.len() < text.len() {
+        shown.push('…');
+    }
+    shown
+}
+
+/// The longest text of an entry. No argument that a person writes is nearly that long.
+const MAX_TEXT: usize = 32 * 1024;
+
+/// The most items of a list of an entry.
+const MAX_ITEMS: usize = 512;
+
+/// The longest time, a day.
+const MOST_SECONDS: f64 = 86_400.0;
+
+const MOST_SHOWN: usize = 80;
+
+#[cfg(test)]
+mod tests;

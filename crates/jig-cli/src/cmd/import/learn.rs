@@ -1,0 +1,366 @@
+//! [`Teacher`]: what a server needs, learned as `jig suggest` learns it, from its start and its list of tools.
+//!
+//! A server is started on a layer of which nothing stays: first with much in reach, then under the rules that
+//! this took. What its calls need besides is not known; they are refused it, and say so.
+
+use std::collections::VecDeque;
+use std::io::{self, Read};
+use std::thread;
+use std::time::Duration;
+
+use camino::Utf8Path;
+use jig_config::{AddedSystem, Additions, Edit, Errors, Sources};
+use jig_engine::{Engine, LearnError, Learner, Proposal, Rehearsal, Run};
+use jig_policy::Sensitive;
+use jig_proto::ProjectPath;
+use jig_sandbox::{SpawnError, SpawnRequest, Stdio};
+
+use super::talk::{self, Lines};
+use crate::cmd::suggest::clause;
+use crate::environment::Environment;
+use crate::host;
+use crate::interrupt::Tokens;
+
+/// Learns what servers need.
+pub(super) struct Teacher<'a> {
+    pub(super) root: &'a Utf8Path,
+    pub(super) env: &'a Environment,
+    pub(super) sources: &'a Sources,
+    /// The file that the entries go into, and its text.
+    pub(super) file: &'a Utf8Path,
+    pub(super) text: Option<&'a str>,
+    pub(super) tokens: &'a Tokens,
+}
+
+/// A server as it is started.
+pub(super) struct Subject<'a> {
+    /// The program and its arguments, with everything filled in.
+    pub(super) command: &'a [String],
+    pub(super) env: &'a [(String, String)],
+    /// What its command says that it needs.
+    pub(super) named: &'a Additions,
+    /// How long it may take.
+    pub(super) limit: Duration,
+}
+
+/// What was learned.
+#[derive(Debug)]
+pub(super) struct Learned {
+    pub(super) additions: Additions,
+    /// Directories that must be there.
+    pub(super) make: Vec<ProjectPath>,
+    /// How many tools it has.
+    pub(super) tools: usize,
+    /// What it wanted and is not proposed.
+    pub(super) withheld: Vec<String>,
+}
+
+/// Why nothing was learned.
+#[derive(Debug)]
+pub(super) enum Unlearned {
+    /// Somebody pressed ctrl-C.
+    Interrupted,
+    /// As a clause, and what the server said at the end.
+    Why(String, String),
+}
+
+impl Unlearned {
+    fn why(why: impl ToString) -> Self {
+        Self::Why(why.to_string(), String::new())
+    }
+}
+
+impl Teacher<'_> {
+    /// Learns what a server needs.
+    pub(super) fn learn(&self, subject: &Subject<'_>) -> Result<Learned, Unlearned> {
+        let base = Additions {
+            net: subject.named.net.clone(),
+            ..Additions::default()
+        };
+        let engine = self.engine(&base)?;
+        let mut command = subject.command.to_vec();
+        if let Some(program) = command.first_mut()
+            && program.contains('/')
+        {
+            *program = self.root.join(&*program).into_string();
+        }
+        let learner = Learner::new(&engine, TOOL, &command, WIDTH);
+        let mut learner = learner.map_err(Unlearned::why)?;
+        let tools = self.watch(&mut learner, &engine, subject)?;
+        let (proposal, additions) = self.confirm(&mut learner, subject, tools)?;
+        let withheld = proposal.withheld.iter().take(MOST_WITHHELD);
+        Ok(Learned {
+            additions,
+            make: proposal.make.clone(),
+            tools,
+            withheld: withheld
+                .map(|one| format!("`{}`: {}", one.what, one.why))
+                .collect(),
+        })
+    }
+
+    /// Runs it with much in reach.
+    fn watch(
+        &self,
+        learner: &mut Learner,
+        engine: &Engine,
+        subject: &Subject<'_>,
+    ) -> Result<usize, Unlearned> {
+        let mut starts = 1;
+        loop {
+            let rehearsal = learner.wide(engine).map_err(explained)?;
+            let ended = match self.run(rehearsal, subject)? {
+                Ok(ended) => ended,
+                // What is to be hidden may be gone by the time at which it is: sockets come and go.
+                Err(_) if starts < MOST_STARTS => {
+                    starts += 1;
+                    continue;
+                }
+                Err(unheld) => return Err(Unlearned::why(unheld)),
+            };
+            learner.saw(ended.run);
+            match ended.tools {
+                Ok(tools) => return Ok(tools),
+                // A server that works without what it looked for in the home does not need it.
+                Err(_) if learner.show_more_of_home() => {}
+                Err(why) => return Err(Unlearned::Why(why, ended.tail)),
+            }
+        }
+    }
+
+    /// Runs it under what is proposed, until that is enough.
+    fn confirm(
+        &self,
+        learner: &mut Learner,
+        subject: &Subject<'_>,
+        tools: usize,
+    ) -> Result<(Proposal, Additions), Unlearned> {
+        let mut rounds = 0;
+        loop {
+            let proposal = self.vetted(learner, subject)?;
+            let additions = added(&proposal, subject);
+            let engine = self.engine(&additions)?;
+            let rehearsal = learner.confined(&engine, TOOL).map_err(explained)?;
+            let ended = match self.run(rehearsal, subject)? {
+                Ok(ended) => ended,
+                // Some rules can only be held where changes are allowed altogether.
+                Err(_) if learner.widen_changes() => continue,
+                Err(unheld) => return Err(Unlearned::why(unheld)),
+            };
+            let why = match ended.tools {
+                Ok(count) if count == tools => return Ok((proposal, additions)),
+                Ok(_) => "it has other tools under the rules that its start took".to_owned(),
+                Err(why) => format!("under the rules that its start took, {why}"),
+            };
+            rounds += 1;
+            learner.saw_failing(ended.run);
+            let is_wider = !learner.proposal().grants_as(&proposal) && rounds < MOST_ROUNDS;
+            if !is_wider && !learner.widen() {
+                return Err(Unlearned::Why(why, ended.tail));
+            }
+        }
+    }
+
+    /// The proposal without the paths that `jig config check` would warn of.
+    fn vetted(&self, learner: &mut Learner, subject: &Subject<'_>) -> Result<Proposal, Unlearned> {
+        loop {
+            let proposal = learner.proposal();
+            let additions = added(&proposal, subject);
+            let refused = self.warned(&additions).map_err(Unlearned::why)?;
+            let before = proposal.system.len();
+            for (path, why) in &refused {
+                learner.refuse(path, why);
+            }
+            if refused.is_empty() || learner.proposal().system.len() == before {
+                return Ok(proposal);
+            }
+        }
+    }
+
+    /// Which paths outside the workspace `jig config check` would warn of, and why.
+    fn warned(&self, additions: &Additions) -> anyhow::Result<Vec<(String, String)>> {
+        let sources = Sources {
+            lint: true,
+            ..self.sources.clone()
+        };
+        let loaded = self.edit(additions)?.check(&sources, self.file)?;
+        let mut warned = Vec::new();
+        for AddedSystem { path, .. } in &additions.system {
+            let about = format!("the tool `{TOOL}` may read `{path}`, ");
+            let mut warnings = loaded.warnings.iter();
+            let why = warnings.find_map(|warning| warning.message().strip_prefix(&about));
+            warned.extend(why.map(|why| (path.clone(), clause(why))));
+        }
+        Ok(warned)
+    }
+
+    /// Why a path outside the workspace is not to be shown to a server without a person's thought.
+    pub(super) fn objection(&self, added: &AddedSystem) -> Option<String> {
+        let alone = Additions {
+            system: vec![added.clone()],
+            ..Additions::default()
+        };
+        match self.warned(&alone) {
+            Ok(warned) => warned.into_iter().next().map(|(_, why)| why),
+            // Some paths cannot be named at all.
+            Err(error) => match error.downcast_ref::<Errors>() {
+                Some(errors) => Some(errors.problems().first()?.message().to_owned()),
+                None => Some(error.to_string()),
+            },
+        }
+    }
+
+    /// What is sensitive in the workspace for a server that says nothing about it.
+    pub(super) fn sensitive(&self) -> anyhow::Result<Sensitive> {
+        let loaded = self
+            .edit(&Additions::default())?
+            .check(self.sources, self.file)?;
+        let tool = loaded.config.tool(TOOL);
+        let guards = tool.map(|tool| loaded.config.guards(tool, self.root));
+        Ok(guards.map(|guards| guards.sensitive).unwrap_or_default())
+    }
+
+    /// The file as it would be if the server were a tool.
+    fn edit(&self, additions: &Additions) -> anyhow::Result<Edit> {
+        let mut edit = Edit::new(self.text)?;
+        let additions = Additions {
+            command: Some(vec!["true".to_owned()]),
+            ..additions.clone()
+        };
+        edit.add(TOOL, &additions)?;
+        Ok(edit)
+    }
+
+    fn engine(&self, additions: &Additions) -> Result<Engine, Unlearned> {
+        let loaded = self.edit(additions).and_then(|edit| {
+            let loaded = edit.check(self.sources, self.file)?;
+            host::for_config(self.root, loaded.config.into(), self.env)
+        });
+        loaded.map_err(Unlearned::why)
+    }
+
+    /// Starts it, asks for its tools, and ends it. The inner error says why the sandbox could not hold it.
+    fn run(
+        &self,
+        rehearsal: Rehearsal,
+        subject: &Subject<'_>,
+    ) -> Result<Result<Ended, String>, Unlearned> {
+        let prepared = &rehearsal.prepared;
+        let mut request = SpawnRequest::new(prepared.confined.program.clone(), "/");
+        prepared.confined.apply(&mut request);
+        request.args = subject.command.iter().skip(1).map(Into::into).collect();
+        for (name, value) in subject.env {
+            request.env.insert(name.into(), value.into());
+        }
+        request.stdin = Stdio::Piped;
+        let mut child = match jig_sandbox::spawn(request) {
+            Ok(child) => child,
+            Err(SpawnError::Confinement { reason, .. }) => return Ok(Err(reason)),
+            Err(error) => return Err(Unlearned::why(error)),
+        };
+        let Some(observer) = child.observer.take() else {
+            child.kill();
+            let why = child.unobserved.take().unwrap_or_default();
+            return Err(Unlearned::why(format!("it cannot be watched: {why}")));
+        };
+        let sockets = child.gateway.take();
+        let gateway = sockets.map(|sockets| prepared.broker.open_gateway(sockets));
+        let gateway = gateway.transpose().map_err(Unlearned::why)?;
+        let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (Some(stdin), Some(stdout), Some(stderr)) = streams else {
+            return Err(Unlearned::why("it has no standard streams"));
+        };
+        let words = thread::Builder::new()
+            .name("jig-import".to_owned())
+            .spawn(move || tail(stderr))
+            .map_err(Unlearned::why)?;
+        let lines = Lines::of(stdout).map_err(Unlearned::why)?;
+        let is_over = || self.tokens.cancel.is_cancelled();
+        let tools = talk::tools(stdin, &lines, subject.limit, &is_over);
+        // A server that is done with its input ends by itself.
+        let ended = child.wait_timeout(PATIENCE);
+        if !matches!(ended, Ok(Some(_))) {
+            child.end(GRACE).map_err(Unlearned::why)?;
+        }
+        let observation = observer.finish();
+        drop((child, lines));
+        let denials = gateway.map(|gateway| gateway.close_watched(&observation));
+        let run = rehearsal.end(observation, denials.unwrap_or_default());
+        let tail = words.join().unwrap_or_default();
+        if is_over() {
+            return Err(Unlearned::Interrupted);
+        }
+        Ok(Ok(Ended {
+            run: run.map_err(explained)?,
+            tools,
+            tail,
+        }))
+    }
+}
+
+/// How a run ended.
+struct Ended {
+    run: Run,
+    /// How many tools it has, or why that is not known.
+    tools: Result<usize, String>,
+    /// The end of what it said on its standard error.
+    tail: String,
+}
+
+/// What is added for a proposal.
+fn added(proposal: &Proposal, subject: &Subject<'_>) -> Additions {
+    super::access::joined(proposal.additions(), subject.named)
+}
+
+fn explained(error: LearnError) -> Unlearned {
+    let mut why = error.to_string();
+    let mut source = std::error::Error::source(&error);
+    while let Some(cause) = source {
+        why = format!("{why}: {cause}");
+        source = cause.source();
+    }
+    Unlearned::why(why)
+}
+
+/// The end of what comes.
+fn tail(mut reader: impl Read) -> String {
+    let mut kept = VecDeque::new();
+    let mut chunk = [0; 4096];
+    loop {
+        match reader.read(&mut chunk) {
+            Ok(0) => break,
+            Ok(count) => kept.extend(&chunk[..count]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => break,
+        }
+        let over = kept.len().saturating_sub(MOST_TAIL);
+        kept.drain(..over);
+    }
+    String::from_utf8_lossy(kept.make_contiguous())
+        .trim()
+        .to_owned()
+}
+
+/// The tool that a server is for as long as it is watched.
+const TOOL: &str = "jig_import_trial";
+
+/// As `jig suggest` groups paths by default.
+const WIDTH: usize = 4;
+
+/// How often the start of the first run is tried.
+const MOST_STARTS: usize = 3;
+
+/// How often a server is tried: each time it may get as far as to what it lacks next.
+const MOST_ROUNDS: usize = 4;
+
+/// How long a server may take to end by itself.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// From asking a server to end to killing it.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// How much of what a server says is kept.
+const MOST_TAIL: usize = 1024;
+
+/// How much of what is not proposed is told.
+const MOST_WITHHELD: usize = 10;

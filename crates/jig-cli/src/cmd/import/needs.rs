@@ -1,0 +1,219 @@
+//! What each server needs: from a run that is watched, or from its command.
+
+use std::io::{self, IsTerminal as _};
+use std::time::Duration;
+
+use jig_policy::Sensitive;
+
+use super::declared::Scope;
+use super::entry::{Imported, Reach};
+use super::learn::{Subject, Teacher, Unlearned};
+use super::text::Text;
+use super::{Access, Fate, How, Import, Item, access};
+use crate::interrupt::{self, Tokens};
+use crate::output::{BOLD, YELLOW, printable, remark};
+use crate::prompt::Terminal;
+
+impl Import<'_> {
+    /// Finds out what each new server needs. `None` if somebody pressed ctrl-C.
+    pub(super) fn find_access(&self, items: &mut [Item]) -> anyhow::Result<Option<()>> {
+        let is_program = |item: &Item| match &item.fate {
+            Fate::New(imported, _) => matches!(imported.reach, Reach::Program { .. }),
+            _ => false,
+        };
+        if !items.iter().any(is_program) {
+            return Ok(Some(()));
+        }
+        let may_run_strangers = self.may_run_strangers(items)?;
+        let tokens = interrupt::tokens()?;
+        let teacher = self.teacher(&tokens);
+        let sensitive = teacher.sensitive()?;
+        for item in items {
+            if let Fate::New(imported, access) = &mut item.fate {
+                match self.access(imported, &teacher, &sensitive, may_run_strangers) {
+                    Some(found) => *access = found,
+                    None => return Ok(None),
+                }
+            }
+        }
+        Ok(Some(()))
+    }
+
+    /// What a server needs. `None` if somebody pressed ctrl-C.
+    fn access(
+        &self,
+        imported: &mut Imported,
+        teacher: &Teacher<'_>,
+        sensitive: &Sensitive,
+        may_run_strangers: bool,
+    ) -> Option<Access> {
+        let Reach::Program { command, env, .. } = &imported.reach else {
+            return Some(Access::default());
+        };
+        let look = |name: &str| self.env.get(name).map(str::to_owned);
+        let filled = Filled::of(command, env, &look);
+        let words = match &filled {
+            Ok(filled) => filled.command.clone(),
+            // What is missing may be anywhere; the rest still says something.
+            Err(_) => {
+                let words = command.iter();
+                words
+                    .map(|word| word.filled(&look).unwrap_or_default())
+                    .collect()
+            }
+        };
+        let home = self.env.path("HOME");
+        let mut named = access::of_command(&words, self.root, home.as_deref(), sensitive);
+        named.additions.system.retain(|added| {
+            let objection = teacher.objection(added);
+            if let Some(why) = &objection {
+                let path = &added.path;
+                named.notes.push(format!(
+                    "`{path}`, an argument of its command, is not shown to it: {why}"
+                ));
+            }
+            objection.is_none()
+        });
+        imported.notes.append(&mut named.notes);
+        let guessed = |why: &str, tail: String| Access {
+            additions: access::guessed(&named.additions),
+            how: How::Guessed(why.to_owned(), tail),
+            ..Access::default()
+        };
+        let is_stranger = imported.scope == Scope::Project;
+        let why_not = match &filled {
+            _ if self.args.no_suggest => Some("--no-suggest".to_owned()),
+            _ if !imported.enable => Some("it is switched off".to_owned()),
+            _ if is_stranger && !may_run_strangers => {
+                Some("a file of the workspace names it; --suggest runs it all the same".to_owned())
+            }
+            Err(variable) => Some(format!("the variable `{variable}` is not set")),
+            Ok(_) => None,
+        };
+        let filled = match (filled, why_not) {
+            (Ok(filled), None) => filled,
+            (_, why) => return Some(guessed(&why.unwrap_or_default(), String::new())),
+        };
+        remark(&format!(
+            "jig: starting `{}` to see what it needs; nothing that it does stays",
+            imported.name
+        ));
+        let mut given = named.additions.clone();
+        if is_stranger {
+            // It sees much of the machine, so that it must not reach any host with it.
+            given.net.clear();
+        }
+        let start = imported.start.map_or(START, Duration::from_secs);
+        let learned = teacher.learn(&Subject {
+            command: &filled.command,
+            env: &filled.env,
+            named: &given,
+            limit: start.min(LONGEST_START),
+        });
+        match learned {
+            Ok(mut learned) => {
+                learned.additions.net.clone_from(&named.additions.net);
+                Some(Access {
+                    additions: learned.additions,
+                    make: learned.make,
+                    how: How::Learned(learned.tools),
+                    withheld: learned.withheld,
+                })
+            }
+            Err(Unlearned::Interrupted) => None,
+            Err(Unlearned::Why(why, tail)) => {
+                // It was given the values of variables, and may have repeated them.
+                let texts = command.iter().chain(env.iter().map(|(_, value)| value));
+                let values = texts.flat_map(Text::variables).filter_map(&look);
+                let values = values.filter(|value| value.len() >= LEAST_HIDDEN);
+                let tail = values.fold(tail, |tail, value| tail.replace(&value, "[secret]"));
+                Some(guessed(&why, tail))
+            }
+        }
+    }
+
+    fn teacher<'t>(&'t self, tokens: &'t Tokens) -> Teacher<'t> {
+        Teacher {
+            root: self.root,
+            env: self.env,
+            sources: &self.target.sources,
+            file: &self.target.path,
+            text: self.target.file.text.as_deref(),
+            tokens,
+        }
+    }
+
+    /// Whether servers that a file of the workspace names may be run.
+    fn may_run_strangers(&self, items: &[Item]) -> anyhow::Result<bool> {
+        if self.args.suggest || self.args.no_suggest {
+            return Ok(self.args.suggest);
+        }
+        let strangers = items.iter().filter_map(|item| match &item.fate {
+            Fate::New(imported, _) if imported.scope == Scope::Project && imported.enable => {
+                Some(imported)
+            }
+            _ => None,
+        });
+        let mut lines = String::new();
+        for stranger in strangers {
+            if let Reach::Program { command, .. } = &stranger.reach {
+                let words: Vec<String> = command.iter().map(Text::written).collect();
+                lines.push_str(&format!(
+                    "  {}: {}\n",
+                    stranger.name,
+                    printable(&words.join(" ")).replace('\n', " ")
+                ));
+            }
+        }
+        let is_asked = !self.is_json && io::stdin().is_terminal() && io::stderr().is_terminal();
+        if lines.is_empty() || !is_asked {
+            return Ok(false);
+        }
+        let Some(mut terminal) = Terminal::open(false, true) else {
+            return Ok(false);
+        };
+        let head = format!(
+            "\n{YELLOW}?{YELLOW:#} {BOLD}Run these servers, which a file of this workspace names, to see what they need?{BOLD:#}\n\
+             {lines}  They see most of this machine, but no keys and no network, and nothing that they do stays.\n"
+        );
+        Ok(terminal
+            .word(&head, "[y]es, [n]o", &["yes", "no"])
+            .as_deref()
+            == Some("yes"))
+    }
+}
+
+/// A server's texts with everything filled in.
+struct Filled {
+    command: Vec<String>,
+    env: Vec<(String, String)>,
+}
+
+impl Filled {
+    /// The error is the name of a variable that is not set.
+    fn of(
+        command: &[Text],
+        env: &[(String, Text)],
+        look: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Self, String> {
+        let command: Result<Vec<String>, &str> =
+            command.iter().map(|word| word.filled(look)).collect();
+        let env: Result<Vec<(String, String)>, &str> = env
+            .iter()
+            .map(|(name, value)| Ok((name.clone(), value.filled(look)?)))
+            .collect();
+        Ok(Self {
+            command: command.map_err(str::to_owned)?,
+            env: env.map_err(str::to_owned)?,
+        })
+    }
+}
+
+/// How long a server may take to start, unless its entry says so: some are downloaded first.
+const START: Duration = Duration::from_secs(60);
+
+/// However long a client would wait.
+const LONGEST_START: Duration = Duration::from_secs(180);
+
+/// Shorter values of variables are parts of ordinary words.
+const LEAST_HIDDEN: usize = 4;

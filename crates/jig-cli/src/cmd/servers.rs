@@ -1,0 +1,127 @@
+//! `jig servers`: the MCP servers of a workspace, and what of them waits for a person.
+
+mod accept;
+mod view;
+
+use anyhow::anyhow;
+use jig_config::Server;
+use jig_mcp::Which;
+use serde_json::Value as Json;
+
+use self::view::View;
+use crate::args::{Global, ServersArgs, ServersCommand};
+use crate::environment::Environment;
+use crate::exit::Done;
+use crate::output::Output;
+use crate::servers::{self, Connections};
+use crate::workspace::Project;
+
+pub(crate) fn run(args: &ServersArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
+    let project = Project::load(global)?;
+    let named = match (&args.name, &args.command) {
+        (_, Some(ServersCommand::Accept(accept))) => Some(&accept.name),
+        (_, Some(ServersCommand::Refresh { name })) => name.as_ref(),
+        (name, None) => name.as_ref(),
+    };
+    if let Some(name) = named {
+        declared(&project, name)?;
+    }
+    if project.config().servers.is_empty() {
+        return nothing(out);
+    }
+    let connections = Connections::of(&project, &Environment::of_this_process())?;
+    let _ending = connections.ending();
+    match &args.command {
+        Some(ServersCommand::Accept(accept)) => {
+            let server = declared(&project, &accept.name)?;
+            accept::run(server, accept.yes, &connections, out)
+        }
+        Some(ServersCommand::Refresh { name }) => {
+            refresh(name.as_deref(), &project, &connections, out)
+        }
+        None => {
+            let view = View::new(&project, &connections, connections.offered(Which::Known));
+            match &args.name {
+                Some(name) => one(declared(&project, name)?, &view, out)?,
+                None => all(&view, out)?,
+            }
+            Ok(Done::Ok)
+        }
+    }
+}
+
+/// The server of this name, or an error that suggests another.
+fn declared<'p>(project: &'p Project, name: &str) -> anyhow::Result<&'p Server> {
+    let plain = servers::plain(name);
+    let servers = &project.config().servers;
+    if let Some(server) = servers.get(plain) {
+        return Ok(server);
+    }
+    let names = servers.keys().map(String::as_str);
+    let hint = match servers::closest(plain, names) {
+        Some(other) => format!("hint: did you mean `{other}`? `jig servers` lists all"),
+        None if servers.is_empty() => {
+            format!("hint: it would be declared by `[mcp.servers.{plain}]`; none is")
+        }
+        None => {
+            let names: Vec<&str> = servers.keys().map(String::as_str).collect();
+            format!("hint: there is {}", names.join(", "))
+        }
+    };
+    Err(anyhow!(hint).context(format!("there is no server `{name}`")))
+}
+
+fn nothing(out: &mut Output) -> anyhow::Result<Done> {
+    if out.is_json() {
+        out.json(&Json::Array(Vec::new()))?;
+    } else {
+        out.note(
+            "no MCP server is configured here; `jig servers --help` shows how, and `jig import` takes over those of \
+             another client",
+        );
+    }
+    Ok(Done::Ok)
+}
+
+fn all(view: &View<'_>, out: &mut Output) -> anyhow::Result<()> {
+    if out.is_json() {
+        return out.json(&Json::Array(view.list_json()));
+    }
+    out.text(&view.list())?;
+    for hint in view.hints() {
+        out.note(&hint);
+    }
+    Ok(())
+}
+
+fn one(server: &Server, view: &View<'_>, out: &mut Output) -> anyhow::Result<()> {
+    if out.is_json() {
+        return out.json(&view.one_json(server)?);
+    }
+    out.text(&view.one(server)?)?;
+    for hint in view.hints_of(server) {
+        out.note(&hint);
+    }
+    Ok(())
+}
+
+/// Starts servers, and asks for their tools anew. The exit code tells whether all of them answered.
+fn refresh(
+    name: Option<&str>,
+    project: &Project,
+    connections: &Connections,
+    out: &mut Output,
+) -> anyhow::Result<Done> {
+    let which = match name {
+        Some(name) => Which::One(declared(project, name)?.name.clone()),
+        None => Which::Fresh,
+    };
+    let offered = connections.offered(which);
+    let failed = !offered.problems.is_empty();
+    let view = View::new(project, connections, offered);
+    match name {
+        Some(name) if out.is_json() => out.json(&view.one_json(declared(project, name)?)?)?,
+        _ => all(&view, out)?,
+    }
+    Ok(if failed { Done::Bad } else { Done::Ok })
+}

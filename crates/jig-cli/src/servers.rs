@@ -1,0 +1,402 @@
+//! The MCP servers of a workspace, for the commands that use their tools.
+//!
+//! A command that needs none of them starts none: [`find`] looks at the name that it was given first, then at what
+//! is known of the servers' tools, and starts a server only if the tool could be one that nobody has asked it
+//! about yet.
+
+use std::collections::HashMap;
+use std::io::IsTerminal as _;
+use std::sync::Arc;
+
+use anyhow::{anyhow, bail};
+use camino::Utf8Path;
+use jig_config::{Runtime, Server, Tool};
+use jig_engine::{Answer, Ask, Asker, Engine, Held, ToolServers as _};
+use jig_mcp::{Offered, Servers, Standing, Which};
+use serde_json::Value as Json;
+
+use crate::environment::Environment;
+use crate::host;
+use crate::memory;
+use crate::output::remark;
+use crate::workspace::Project;
+
+/// The servers of a workspace, ready to be asked.
+pub(crate) struct Connections {
+    servers: Arc<Servers>,
+    /// The engine of the configuration as it was written, from which servers are started.
+    engine: Arc<Engine>,
+}
+
+impl Connections {
+    /// The servers of a project. Nothing is started.
+    pub(crate) fn of(project: &Project, env: &Environment) -> anyhow::Result<Self> {
+        Self::with(new(&project.root, env), project, env)
+    }
+
+    /// The same with what is there already.
+    pub(crate) fn with(
+        servers: Arc<Servers>,
+        project: &Project,
+        env: &Environment,
+    ) -> anyhow::Result<Self> {
+        // What a server is refused is written down as what a tool is refused; without a log it works all the same.
+        let (engine, _) = host::engine(project, env)?;
+        let engine = Arc::new(engine);
+        servers.attach(Arc::clone(&engine));
+        Ok(Self { servers, engine })
+    }
+
+    /// What the servers offer.
+    pub(crate) fn offered(&self, which: Which) -> Offered {
+        self.servers.offered(&self.engine, which, &progress)
+    }
+
+    /// The servers themselves.
+    pub(crate) fn servers(&self) -> &Arc<Servers> {
+        &self.servers
+    }
+
+    /// Keeps that a person has accepted this.
+    pub(crate) fn accept(&self, held: &Held) -> anyhow::Result<()> {
+        let kept = self.servers.accept(held);
+        kept.map_err(|why| anyhow!(why).context("what was accepted could not be kept"))
+    }
+
+    /// Ends what they started when the command is over, whatever its end is.
+    pub(crate) fn ending(&self) -> Ending {
+        Ending(Some(Arc::clone(&self.servers)))
+    }
+
+    /// Has the project use what they offer.
+    pub(crate) fn give(&self, project: &mut Project, offered: &Offered) {
+        project.loaded.config = (*offered.config).clone();
+        project.servers = Some(Arc::clone(&self.servers));
+    }
+}
+
+/// When it goes, the servers that a command has started are ended.
+#[must_use]
+pub(crate) struct Ending(Option<Arc<Servers>>);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        if let Some(servers) = &self.0 {
+            servers.stop_all();
+        }
+    }
+}
+
+/// The servers of the workspace at `root`. Nothing is started.
+pub(crate) fn new(root: &Utf8Path, env: &Environment) -> Arc<Servers> {
+    Servers::new(memory::of(root, env), Arc::new(reported))
+}
+
+/// Sees to it that the project has the tool of this name, if it is one of a server.
+///
+/// A server that waits for a person is not started before `asker` said yes; nobody but a person can. What is in the
+/// way of the tool is an error, what is in the way of others is not.
+pub(crate) fn find(
+    project: &mut Project,
+    name: &str,
+    env: &Environment,
+    asker: &mut dyn Asker,
+) -> anyhow::Result<Ending> {
+    let root = project.root.clone();
+    let connections = find_on(|| new(&root, env), project, name, env, asker)?;
+    Ok(connections.map_or(Ending(None), |connections| connections.ending()))
+}
+
+/// The same with servers that are there already, or made when they are needed. `None` if they are not.
+pub(crate) fn find_on(
+    servers: impl FnOnce() -> Arc<Servers>,
+    project: &mut Project,
+    name: &str,
+    env: &Environment,
+    asker: &mut dyn Asker,
+) -> anyhow::Result<Option<Connections>> {
+    let candidates = candidates(project, name);
+    if candidates.is_empty() {
+        return Ok(None);
+    }
+    let connections = Connections::with(servers(), project, env)?;
+    let mut offered = connections.offered(Which::Known);
+    for server in &candidates {
+        if is_known(&offered, name) {
+            break;
+        }
+        if offered.waiting.contains(&server.name) {
+            accept(&connections, server, asker)?;
+        }
+        offered = connections.offered(Which::One(server.name.clone()));
+        let mut problems = offered.problems.iter();
+        if let Some((_, why)) = problems.find(|(of, _)| *of == server.name) {
+            bail!(why.clone());
+        }
+    }
+    if let Some(missing) = missing(&connections, &candidates, &offered, name) {
+        return Err(missing);
+    }
+    connections.give(project, &offered);
+    Ok(Some(connections))
+}
+
+/// Why a tool that was looked for is not there, where that is known better than that there is none of its name.
+fn missing(
+    connections: &Connections,
+    candidates: &[Arc<Server>],
+    offered: &Offered,
+    name: &str,
+) -> Option<anyhow::Error> {
+    let declared = offered.config.tool(name);
+    if declared.is_some_and(|tool| tool.definition.is_some()) {
+        return None;
+    }
+    for server in candidates {
+        let told = connections.servers.told(server);
+        let named = match declared.and_then(Tool::on_server) {
+            Some((_, named)) => named,
+            None => name.strip_prefix(&server.prefix).unwrap_or(name),
+        };
+        let known = told.tools.iter().find(|tool| tool.definition.name == named);
+        let name = &server.name;
+        match known.map(|tool| &tool.standing) {
+            Some(Standing::New(_)) => {
+                let hint =
+                    format!("hint: `jig servers accept {name}` shows what it says, and asks");
+                let held = format!(
+                    "the tool `{named}` is new on the server `{name}`, and held until you accept it"
+                );
+                return Some(anyhow!(hint).context(held));
+            }
+            Some(_) => {}
+            None if declared.is_some() => {
+                let names = told.tools.iter().map(|tool| tool.definition.name.as_str());
+                let hint = match closest(named, names) {
+                    Some(other) => {
+                        format!("hint: did you mean `{other}`? `jig servers {name}` lists all")
+                    }
+                    None => format!("hint: `jig servers {name}` lists those that it has"),
+                };
+                return Some(
+                    anyhow!(hint).context(format!("the server `{name}` has no tool `{named}`")),
+                );
+            }
+            None => {}
+        }
+    }
+    None
+}
+
+/// The name that was probably meant.
+pub(crate) fn closest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let nearest = names
+        .map(|other| (strsim::damerau_levenshtein(name, other), other))
+        .min();
+    nearest
+        .filter(|(distance, other)| *distance <= other.len() / 2)
+        .map(|(_, other)| other)
+}
+
+/// Has the project know all tools of its servers; those of which nothing is known are asked. What is to be said about
+/// servers comes back.
+pub(crate) fn all(
+    project: &mut Project,
+    env: &Environment,
+) -> anyhow::Result<(Ending, Vec<String>)> {
+    if !project
+        .config()
+        .servers
+        .values()
+        .any(|server| server.enable)
+    {
+        return Ok((Ending(None), Vec::new()));
+    }
+    let connections = Connections::of(project, env)?;
+    let ending = connections.ending();
+    let offered = connections.offered(Which::Missing);
+    let mut remarks = Vec::new();
+    remarks.extend(
+        offered
+            .problems
+            .iter()
+            .map(|(_, why)| format!("jig: {why}")),
+    );
+    for server in project.config().servers.values() {
+        let name = &server.name;
+        if offered.waiting.contains(name) {
+            remarks.push(format!(
+                "jig: a file of this workspace declares the server `{name}`, which waits for you: `jig servers accept \
+                 {name}`"
+            ));
+        } else if !connections.servers.held_of(server).is_empty() {
+            remarks.push(format!(
+                "jig: tools of the server `{name}` are held, because they are new or have changed: `jig servers accept \
+                 {name}`"
+            ));
+        }
+    }
+    connections.give(project, &offered);
+    Ok((ending, remarks))
+}
+
+/// Has the project know the tools of servers, as far as they are known, if it does not know this name.
+pub(crate) fn know(project: &mut Project, name: &str, env: &Environment) -> anyhow::Result<()> {
+    let config = project.config();
+    if config.tool(name).is_some()
+        || config.server(plain(name)).is_some()
+        || config.servers.is_empty()
+    {
+        return Ok(());
+    }
+    let connections = Connections::of(project, env)?;
+    let offered = connections.offered(Which::Known);
+    connections.give(project, &offered);
+    Ok(())
+}
+
+/// Whether the tool is there, with what its server says about it.
+fn is_known(offered: &Offered, name: &str) -> bool {
+    let tool = offered.config.tool(name);
+    tool.is_some_and(|tool| tool.definition.is_some())
+}
+
+/// The servers that a tool of this name could be of, the likeliest first: none, if it is known to be something else.
+fn candidates(project: &Project, name: &str) -> Vec<Arc<Server>> {
+    let config = project.config();
+    let enabled = config.servers.values().filter(|server| server.enable);
+    match config.tool(name) {
+        Some(tool) => {
+            let own = server_of(tool);
+            let mine = enabled.filter(|server| own == Some(server.name.as_str()));
+            mine.cloned().collect()
+        }
+        None => {
+            let fitting = enabled.filter(|server| name.starts_with(&server.prefix));
+            let mut fitting: Vec<_> = fitting.cloned().collect();
+            fitting.sort_by_key(|server| std::cmp::Reverse(server.prefix.len()));
+            fitting
+        }
+    }
+}
+
+/// The name of the server that a tool is of.
+pub(crate) fn server_of(tool: &Tool) -> Option<&str> {
+    tool.on_server().map(|(server, _)| server)
+}
+
+/// Asks a person whether a server may be started that a file of the workspace declares.
+fn accept(connections: &Connections, server: &Server, asker: &mut dyn Asker) -> anyhow::Result<()> {
+    for held in connections.servers.held_of(server) {
+        let answer = asker.ask(&Ask {
+            tool: &server.name,
+            question: &held.question(),
+            about: held.about(),
+        });
+        match answer {
+            Answer::Given(Json::Bool(true)) | Answer::GivenForTurn(Json::Bool(true)) => {
+                connections.accept(&held)?;
+            }
+            Answer::Unavailable | Answer::Later | Answer::TimedOut => return Err(waits(server)),
+            _ => bail!("the server `{}` was not accepted", server.name),
+        }
+    }
+    Ok(())
+}
+
+/// That a server waits for a person.
+fn waits(server: &Server) -> anyhow::Error {
+    let name = &server.name;
+    let hint = format!("hint: `jig servers accept {name}` shows what it may do, and asks");
+    anyhow!(hint).context(format!(
+        "a file of this workspace declares the server `{name}`, or a part of it: it is not started before you accept it"
+    ))
+}
+
+/// The tool whose rules hold for what has this name: for a tool of a server, and for a server itself (`NAME` or
+/// `mcp.NAME`), the program of the server.
+pub(crate) fn ruled<'p>(project: &'p Project, name: &str) -> anyhow::Result<&'p Tool> {
+    let config = project.config();
+    let server = match config.tool(name) {
+        Some(tool) if !is_of_server(tool) => return Ok(tool),
+        Some(tool) => config.server_of(tool),
+        None => config.server(plain(name)),
+    };
+    let Some(server) = server else {
+        return project.tool(name);
+    };
+    server.policy().ok_or_else(|| {
+        let hint = format!(
+            "hint: `jig servers {}` shows how it is reached",
+            server.name
+        );
+        anyhow!(hint).context(format!(
+            "the server `{}` runs elsewhere: no rule of this machine holds it",
+            server.name
+        ))
+    })
+}
+
+/// The name of a server that may be written as one: `mcp.NAME`, or `mcp:NAME` as in the log.
+pub(crate) fn plain(name: &str) -> &str {
+    let bare = name.strip_prefix("mcp.").or(name.strip_prefix("mcp:"));
+    bare.unwrap_or(name)
+}
+
+/// The rules that hold for a tool of a server; `None` if the server runs elsewhere.
+pub(crate) fn rules<'p>(project: &'p Project, tool: &Tool) -> Option<&'p Tool> {
+    project.config().server_of(tool)?.policy()
+}
+
+/// The tools of which a person has to accept what their servers say of them now, each with the hash of that.
+#[derive(Debug, Default)]
+pub(crate) struct HeldTools(HashMap<(String, String), String>);
+
+impl HeldTools {
+    /// Those of all servers of a project, or of one.
+    pub(crate) fn of(project: &Project, only: Option<&str>) -> Self {
+        let Some(servers) = &project.servers else {
+            return Self::default();
+        };
+        let declared = project.config().servers.values();
+        let meant = declared.filter(|server| only.is_none_or(|only| server.name == only));
+        let held = meant.flat_map(|server| servers.held_of(server));
+        let held = held.filter_map(|held| match held {
+            Held::Definition {
+                server, tool, now, ..
+            } => Some(((server, tool), now)),
+            Held::Server { .. } => None,
+        });
+        Self(held.collect())
+    }
+
+    /// The hash of what its server says of a tool now, if that is held.
+    pub(crate) fn now(&self, tool: &Tool) -> Option<&str> {
+        let (server, named) = tool.on_server()?;
+        let key = (server.to_owned(), named.to_owned());
+        self.0.get(&key).map(String::as_str)
+    }
+}
+
+/// Whether this is a tool of a server.
+pub(crate) fn is_of_server(tool: &Tool) -> bool {
+    tool.runtime == Runtime::Mcp
+}
+
+/// What is to be known of a server, unless it is in the answer for which somebody waits here: that a server failed
+/// always is.
+fn reported(text: &str) {
+    if !text.starts_with(FAILURE) {
+        remark(&format!("jig: {text}"));
+    }
+}
+
+/// What takes a while is told to whoever watches.
+fn progress(text: &str) {
+    if std::io::stderr().is_terminal() {
+        remark(&format!("jig: {text}"));
+    }
+}
+
+/// How the report of a failure begins.
+const FAILURE: &str = "the MCP server `";
