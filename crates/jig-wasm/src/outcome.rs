@@ -70,6 +70,7 @@ fn failed(error: ErrorInfo) -> ToolError {
         trace: error.trace,
         transient: error.transient,
         denials: Vec::new(),
+        content: Content::EMPTY,
     }
 }
 
