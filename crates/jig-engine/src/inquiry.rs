@@ -7,7 +7,7 @@ use jig_broker::Unapproved;
 use jig_config::{OnUncovered, QuestionTarget, Tool};
 use jig_proto::{Question, ToolAction};
 use jig_runtime::AskedBy;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::asker::{About, Answer, Ask, Asker};
 use crate::engine::{Engine, gets_answers_at_start};
@@ -58,15 +58,14 @@ impl Remembered {
         runs.insert(run);
     }
 
-    fn get(&self, tool: &Tool, question: &str) -> Option<Value> {
+    fn get(&self, tool: &Tool, question: &Question) -> Option<Value> {
         let answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (tool.name.to_string(), question.to_owned());
-        answers.get(&key).cloned()
+        answers.get(&kept_as(tool, question)).cloned()
     }
 
-    fn keep(&self, tool: &Tool, question: &str, answer: Value) {
+    fn keep(&self, tool: &Tool, question: &Question, answer: Value) {
         let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
-        answers.insert((tool.name.to_string(), question.to_owned()), answer);
+        answers.insert(kept_as(tool, question), answer);
     }
 
     /// Adds what is known of the tool's questions to the answers with which it starts.
@@ -80,6 +79,25 @@ impl Remembered {
             known.or_insert_with(|| answer.clone());
         }
     }
+}
+
+/// The tool, and what an answer is kept for: the id of its question. All questions of a server can have one id, so
+/// that what was answered there is all that it asked.
+fn kept_as(tool: &Tool, question: &Question) -> (String, String) {
+    let kept_for = match tool.on_server() {
+        None => question.id.clone(),
+        Some(_) => {
+            let Question {
+                id,
+                text,
+                context,
+                schema,
+                ..
+            } = question;
+            json!([id, text, context, schema]).to_string()
+        }
+    };
+    (tool.name.to_string(), kept_for)
 }
 
 /// What to do about a question.
@@ -111,7 +129,7 @@ impl Engine {
             && known.is_none_or(|known| known.target == QuestionTarget::User);
         asked_by == AskedBy::Policy
             || is_for_person
-            || self.remembered.get(tool, &question.id).is_some()
+            || self.remembered.get(tool, question).is_some()
             || known
                 .is_some_and(|known| known.answer.is_some() || known.target == QuestionTarget::User)
     }
@@ -129,7 +147,7 @@ impl Engine {
         let known = tool.questions.get(&question.id).filter(|_| !is_policy);
         if !is_policy && !gets_answers_at_start(tool) {
             let answer = known.and_then(|known| known.answer.clone());
-            if let Some(answer) = answer.or_else(|| self.remembered.get(tool, &question.id)) {
+            if let Some(answer) = answer.or_else(|| self.remembered.get(tool, question)) {
                 return Resolved::Answer(answer);
             }
         }
@@ -143,13 +161,13 @@ impl Engine {
         let answer = ask(asker, name, question, about);
         match answer {
             Answer::Given(value) if known.is_some_and(|known| known.remember) => {
-                self.remembered.keep(tool, &question.id, value.clone());
+                self.remembered.keep(tool, question, value.clone());
                 Resolved::Answer(value)
             }
             Answer::Given(value) => Resolved::Answer(value),
             Answer::GivenForTurn(value) => {
                 if !is_policy {
-                    self.remembered.keep(tool, &question.id, value.clone());
+                    self.remembered.keep(tool, question, value.clone());
                 }
                 Resolved::Answer(value)
             }

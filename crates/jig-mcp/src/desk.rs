@@ -63,10 +63,13 @@ impl Desk {
         }
     }
 
-    /// Waits until somebody has answered a question on the board.
-    fn wait(&mut self, pending: &Pending, ask: &Ask<'_>, form: Form) -> Answer {
+    /// Waits until somebody has answered a question on the board. Without a form, the client is not among those who
+    /// can.
+    fn wait(&mut self, pending: &Pending, ask: &Ask<'_>, form: Option<Form>) -> Answer {
         let limit = self.shared.current().config.mcp.approval_wait;
-        self.flight.ask(pending.id(), &ask.question.id, form);
+        if let Some(form) = form {
+            self.flight.ask(pending.id(), &ask.question.id, form);
+        }
         let answer = pending.wait(limit, self.flight.cancel_token());
         self.flight.asked(pending.id());
         answer
@@ -95,7 +98,10 @@ impl Asker for Desk {
         if let Some(answer) = self.given(ask, &form) {
             return answer;
         }
-        let pending = match self.form {
+        // What is accepted holds for good, and some clients let a model fill in their forms.
+        let is_for_good = matches!(ask.about, About::Server | About::Definition);
+        let form = (!is_for_good).then_some(form);
+        let pending = match self.form && !is_for_good {
             true => Some(questions.put(&self.caller.name, ask)),
             false => questions.put_to_watchers(&self.caller.name, ask),
         };

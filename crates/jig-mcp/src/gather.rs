@@ -109,7 +109,7 @@ impl Served {
 
 impl Shared {
     /// What is in force, with the tools of all servers that have told them. Those of which nothing is known are
-    /// asked first, once; whoever comes meanwhile waits for the same. It may take a minute.
+    /// asked first, once; whoever comes meanwhile waits for the same. It may take half a minute.
     pub(crate) fn complete(&self) -> Arc<Served> {
         self.was_listed.store(true, Ordering::Release);
         // Another configuration may come into force meanwhile, with servers of its own.

@@ -17,7 +17,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 use crate::printable::printable;
-use crate::questions::Pending;
+use crate::questions::{LONGEST_CONTEXT, Pending};
 use crate::shared::Shared;
 
 /// What is known about the configuration that is not in force.
@@ -261,14 +261,20 @@ impl Watcher {
             "The configuration has changed and would allow more. Nothing of it is in force yet:\n{}",
             list.join("\n")
         );
-        let servers = self.unaccepted(&config);
-        for server in &servers {
-            context.push_str(&format!(
+        let mut servers = self.unaccepted(&config);
+        servers.retain(|server| {
+            let about = format!(
                 "\n\nThe MCP server `{}` would be started:\n{}",
                 server.name,
                 server.described().join("\n")
-            ));
-        }
+            );
+            // What cannot be shown whole is not accepted with it: it is asked about on its own.
+            let fits = context.len() + about.len() <= LONGEST_CONTEXT;
+            if fits {
+                context.push_str(&about);
+            }
+            fits
+        });
         let question = self.shared.questions.put_config(QUESTION, context);
         let id = question.id().to_string();
         self.report(&format!(

@@ -188,7 +188,8 @@ impl Servers {
 
     /// The same for somebody who uses it until they drop the visit.
     async fn enter(&self, server: &str) -> Result<(Arc<Slot>, Visit), Unavailable> {
-        let mut slot = self.slot(server).ok_or(Unavailable::Unknown)?;
+        let slot = self.slot(server);
+        let mut slot = slot.ok_or_else(|| Unavailable::Unknown(server.to_owned()))?;
         loop {
             let ready = slot.ready(self).await;
             let now = self.slot(server).filter(|now| !Arc::ptr_eq(now, &slot));

@@ -184,12 +184,14 @@ impl Upstream {
     async fn begin(wire: Arc<Wire>, limits: &UpstreamLimits) -> Result<Arc<Self>, UpstreamError> {
         match begin::begin(&wire, limits).await {
             Ok(agreed) => {
-                begin::listen(&wire, &agreed).await;
-                Ok(Arc::new(Self {
+                let upstream = Arc::new(Self {
                     wire,
                     agreed,
                     calls: Semaphore::new(CALLS),
-                }))
+                });
+                // Should nobody wait for it any more, the connection ends with it.
+                begin::listen(&upstream.wire, &upstream.agreed).await;
+                Ok(upstream)
             }
             Err(error) => {
                 wire.close("it did not begin");

@@ -22,13 +22,14 @@ impl Engine {
         content: Content,
         most: usize,
     ) -> Result<Content, CallError> {
-        let structured = content.blocks().iter();
-        let mut structured = structured.filter(|block| matches!(block, Block::Structured(_)));
-        let bytes = structured.next().map_or(0, Block::text_bytes);
+        let mut blocks = content.blocks().iter();
+        let structured = blocks.find(|block| matches!(block, Block::Structured(_)));
+        // What a server says as text may be all that there is to check.
+        let checked = structured.or(content.blocks().first());
+        let bytes = checked.map_or(0, Block::text_bytes);
         if bytes > most && tool.output.is_some() {
             return Err(output_error(tool, OutputError::TooLarge { bytes, most }));
         }
-        // Before the cut: what a server says as text may be all that there is to check.
         self.checked_served(tool, &content)?;
         Ok(bound(content, most))
     }

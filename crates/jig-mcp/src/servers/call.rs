@@ -1,6 +1,7 @@
 //! One call of a server's tool: [`Servers::call_async`], and what the engine sees of it.
 
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use jig_broker::CancelToken;
@@ -9,6 +10,7 @@ use jig_engine::{Held, ServerCall, ToolServers};
 use jig_proto::{Content, Question, ToolError};
 use jig_runtime::{InProcess, Put};
 use tokio::sync::{mpsc, oneshot};
+use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -127,7 +129,7 @@ impl ToolServers for Servers {
         cancel: Option<&CancelToken>,
     ) -> Result<Option<Held>, ToolError> {
         let slot = self.slot(server);
-        let slot = slot.ok_or_else(|| Unavailable::Unknown.into_error())?;
+        let slot = slot.ok_or_else(|| Unavailable::Unknown(server.to_owned()).into_error())?;
         let server = slot.server();
         if !slot.is_up() {
             if let Some(held) = self.ledger.held_server(&server) {
@@ -193,8 +195,14 @@ impl Calling<'_> {
                 Err(error)
             }
             Err(mut error) => {
-                let refused = live.refused_since(mark.as_ref()).into_iter();
-                for denial in refused.chain(live.variables_named(&error.message)) {
+                // To explain it takes a while, and others are served on this thread.
+                let (asked, said) = (Arc::clone(live), error.message.clone());
+                let refused = spawn_blocking(move || {
+                    let mut refused = asked.refused_since(mark.as_ref());
+                    refused.extend(asked.variables_named(&said));
+                    refused
+                });
+                for denial in refused.await.unwrap_or_default() {
                     if !error.denials.contains(&denial) {
                         error.denials.push(denial);
                     }

@@ -5,9 +5,11 @@
 //! first time, right after somebody wrote or accepted the entry; one that differs later is held, and so is a new
 //! one. What was accepted is kept whole: it is what goes on being listed, and what a change is shown against.
 //!
-//! What is kept belongs to the entry's fingerprint. Another command, another access: another server, of which
-//! nothing is known. A file that cannot be read as a whole counts as absent. It is not sealed: it lies where no
-//! tool can reach, and whoever can write there can also change what jig is.
+//! That an entry was accepted belongs to its fingerprint: with another access it is another entry. What its tools
+//! are belongs to what is started or reached, so that whoever adds a rule does not thereby accept what is held;
+//! another command is another server, of which nothing is known. A file that cannot be read as a whole counts as
+//! absent. It is not sealed: it lies where no tool can reach, and whoever can write there can also change what jig
+//! is.
 
 mod changed;
 mod kept;
@@ -16,7 +18,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use jig_config::{Definition, Definitions, Layer, Server};
+use jig_config::{Definition, Definitions, Layer, Reach, Server};
 use jig_engine::Held;
 use tokio::sync::watch;
 
@@ -281,13 +283,13 @@ impl Ledger {
 
     /// Changes what is kept of an entry, in the file and here.
     fn change(&self, server: &Server, mut change: impl FnMut(&mut Entry)) -> Result<(), String> {
-        let fingerprint = server.fingerprint();
+        let (fingerprint, reach) = (server.fingerprint(), reach(server));
         let file = file(server);
         let mut after = None;
         let written = self.memory.update(&file, &mut |bytes| {
             let before = bytes.and_then(|bytes| Kept::read(&server.name, &bytes));
             let mut kept = before.clone().unwrap_or_default();
-            let entry = kept.touch(&fingerprint);
+            let entry = kept.touch(&fingerprint, &reach);
             change(entry);
             after = Some(entry.clone());
             (before.as_ref() != Some(&kept)).then(|| kept.write(&server.name))
@@ -361,12 +363,9 @@ impl Ledger {
         let bytes = self.memory.get(&file);
         let bytes = bytes.filter(|bytes| bytes.len() <= kept::LARGEST);
         let kept = bytes.and_then(|bytes| Kept::read(&server.name, &bytes));
-        let entry = kept.and_then(|kept| kept.find(&fingerprint).cloned());
+        let kept = kept.unwrap_or_default();
         Known {
-            entry: entry.unwrap_or_else(|| Entry {
-                fingerprint: fingerprint.clone(),
-                ..Entry::default()
-            }),
+            entry: kept.entry(&fingerprint, &reach(server)),
             fingerprint,
             mark,
             live: None,
@@ -439,6 +438,16 @@ impl Entry {
 /// come from anywhere, wrote a part of it.
 fn needs_acceptance(server: &Server) -> bool {
     server.layer == Layer::Workspace
+}
+
+/// What is started or reached, as one number, whatever else the entry says.
+fn reach(server: &Server) -> String {
+    let words: Vec<String> = match &server.reach {
+        Reach::Program { command, .. } => command.iter().map(ToString::to_string).collect(),
+        Reach::Remote { url, .. } => vec![url.to_string()],
+    };
+    let words = serde_json::json!(words).to_string();
+    blake3::hash(words.as_bytes()).to_hex().to_string()
 }
 
 /// The name of a server's file. That of a server has only letters, digits, `_` and `-`.

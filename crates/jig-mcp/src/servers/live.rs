@@ -347,7 +347,11 @@ async fn until_end(common: &Arc<Common>, slot: &Slot, live: &Arc<Live>) -> End {
             () = sleep_until(list_at), if is_stale => {
                 is_stale = false;
                 // Its own word for a change in between is not lost: the receiver has not seen it.
-                list_again(common, slot, live).await;
+                tokio::select! {
+                    () = list_again(common, slot, live) => {}
+                    // A server that never answers is stopped all the same.
+                    () = slot.retired.cancelled() => {}
+                }
                 list_at = tokio::time::Instant::now() + LIST_PAUSE;
             }
         }

@@ -196,4 +196,4 @@ impl Servers {
 }
 
 /// The longest that a list of tools waits for those of servers.
-const LONGEST: Duration = Duration::from_secs(60);
+const LONGEST: Duration = Duration::from_secs(25);

@@ -67,8 +67,8 @@ pub(crate) struct Failure {
 #[non_exhaustive]
 pub(crate) enum Unavailable {
     /// The configuration has none of that name, or it is turned off there.
-    #[error("the configuration has no such MCP server, or turns it off")]
-    Unknown,
+    #[error("the configuration has no MCP server `{0}`, or turns it off")]
+    Unknown(String),
     /// A person has to accept it before it may be started.
     #[error(
         "the MCP server `{0}` is declared by a file of the workspace, and nobody has accepted it yet\n\

@@ -291,7 +291,8 @@ async fn refused(
         _ => None,
     };
     // A server of the older era need not know how to say no to a method that it does not know.
-    let older = method == "server/discover" && status.is_client_error();
+    let is_no = status.is_client_error() || matches!(number, 500 | 501);
+    let older = method == "server/discover" && is_no;
     let refusal = refusal.or_else(|| older.then(|| Refusal::status(number)));
     match refusal {
         Some(refusal) => {

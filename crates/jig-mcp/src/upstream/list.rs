@@ -117,6 +117,12 @@ impl List {
         };
         // As text, a cursor of the wrong kind does not matter either.
         let name = next.to_string();
+        if name.len() > CURSOR {
+            self.note(format!(
+                "its list of tools names a next page in more than {CURSOR} bytes: the rest is left out"
+            ));
+            return Ok(None);
+        }
         if self.cursors.contains(&name) {
             self.note(
                 "its list of tools has no end: a page names one before it as the next".into(),
@@ -200,6 +206,9 @@ const DEFINITION: usize = 1 << 20;
 
 /// How many bytes all of them may have.
 const LIST: usize = 8 << 20;
+
+/// How long the name of a page may be: all of them are kept, and each is sent back.
+const CURSOR: usize = 64 << 10;
 
 /// How many pages are read.
 const PAGES: usize = 100;

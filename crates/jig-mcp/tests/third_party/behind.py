@@ -28,6 +28,7 @@ from serving import JIG, PATIENCE
 PACKAGES = node.PROGRAMS.parent
 # The environment with the packages from PyPI, which also runs the tests.
 ENVIRONMENT = Path(sys.prefix)
+PYTHON = str(ENVIRONMENT / "bin" / "python")
 
 
 def npm(name: str, *arguments: str, packages: Path = PACKAGES) -> list[str]:
@@ -38,7 +39,7 @@ def npm(name: str, *arguments: str, packages: Path = PACKAGES) -> list[str]:
 
 def pypi(module: str, *arguments: str) -> list[str]:
     """The command of a server from PyPI."""
-    return [str(ENVIRONMENT / "bin" / "python"), "-m", module, *arguments]
+    return [PYTHON, "-m", module, *arguments]
 
 
 def declared(name: str, command: Sequence[str], *rules: str, system: Sequence[Path] = ()) -> str:

@@ -8,7 +8,7 @@ from typing import Sequence
 
 import anyio
 
-from behind import ECHO, Behind, changes, declared, npm, patched, pypi, reads
+from behind import ECHO, PYTHON, Behind, changes, declared, npm, patched, pypi, reads
 from client import in_one_task
 from serving import PATIENCE, processes, wait_until
 
@@ -44,7 +44,7 @@ class Many(Behind):
         small = [f"small{number}" for number in range(20 - len(real))]
         entries = [declared(name, self.marked(command), reads("docs")) for name, command in real.items()]
         for name in small:
-            command = self.marked([*pypi("")[:-2], "-I", "small.py", name])
+            command = self.marked([PYTHON, "-I", "small.py", name])
             entries.append(declared(name, command, reads("small.py"), changes("starts")))
         self.declare(*entries)
 

@@ -55,12 +55,14 @@ class Servers(Behind):
     @in_one_task
     async def test_git(self) -> None:
         root = self.workspace.root
-        for words in (["init", "-q"], ["add", "docs"], ["-c", "user.name=T", "-c", "user.email=t@t", "commit", "-qm", "Tea"]):
+        commit = ["-c", "user.name=T", "-c", "user.email=t@example.com", "commit", "-qm", "Tea"]
+        for words in (["init", "-q"], ["add", "docs"], commit):
             subprocess.run(["git", *words], cwd=root, env=self.workspace.environment(), check=True)
         self.workspace.write("docs/tea.md", "Put the kettle off.\n")
         self.declare(declared("git", pypi("mcp_server_git", "--repository", str(root)), 'prefix = ""', reads(".")))
         client = await self.connect()
-        self.assertLessEqual({"git_status", "git_log", "git_diff_unstaged", "git_commit"}, set(await self.tools(client)))
+        tools = await self.tools(client)
+        self.assertLessEqual({"git_status", "git_log", "git_diff_unstaged", "git_commit"}, set(tools))
         self.assertIn("modified:   docs/tea.md", await self.said(client, "git_status", repo_path=str(root)))
         self.assertIn("kettle off", await self.said(client, "git_diff_unstaged", repo_path=str(root)))
         self.assertIn("Tea", await self.said(client, "git_log", repo_path=str(root)))

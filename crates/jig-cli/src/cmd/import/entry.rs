@@ -498,6 +498,12 @@ impl<'a> Reading<'a> {
         let (plain, odd): (Vec<&str>, Vec<&str>) = names
             .into_iter()
             .partition(|name| !name.contains(['*', '?', '[', ']', '{', '}', '!', '\\']));
+        if plain.is_empty() && !odd.is_empty() && key == "enabled_tools" {
+            // Without a list, all tools would be offered.
+            return Err(format!(
+                "its `{key}` names tools only by characters that mean something else in a pattern"
+            ));
+        }
         if !odd.is_empty() {
             self.notes.push(format!(
                 "`{key}` names tools by characters that mean something else in a pattern"

@@ -25,6 +25,9 @@ impl Server {
                 outside(policy, &mut lines);
                 hosts(policy, &mut lines);
                 variables(policy, &mut lines);
+                if !policy.sandbox.observe {
+                    lines.push("is not watched: what it is refused is not told".to_owned());
+                }
                 if policy.sandbox.enforce == Enforce::BestEffort {
                     lines.push("also where this cannot be enforced".to_owned());
                 }

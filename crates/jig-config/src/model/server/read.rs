@@ -202,10 +202,9 @@ impl Reader<'_> {
         let env = self.all_filled("env");
         let template = build::template_of_server(self.name, self.merged, star, &mut self.errors);
         let (reach, template) = (reach?, template?);
-        let layer = self.layer(&reach);
-        let loosened = self.loosened(layer != Layer::Workspace, &template, tools);
+        let loosened = self.loosened(&template, tools);
         let layer = match loosened.is_empty() {
-            true => layer,
+            true => self.layer(&reach),
             false => Layer::Workspace,
         };
         let texts = |key: &str| self.node.get(key).map(Node::texts).unwrap_or_default();
@@ -288,11 +287,10 @@ impl Reader<'_> {
     }
 
     /// What files of the workspace say about the tools of this server that is not for them to decide: that they are
-    /// called, their questions answered or their results passed on without anybody being asked. Of a server that is
-    /// the user's own, and may have the user's credentials, also which of its tools there are, and under which name.
+    /// called, their questions answered or their results passed on without anybody being asked, which of its tools
+    /// there are, and under which names. The server may have the user's credentials.
     fn loosened(
         &self,
-        is_own: bool,
         template: &Tool,
         tools: &IndexMap<String, MergedTool>,
     ) -> Vec<(String, &'static str, Json)> {
@@ -320,10 +318,8 @@ impl Reader<'_> {
         };
         look(ALL, &template.values, &["run", "questions", "result"]);
         for (name, tool) in on_it {
-            look(name, &tool.node, &["run", "questions", "result"]);
-            if is_own {
-                look(name, &tool.node, &["source", "enable"]);
-            }
+            let keys = ["source", "run", "questions", "result", "enable"];
+            look(name, &tool.node, &keys);
         }
         let widened = self.merged.widened.iter();
         found.extend(widened.map(|(key, list)| (ALL.to_owned(), *key, list.clone())));

@@ -19,6 +19,8 @@ pub(super) struct Kept {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Entry {
     pub(super) fingerprint: String,
+    /// What is started or reached, as a hash.
+    pub(super) reach: String,
     /// When a person accepted the entry, in seconds since 1970.
     pub(super) accepted: Option<u64>,
     /// When the server was last asked for its tools, give or take an hour.
@@ -112,24 +114,28 @@ impl Kept {
         bytes
     }
 
-    pub(super) fn find(&self, fingerprint: &str) -> Option<&Entry> {
+    /// The entry with this fingerprint. A new one knows of its tools what the last one with the same reach knew,
+    /// and was not accepted.
+    pub(super) fn entry(&self, fingerprint: &str, reach: &str) -> Entry {
         let mut entries = self.entries.iter();
-        entries.find(|entry| entry.fingerprint == fingerprint)
+        if let Some(known) = entries.find(|entry| entry.fingerprint == fingerprint) {
+            return known.clone();
+        }
+        let mut entries = self.entries.iter();
+        let before = entries.find(|entry| entry.reach == reach && entry.listed.is_some());
+        Entry {
+            fingerprint: fingerprint.to_owned(),
+            reach: reach.to_owned(),
+            accepted: None,
+            ..before.cloned().unwrap_or_default()
+        }
     }
 
-    /// The entry with this fingerprint, which is now the first; a new one if there is none.
-    pub(super) fn touch(&mut self, fingerprint: &str) -> &mut Entry {
-        let place = self
-            .entries
-            .iter()
-            .position(|entry| entry.fingerprint == fingerprint);
-        let entry = match place {
-            Some(place) => self.entries.remove(place),
-            None => Entry {
-                fingerprint: fingerprint.to_owned(),
-                ..Entry::default()
-            },
-        };
+    /// The same, which is now the first.
+    pub(super) fn touch(&mut self, fingerprint: &str, reach: &str) -> &mut Entry {
+        let entry = self.entry(fingerprint, reach);
+        self.entries
+            .retain(|other| other.fingerprint != fingerprint);
         self.entries.insert(0, entry);
         self.entries.truncate(MOST_ENTRIES);
         &mut self.entries[0]
@@ -146,6 +152,7 @@ impl Entry {
         let text = |value: &Value| value.as_str().map(str::to_owned);
         Some(Self {
             fingerprint: text(&value["fingerprint"])?,
+            reach: text(&value["reach"])?,
             accepted: value["accepted"].as_u64(),
             listed: value["listed"].as_u64(),
             era: text(&value["era"]),
@@ -157,6 +164,7 @@ impl Entry {
         let tools: Vec<Value> = self.tools.iter().map(Tool::write).collect();
         json!({
             "fingerprint": self.fingerprint,
+            "reach": self.reach,
             "accepted": self.accepted,
             "listed": self.listed,
             "era": self.era,

@@ -254,6 +254,29 @@ fn what_is_known_belongs_to_the_entry() {
     assert_eq!(listed(&fresh, &server), None, "it was long ago");
 }
 
+/// Whoever adds a rule, perhaps because a denial proposed it, does not thereby accept what is held.
+#[test]
+fn another_rule_undoes_no_hold() {
+    let (first, server) = (ledger(), own(""));
+    first.learn(&server, &[tool("now", "one")]);
+    first.learn(&server, &[tool("now", "two")]);
+    let wider = own("run = \"unattended\"");
+    assert_ne!(wider.fingerprint(), server.fingerprint());
+    let next = Ledger::new(Arc::clone(&first.memory));
+    for ledger in [first, next] {
+        assert!(ledger.held(&wider, "now").is_some());
+        ledger.learn(&wider, &[tool("now", "two"), tool("more", "")]);
+        assert!(ledger.held(&wider, "now").is_some());
+        assert!(ledger.held(&wider, "more").is_some());
+        assert_eq!(listed(&ledger, &wider), pairs(&[("now", "one")]));
+    }
+    // That the entry was accepted is not handed on.
+    let (ledger, server) = (ledger(), of_workspace(""));
+    ledger.accept_server(&server).unwrap();
+    ledger.learn(&server, &[tool("now", "one")]);
+    assert!(!ledger.may_start(&of_workspace("run = \"unattended\"")));
+}
+
 /// Another process accepts, and this one sees it: when it would say that something is held, and when it looks.
 #[test]
 fn what_is_accepted_elsewhere_counts() {
