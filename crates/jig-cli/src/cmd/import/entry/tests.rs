@@ -8,7 +8,7 @@ use crate::cmd::import::block;
 fn converted(client: ImportFrom, value: Json) -> Result<(String, Vec<String>), Left> {
     let context = Context {
         client,
-        root: Utf8Path::new("/work/space"),
+        root: Utf8Path::new("/srv/space"),
         home: Some(Utf8Path::new("/home/me")),
         inputs: &[],
     };
@@ -98,7 +98,7 @@ fn codex() {
         json!({
             "command": "uvx", "args": ["mcp-server-time", "${A}"], "env_vars": ["LANG", { "name": "TZ" }],
             "enabled": false, "startup_timeout_sec": 20, "tool_timeout_sec": 1.5,
-            "enabled_tools": ["a"], "disabled_tools": ["b", "c*"], "cwd": "/work/space/",
+            "enabled_tools": ["a"], "disabled_tools": ["b", "c*"], "cwd": "/srv/space/",
         }),
         "command = \"uvx\"\nargs = [\"mcp-server-time\", \"$${A}\"]\nenable = false\ntools = [\"a\"]\nhide = [\"b\"]\n\
          start = \"20s\"\ntime = \"2s\"\n\n[[mcp.servers.one.access.env]]\nname = \"LANG\"\nread = true\n\n\

@@ -4,7 +4,7 @@ use crate::cmd::import::declared::Input;
 fn context(client: ImportFrom, inputs: &[Input]) -> Context<'_> {
     Context {
         client,
-        root: Utf8Path::new("/work/space"),
+        root: Utf8Path::new("/srv/space"),
         home: Some(Utf8Path::new("/home/me")),
         inputs,
     }
@@ -59,10 +59,10 @@ fn variables_of_editors() {
     check("${workspaceFolder}", Ok("."));
     check("${workspaceFolder}/src", Ok("./src"));
     check("--dir=${workspaceFolder}/src", Ok("--dir=./src"));
-    check("file://${workspaceFolder}", Ok("file:///work/space"));
+    check("file://${workspaceFolder}", Ok("file:///srv/space"));
     check(
         "${workspaceFolder}:${workspaceFolder}/b",
-        Ok(".:/work/space/b"),
+        Ok(".:/srv/space/b"),
     );
     check("${workspaceFolderBasename}", Ok("space"));
     check("${userHome}${/}x${pathSeparator}y", Ok("/home/me/x/y"));
