@@ -319,7 +319,7 @@ for line in sys.stdin:
         answer["result"] = {"tools": [{"name": "nothing", "inputSchema": {"type": "object"}}]}
     else:
         answer["error"] = {"code": -32601, "message": "there is no such method"}
-    print(json.dumps(answer), flush=True)
+    print(json.dumps(answer, separators=(",", ":")), flush=True)
 "#;
 
 const MESSAGE: &str = "what was said comes back";
