@@ -11,12 +11,15 @@
     reason = "programs are started and files written to be measured, and a person reads this"
 )]
 
-use std::io::{BufRead, BufReader, Write};
+mod support;
+
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+
+use support::Client;
 
 fn main() {
     let wanted = Wanted::parse();
@@ -84,13 +87,13 @@ impl Bench {
         let echo = |tool: &str| json!({ "name": tool, "arguments": { "message": MESSAGE } });
         let (there, here) = (echo("echo"), echo("everything_echo"));
         for _ in 0..WARM_UP {
-            direct.call(&there);
-            through.call(&here);
+            direct.call(&there, MESSAGE);
+            through.call(&here, MESSAGE);
         }
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
         for _ in 0..ROUNDS {
-            theirs.extend((0..CALLS).map(|_| direct.call(&there)));
-            ours.extend((0..CALLS).map(|_| through.call(&here)));
+            theirs.extend((0..CALLS).map(|_| direct.call(&there, MESSAGE)));
+            ours.extend((0..CALLS).map(|_| through.call(&here, MESSAGE)));
         }
         ours.sort();
         theirs.sort();
@@ -212,90 +215,6 @@ impl Bench {
         command.env("XDG_STATE_HOME", self.root.join("state"));
         command.env_remove("XDG_CONFIG_HOME");
         command
-    }
-}
-
-/// A client on pipes.
-struct Client {
-    child: Child,
-    stdin: Option<ChildStdin>,
-    stdout: BufReader<ChildStdout>,
-    number: u64,
-    line: String,
-}
-
-impl Client {
-    fn start(command: &mut Command) -> Self {
-        let mut child = command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("a server");
-        let mut client = Self {
-            stdin: child.stdin.take(),
-            stdout: BufReader::new(child.stdout.take().expect("its standard output")),
-            child,
-            number: 0,
-            line: String::new(),
-        };
-        let about = json!({
-            "protocolVersion": "2025-11-25",
-            "capabilities": {},
-            "clientInfo": { "name": "bench", "version": "1" },
-        });
-        client.request("initialize", &about);
-        client.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
-        client
-    }
-
-    fn send(&mut self, message: &str) {
-        let line = format!("{message}\n");
-        let stdin = self.stdin.as_mut().expect("it is open");
-        stdin.write_all(line.as_bytes()).expect("a server");
-    }
-
-    /// Sends a request and returns the answer to it.
-    fn request(&mut self, method: &str, params: &Value) -> String {
-        self.number += 1;
-        let number = self.number;
-        self.send(&format!(
-            r#"{{"jsonrpc":"2.0","id":{number},"method":"{method}","params":{params}}}"#
-        ));
-        let id = format!(r#""id":{number}"#);
-        loop {
-            self.line.clear();
-            let read = self.stdout.read_line(&mut self.line).expect("a line");
-            assert!(read > 0, "the server has ended");
-            // Notifications have no id.
-            if self.line.contains(&id) {
-                return std::mem::take(&mut self.line);
-            }
-        }
-    }
-
-    fn call(&mut self, params: &Value) -> Duration {
-        let start = Instant::now();
-        let reply = self.request("tools/call", params);
-        let time = start.elapsed();
-        assert!(reply.contains(MESSAGE), "no echo: {reply}");
-        time
-    }
-}
-
-impl Drop for Client {
-    fn drop(&mut self) {
-        // A server ends when nobody can say anything to it any more; one that does not is ended.
-        self.stdin = None;
-        let deadline = Instant::now() + Duration::from_secs(2);
-        while Instant::now() < deadline {
-            match self.child.try_wait() {
-                Ok(None) => std::thread::sleep(Duration::from_millis(5)),
-                _ => return,
-            }
-        }
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

@@ -12,15 +12,19 @@
     reason = "programs are started and files written to be measured, and a person reads this"
 )]
 
+mod support;
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+
+use support::{Client, OLD, initialize};
 
 fn main() {
     let wanted = Wanted::parse();
@@ -28,7 +32,11 @@ fn main() {
     let root = folder.path().canonicalize().expect("a directory");
     let workspace = root.join("ws");
     std::fs::create_dir(&workspace).expect("a directory");
-    std::fs::write(workspace.join("small.txt"), "0123456789abcde\n".repeat(64)).expect("a file");
+    std::fs::write(
+        workspace.join("small.txt"),
+        format!("{CONTENT}\n").repeat(64),
+    )
+    .expect("a file");
     match (&wanted.node, &wanted.server) {
         (Some(node), Some(server)) => small_reads(&root, &workspace, node, server),
         _ => println!("without --node and --server there is nothing to compare a read with"),
@@ -69,24 +77,21 @@ impl Wanted {
 // One client, one server, one call after the other.
 
 fn small_reads(root: &Path, workspace: &Path, node: &Path, script: &Path) {
-    let mut jig = Server::start(
-        jig(root).arg("mcp").current_dir(workspace),
-        "fs_read_file",
-        json!({ "path": "small.txt" }),
-    );
+    let mut ours_at = Client::start(jig(root).arg("mcp").current_dir(workspace));
+    let mut theirs_at = Client::start(Command::new(node).arg(script).arg(workspace));
     let path = workspace.join("small.txt");
-    let mut npm = Server::start(
-        Command::new(node).arg(script).arg(workspace),
-        "read_text_file",
-        json!({ "path": path }),
-    );
-    for server in [&mut jig, &mut npm] {
-        server.calls(WARM_UP);
-    }
+    let here = json!({ "name": "fs_read_file", "arguments": { "path": "small.txt" } });
+    let there = json!({ "name": "read_text_file", "arguments": { "path": path } });
+    let calls = |client: &mut Client, params: &Value, count: usize| -> Vec<Duration> {
+        let calls = (0..count).map(|_| client.call(params, CONTENT));
+        calls.collect()
+    };
+    calls(&mut ours_at, &here, WARM_UP);
+    calls(&mut theirs_at, &there, WARM_UP);
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
-        ours.extend(jig.calls(CALLS));
-        theirs.extend(npm.calls(CALLS));
+        ours.extend(calls(&mut ours_at, &here, CALLS));
+        theirs.extend(calls(&mut theirs_at, &there, CALLS));
     }
     ours.sort();
     theirs.sort();
@@ -100,95 +105,6 @@ fn small_reads(root: &Path, workspace: &Path, node: &Path, script: &Path) {
         "jig mcp: fs_read_file"
     );
     println!("wanted: at most 0.20x at the median, below 1x at the 99th percentile");
-}
-
-/// A server on pipes.
-struct Server {
-    child: Child,
-    stdin: ChildStdin,
-    stdout: BufReader<ChildStdout>,
-    call: String,
-    number: u64,
-    line: String,
-}
-
-impl Server {
-    fn start(command: &mut Command, tool: &str, arguments: Value) -> Self {
-        let mut child = command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("a server");
-        let stdin = child.stdin.take().expect("its standard input");
-        let stdout = child.stdout.take().expect("its standard output");
-        let mut server = Self {
-            child,
-            stdin,
-            stdout: BufReader::new(stdout),
-            call: json!({ "name": tool, "arguments": arguments }).to_string(),
-            number: 0,
-            line: String::new(),
-        };
-        server.request(&format!(r#""initialize","params":{}"#, initialize()));
-        let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
-        server.send(&initialized.to_string());
-        let request = server.call_text();
-        let reply = server.request(&request);
-        let reply: Value = serde_json::from_str(&reply).expect("JSON");
-        let text = reply["result"]["content"][0]["text"]
-            .as_str()
-            .unwrap_or_default();
-        assert!(text.contains("0123456789abcde"), "no content: {reply}");
-        server
-    }
-
-    fn call_text(&self) -> String {
-        format!(r#""tools/call","params":{}"#, self.call)
-    }
-
-    fn send(&mut self, message: &str) {
-        let line = format!("{message}\n");
-        self.stdin.write_all(line.as_bytes()).expect("a server");
-    }
-
-    /// Sends a request and returns the answer to it.
-    fn request(&mut self, method_and_params: &str) -> String {
-        self.number += 1;
-        let number = self.number;
-        self.send(&format!(
-            r#"{{"jsonrpc":"2.0","id":{number},"method":{method_and_params}}}"#
-        ));
-        let id = format!(r#""id":{number}"#);
-        loop {
-            self.line.clear();
-            let read = self.stdout.read_line(&mut self.line).expect("a line");
-            assert!(read > 0, "the server has ended");
-            // Notifications have no id.
-            if self.line.contains(&id) {
-                return std::mem::take(&mut self.line);
-            }
-        }
-    }
-
-    fn calls(&mut self, count: usize) -> Vec<Duration> {
-        let request = self.call_text();
-        let mut times = Vec::with_capacity(count);
-        for _ in 0..count {
-            let start = Instant::now();
-            let reply = self.request(&request);
-            times.push(start.elapsed());
-            assert!(reply.contains("0123456789abcde"), "no content: {reply}");
-        }
-        times
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
 }
 
 // Many HTTP clients at once.
@@ -298,7 +214,7 @@ fn client(address: SocketAddr, over: &AtomicBool, done: &AtomicU64) -> Result<()
         let message =
             json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params });
         let (_, body) = wire.post(&message, &extra, "tools/call", Some("fs_read_file"))?;
-        if !body.contains("0123456789abcde") {
+        if !body.contains(CONTENT) {
             return Err(format!("no content: {body}"));
         }
         done.fetch_add(1, Ordering::Relaxed);
@@ -452,17 +368,10 @@ fn jig(root: &Path) -> Command {
     command
 }
 
-fn initialize() -> Value {
-    json!({
-        "protocolVersion": OLD,
-        "capabilities": {},
-        "clientInfo": { "name": "bench", "version": "1" },
-    })
-}
-
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
-const OLD: &str = "2025-11-25";
+/// A line of the file that is read.
+const CONTENT: &str = "0123456789abcde";
 const NEW: &str = "2026-07-28";
 const TOKEN: &str = "a-token-for-the-benchmark-0123456789";
 const WARM_UP: usize = 500;

@@ -4,7 +4,7 @@
 //! file does. So a call that takes hardly longer is tried at once, and whatever would have to wait for a person is
 //! left to be gone on with elsewhere.
 
-use jig_config::ResultMode;
+use jig_config::{ResultMode, Tool};
 use jig_proto::{Invocation, Status};
 
 use crate::asker::{Asker, Nobody};
@@ -33,9 +33,13 @@ pub struct Waits {
 impl Engine {
     /// Does a call on this thread if it [is quick](Self::is_quick). Nobody is asked, and nobody waited for.
     pub fn try_at_once(&self, mut call: Call) -> AtOnce {
-        let tool = match self.tool(&call.tool) {
-            Ok(tool) if self.is_quick(tool) && tool.result == ResultMode::Unattended => tool,
-            _ => return AtOnce::Not(call),
+        let is_meant = |tool: &&Tool| {
+            self.is_quick(tool)
+                && tool.actions.is_one_shot()
+                && tool.result == ResultMode::Unattended
+        };
+        let Some(tool) = self.tool(&call.tool).ok().filter(is_meant) else {
+            return AtOnce::Not(call);
         };
         let arguments = std::mem::take(&mut call.arguments);
         call.arguments = match Invocation::parse(arguments, tool.actions) {

@@ -82,7 +82,10 @@ fn what_is_not_quick_comes_back_unbegun() {
         "tools.fs_read_file.run=ask",
         "tools.fs_read_file.result=ask",
     ];
+    let stateful = ["tools.fs_read_file.stateful=true"];
+    let spawn = json!({ "action": "spawn", "path": "notes.txt" });
     let calls = [
+        (Some(&stateful[..]), Call::new("fs_read_file", spawn)),
         (attended.get(..1), read("notes.txt")),
         (attended.get(1..), read("notes.txt")),
         (None, Call::new("fs_list_files", json!({}))),
