@@ -11,6 +11,7 @@ mod reader;
 
 use std::fmt::{self, Write as _};
 use std::io;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -120,6 +121,13 @@ impl AuditEntry {
         }
     }
 
+    /// Notes how what the line is about ended, now, and how long it took.
+    pub fn end(&mut self, outcome: &str, took: Duration) {
+        self.time = Timestamp::now();
+        self.outcome = Some(outcome.to_owned());
+        self.duration_us = Some(u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
+    }
+
     fn json_line(&self) -> String {
         let mut line = escape_control(serde_json::to_string(self).unwrap_or_default());
         line.push('\n');
@@ -152,7 +160,8 @@ impl AuditEntry {
 /// JSON leaves DEL, the C1 controls and the characters that turn text round as they are; a terminal
 /// that shows the log would obey them.
 fn escape_control(json: String) -> String {
-    if !json.contains(is_odd) {
+    let is_plain = |byte: u8| (b' '..=b'~').contains(&byte);
+    if json.bytes().all(is_plain) || !json.contains(is_odd) {
         return json;
     }
     let mut clean = String::with_capacity(json.len() + 16);

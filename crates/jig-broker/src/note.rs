@@ -43,27 +43,36 @@ impl Note {
             duration: None,
         }
     }
+
+    /// The line about a call of a tool, as of now.
+    pub fn into_entry(self, tool: impl Into<String>, call: impl Into<String>) -> AuditEntry {
+        let micros = |took: Duration| u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        AuditEntry {
+            time: Timestamp::now(),
+            tool: tool.into(),
+            call: call.into(),
+            handle: None,
+            operation: self.operation.to_owned(),
+            target: self.target,
+            decision: self.decision,
+            reason: self.reason,
+            rule: None,
+            origin: self.origin,
+            hint: None,
+            outcome: self.outcome.map(str::to_owned),
+            duration_us: self.duration.map(micros),
+        }
+    }
 }
 
 impl Broker {
     /// Writes a line to the log, with the call and its tool.
     pub fn note(&self, note: Note) {
         let inner = &self.inner;
-        let micros = |took: Duration| u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        let handle = inner.handle.clone();
         inner.audit(AuditEntry {
-            time: Timestamp::now(),
-            tool: inner.tool.clone(),
-            call: inner.call.clone(),
-            handle: inner.handle.clone(),
-            operation: note.operation.to_owned(),
-            target: note.target,
-            decision: note.decision,
-            reason: note.reason,
-            rule: None,
-            origin: note.origin,
-            hint: None,
-            outcome: note.outcome.map(str::to_owned),
-            duration_us: note.duration.map(micros),
+            handle,
+            ..note.into_entry(inner.tool.as_str(), inner.call.as_str())
         });
     }
 }

@@ -114,8 +114,7 @@ impl Engine {
 
     /// A door that leads nowhere: what is written to the log goes through it.
     fn served_broker(&self, tool: &Tool, id: Option<String>) -> Result<Broker, CallError> {
-        let number = self.common.calls.fetch_add(1, Ordering::Relaxed) + 1;
-        let id = id.unwrap_or_else(|| format!("c{}-{number}", std::process::id()));
+        let id = self.call_id(id);
         let policy = match self.common.nothing.get() {
             Some(policy) => policy,
             None => {
@@ -128,6 +127,12 @@ impl Engine {
             audit: Arc::clone(&self.audit),
             ..BrokerParts::new(tool.name.as_str(), id, files, Arc::clone(policy))
         }))
+    }
+
+    /// What a call is named in the log.
+    fn call_id(&self, given: Option<String>) -> String {
+        let number = self.common.calls.fetch_add(1, Ordering::Relaxed) + 1;
+        given.unwrap_or_else(|| format!("c{}-{number}", std::process::id()))
     }
 
     /// The policy that grants nothing.
@@ -146,8 +151,14 @@ impl Engine {
     /// Starts the call of a server's tool.
     pub(crate) fn start_served(&self, tool: &Tool, mut plan: Plan) -> Result<Session, CallError> {
         let arguments = std::mem::take(&mut plan.input.arguments);
-        let (call, mut note) = self.server_call(tool, arguments)?;
-        let servers = Arc::clone(self.reached(tool)?.servers);
+        let call = self.server_call(tool, arguments)?;
+        let Reached {
+            server,
+            named,
+            servers,
+        } = self.reached(tool)?;
+        let mut note = self.note(tool, server, named);
+        let servers = Arc::clone(servers);
         let session = in_process(plan, move |mut door| {
             let begun = Instant::now();
             let result = servers.call(call, &mut door);
@@ -163,22 +174,21 @@ impl Engine {
         session.map_err(|error: StartError| self.not_started(tool, error))
     }
 
-    /// What a server is to be called for, and the line in the log about it.
+    /// What a server is to be called for.
     fn server_call(
         &self,
         tool: &Tool,
         arguments: Map<String, Value>,
-    ) -> Result<(ServerCall, Note), CallError> {
+    ) -> Result<ServerCall, CallError> {
         let Reached { server, named, .. } = self.reached(tool)?;
-        let call = ServerCall {
+        Ok(ServerCall {
             tool: named.to_owned(),
             arguments,
             definition: tool.definition.clone(),
             max_result: self.most(tool).max(self.most_binary(tool)),
             caller: Arc::as_ptr(&self.handles).addr() as u64,
             server: Arc::clone(server),
-        };
-        Ok((call, self.note(tool, server, named)))
+        })
     }
 
     /// Where a tool is, if it is on a server and somebody reaches servers.

@@ -12,7 +12,7 @@ use rmcp::RoleServer;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelledNotificationParam, ClientResult,
     ElicitRequest, ElicitResult, ErrorData, InputRequest, InputRequests, InputRequiredResult,
-    InputResponses, ProtocolVersion, ServerRequest,
+    InputResponses, JsonObject, ProtocolVersion, ServerRequest,
 };
 use rmcp::service::{PeerRequestOptions, RequestContext, RequestHandle, ServiceError};
 use tokio::time::{Instant, sleep_until};
@@ -24,6 +24,7 @@ use crate::quick::{self, Begun, Tried};
 use crate::server::Connection;
 use crate::shared::{Served, Shared};
 use crate::state::Bound;
+use crate::stdio::HandedOver;
 
 /// What a client can do, as it said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,7 +49,14 @@ pub(crate) async fn call_tool(
 ) -> Result<CallToolResponse, ErrorData> {
     let shared = &connection.shared;
     let caller = connection.caller(&context.extensions)?;
-    let begun = match quickly(shared, &caller, &request) {
+    let handed = context.extensions.get::<HandedOver>();
+    let begun = match handed.and_then(HandedOver::take).map(Tried::Begun) {
+        None if request.request_state.is_none() => {
+            quickly(shared, &caller, &request.name, request.arguments.as_ref())
+        }
+        begun => begun,
+    };
+    let begun = match begun {
         Some(Tried::Done(result)) => return Ok(result.into()),
         Some(Tried::Begun(begun)) => Some(begun),
         Some(Tried::Not) | None => None,
@@ -58,18 +66,18 @@ pub(crate) async fn call_tool(
 }
 
 /// Does a call at once, if it is a quick one.
-fn quickly(shared: &Shared, caller: &Caller, request: &CallToolRequestParams) -> Option<Tried> {
+pub(crate) fn quickly(
+    shared: &Shared,
+    caller: &Caller,
+    name: &str,
+    arguments: Option<&JsonObject>,
+) -> Option<Tried> {
     let served = shared.current();
-    if request.request_state.is_some() || !served.is_catalogued() {
+    if !served.is_catalogued() {
         return None;
     }
-    let tool = served.catalogue().find(&request.name)?;
-    Some(quick::call(
-        shared,
-        caller,
-        tool,
-        request.arguments.as_ref(),
-    ))
+    let tool = served.catalogue().find(name)?;
+    Some(quick::call(shared, caller, tool, arguments))
 }
 
 /// Begins a call or comes back to one, and tells the client how it goes.

@@ -6,6 +6,7 @@
 //! the answer comes.
 
 mod direct;
+mod place;
 
 use std::collections::{BTreeMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,6 +19,7 @@ use jig_engine::{Call, CallError, Engine, Reply};
 use rmcp::model::{CallToolResult, ContentBlock, ErrorData, InputResponses};
 use serde_json::{Map, Value};
 use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 
 use crate::caller::Caller;
 use crate::desk::Desk;
@@ -27,6 +29,9 @@ use crate::quick::Begun;
 use crate::result::result;
 use crate::shared::Shared;
 use crate::state::{Bound, Ticket};
+
+pub(crate) use self::direct::Underway;
+pub(crate) use self::place::Place;
 
 /// One call that runs, or waits for an answer.
 pub(crate) struct InFlight {
@@ -129,17 +134,22 @@ impl InFlight {
             Some(Begun::Waits { cancel, .. }) => Some(cancel.clone()),
             _ => None,
         };
-        let flight = caller
-            .in_flight
-            .admit(shared, request.bound, cancel.unwrap_or_default())?;
+        let mut begun = begun;
+        let place = match &mut begun {
+            Some(Begun::Direct(underway)) => underway.take_place(),
+            _ => None,
+        };
+        let cancel = cancel.unwrap_or_default();
+        let in_flight = &caller.in_flight;
+        let flight = in_flight.admit(shared, request.bound, cancel, place)?;
         let running = Running {
             shared: Arc::clone(shared),
             caller: Arc::clone(caller),
             flight: Arc::clone(&flight),
         };
         match begun {
-            Some(Begun::Direct(directly)) => {
-                drop(tokio::spawn(direct::run(running, request, *directly)))
+            Some(Begun::Direct(underway)) => {
+                drop(tokio::spawn(direct::run(running, request, *underway)))
             }
             // A thread of the pool that is still warm, if there is one.
             begun => drop(tokio::task::spawn_blocking(move || {
@@ -316,7 +326,7 @@ impl Running {
 
     fn call(&self, request: Request, begun: Option<Begun>) -> Outcome {
         let mut desk = self.desk(request.form, request.given);
-        let (engine, outcome) = match begun {
+        let (engine, ended) = match begun {
             Some(Begun::Waits { engine, waits, .. }) => {
                 let outcome = engine.go_on(*waits, &mut desk);
                 (engine, outcome)
@@ -330,35 +340,42 @@ impl Running {
             }
         };
         let cancelled = self.flight.cancel.is_cancelled();
-        self.outcome(&engine, &request.tool, outcome, cancelled, desk.notes())
+        outcome(
+            &self.caller,
+            &engine,
+            &request.tool,
+            ended,
+            cancelled,
+            desk.notes(),
+        )
     }
 
     /// Who is asked.
     fn desk(&self, form: bool, given: InputResponses) -> Desk {
         Desk::new(&self.shared, &self.caller, &self.flight, form, given)
     }
+}
 
-    /// What the client is told.
-    fn outcome(
-        &self,
-        engine: &Engine,
-        tool: &str,
-        outcome: Result<Reply, CallError>,
-        was_cancelled: bool,
-        notes: &[String],
-    ) -> Outcome {
-        let failed = outcome.as_ref().is_err_and(never_ran);
-        let cancelled = was_cancelled && outcome.is_err();
-        let result = match engine.config().tool(tool) {
-            Some(tool) => result(&self.caller, engine, tool, outcome, notes),
-            // It was there a moment ago: another configuration came into force.
-            None => error(format!("there is no tool `{tool}` any more")),
-        };
-        Outcome {
-            failure: failed.then(|| ErrorData::internal_error(text(&result), None)),
-            result,
-            cancelled,
-        }
+/// What the client is told.
+fn outcome(
+    caller: &Caller,
+    engine: &Engine,
+    tool: &str,
+    outcome: Result<Reply, CallError>,
+    was_cancelled: bool,
+    notes: &[String],
+) -> Outcome {
+    let failed = outcome.as_ref().is_err_and(never_ran);
+    let cancelled = was_cancelled && outcome.is_err();
+    let result = match engine.config().tool(tool) {
+        Some(tool) => result(caller, engine, tool, outcome, notes),
+        // It was there a moment ago: another configuration came into force.
+        None => error(format!("there is no tool `{tool}` any more")),
+    };
+    Outcome {
+        failure: failed.then(|| ErrorData::internal_error(text(&result), None)),
+        result,
+        cancelled,
     }
 }
 
@@ -373,6 +390,8 @@ struct Calls {
     running: usize,
     /// Those that run, and those that are done and wait for a client with a ticket.
     known: BTreeMap<u64, Arc<InFlight>>,
+    /// What gives those up that have a place and nothing else.
+    placed: BTreeMap<u64, CancellationToken>,
     closed: bool,
 }
 
@@ -382,23 +401,15 @@ impl InFlights {
         shared: &Shared,
         bound: Bound,
         cancel: CancelToken,
+        place: Option<Place>,
     ) -> Result<Arc<InFlight>, TooMany> {
-        let options = &shared.options;
+        match place {
+            // It has its place from now on.
+            Some(place) => place.pass_on(),
+            None => self.calls().enter(shared)?,
+        }
         let mut calls = self.calls();
-        if calls.running >= options.calls_per_caller {
-            return Err(TooMany::OfCaller(options.calls_per_caller));
-        }
-        let admitted =
-            shared
-                .running
-                .fetch_update(Ordering::AcqRel, Ordering::Acquire, |running| {
-                    (running < options.calls).then_some(running + 1)
-                });
-        if admitted.is_err() {
-            return Err(TooMany::OfServer(options.calls));
-        }
         calls.forget_old();
-        calls.running += 1;
         let flight = Arc::new(InFlight {
             number: shared.begun.fetch_add(1, Ordering::Relaxed) + 1,
             bound,
@@ -446,7 +457,11 @@ impl InFlights {
         let mut calls = self.calls();
         calls.closed = true;
         let known: Vec<Arc<InFlight>> = calls.known.values().map(Arc::clone).collect();
+        let placed: Vec<CancellationToken> = calls.placed.values().cloned().collect();
         drop(calls);
+        for given_up in placed {
+            given_up.cancel();
+        }
         for flight in known {
             flight.cancel();
         }
@@ -463,6 +478,25 @@ impl InFlights {
 }
 
 impl Calls {
+    /// Makes room for one more.
+    fn enter(&mut self, shared: &Shared) -> Result<(), TooMany> {
+        let options = &shared.options;
+        if self.running >= options.calls_per_caller {
+            return Err(TooMany::OfCaller(options.calls_per_caller));
+        }
+        let admitted =
+            shared
+                .running
+                .fetch_update(Ordering::AcqRel, Ordering::Acquire, |running| {
+                    (running < options.calls).then_some(running + 1)
+                });
+        if admitted.is_err() {
+            return Err(TooMany::OfServer(options.calls));
+        }
+        self.running += 1;
+        Ok(())
+    }
+
     /// Forgets results that nobody came for.
     fn forget_old(&mut self) {
         let ended = self.known.values().filter_map(|call| {

@@ -13,6 +13,7 @@
 
 mod annotations;
 mod attend;
+mod awake;
 mod call;
 mod caller;
 mod catalogue;

@@ -10,12 +10,12 @@ use std::sync::atomic::Ordering;
 
 use jig_broker::CancelToken;
 use jig_config::Tool;
-use jig_engine::{AtOnce, Call, Direct, Engine, ServerCall, Waits};
+use jig_engine::{AtOnce, Call, Engine, Waits};
 use rmcp::model::{CallToolResult, JsonObject};
 use serde_json::Value;
 
 use crate::caller::Caller;
-use crate::in_flight::broke;
+use crate::in_flight::{Underway, broke};
 use crate::result::result;
 use crate::servers::Servers;
 use crate::shared::{Options, Shared};
@@ -40,15 +40,7 @@ pub(crate) enum Begun {
         cancel: CancelToken,
     },
     /// It goes to a server.
-    Direct(Box<Directly>),
-}
-
-/// A call that goes to a server.
-pub(crate) struct Directly {
-    pub(crate) engine: Arc<Engine>,
-    pub(crate) servers: Arc<Servers>,
-    pub(crate) call: ServerCall,
-    pub(crate) direct: Direct,
+    Direct(Box<Underway>),
 }
 
 /// Does a call on this thread, if it is quick, or has it ready if it goes to a server. The arguments are left as
@@ -120,12 +112,10 @@ fn directly(
     let arguments = arguments.cloned().unwrap_or_default();
     let mut call = Call::new(tool.name.as_str(), Value::Object(arguments));
     match engine.try_direct(&mut call) {
-        Ok(Some((call, direct))) => Tried::Begun(Begun::Direct(Box::new(Directly {
-            engine: Arc::clone(engine),
-            servers: Arc::clone(servers),
-            call,
-            direct,
-        }))),
+        Ok(Some((call, direct))) => {
+            let underway = Underway::new(Arc::clone(engine), Arc::clone(servers), call, direct);
+            Tried::Begun(Begun::Direct(Box::new(underway)))
+        }
         Ok(None) => Tried::Not,
         Err(error) => Tried::Done(result(caller, engine, tool, Err(error), &[])),
     }

@@ -6,9 +6,9 @@ use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams,
     CompleteResult, ErrorData, Extensions, GetPromptRequestParams, GetPromptResponse,
     GetTaskParams, GetTaskResult, Implementation, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
-    ReadResourceResponse, ServerCapabilities, ServerConfig, SubscribeRequestParams,
-    SubscriptionFilter, Tool, UnsubscribeRequestParams, UpdateTaskParams,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
+    SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams, UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
@@ -16,6 +16,7 @@ use rmcp::{RoleServer, ServerHandler};
 use crate::caller::Caller;
 use crate::notify::{self, News};
 use crate::shared::Shared;
+use crate::stdio::Greeted;
 use crate::{call, completion, prompts, resources, result};
 
 /// One connection of a client, or, over HTTP, one session or request of one.
@@ -25,6 +26,8 @@ pub(crate) struct Connection {
     who: Who,
     /// What a client that stays connected is told without asking.
     news: News,
+    /// Where it is noted that a client of the older era has begun, if somebody wants to know.
+    greeted: Option<Greeted>,
 }
 
 /// Whose requests come over a connection.
@@ -44,7 +47,14 @@ impl Connection {
             shared,
             who,
             news: News::default(),
+            greeted: None,
         }
+    }
+
+    /// Notes there which version a client of the older era has agreed to, once it has.
+    pub(crate) fn greeting(mut self, greeted: Greeted) -> Self {
+        self.greeted = Some(greeted);
+        self
     }
 
     /// Whose request it is.
@@ -219,6 +229,13 @@ impl ServerHandler for Connection {
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        if let (Some(greeted), Some(info)) = (&self.greeted, context.peer.peer_info()) {
+            let version = info.protocol_version.clone();
+            if version.as_str() < ProtocolVersion::V_2026_07_28.as_str() {
+                // A client that begins once more has agreed already.
+                let _ = greeted.set(version);
+            }
+        }
         if let Ok(caller) = self.caller(&context.extensions) {
             self.news.begin(&self.shared, &caller, context.peer);
         }

@@ -4,6 +4,7 @@
 //! and write what the client has given us, [`lines`] makes messages of it. Nothing else may write to standard
 //! output: one stray line, and the client loses the connection.
 
+mod express;
 mod lines;
 mod streams;
 
@@ -13,8 +14,11 @@ use std::time::Duration;
 use rmcp::service::{ServerInitializeError, serve_server_with_ct};
 use tokio_util::sync::CancellationToken;
 
+use self::express::Express;
+pub(crate) use self::express::{Greeted, HandedOver};
 use self::lines::Lines;
 use crate::attend;
+use crate::awake;
 use crate::caller::Caller;
 use crate::reload;
 use crate::runtime::{ServeError, Stop, end_all_turns};
@@ -38,6 +42,7 @@ pub fn serve_stdio(shared: &Arc<Shared>, stop: &Stop) -> Result<(), ServeError> 
     attend::begin(shared, runtime.handle());
     let visit = shared.callers.enter(NAME, || shared.loader.turn());
     let caller = Arc::clone(visit.caller());
+    runtime.spawn(awake::stay());
     let served = runtime.block_on(async {
         let served = serve(Arc::clone(shared), caller, stop.clone()).await;
         let (shared, stop) = (Arc::clone(shared), stop.clone());
@@ -54,8 +59,14 @@ async fn serve(shared: Arc<Shared>, caller: Arc<Caller>, stop: Stop) -> Result<(
     let stopping = stop.stopping();
     let closed = CancellationToken::new();
     let (reader, writer) = streams::open();
-    let transport = Lines::new(reader, writer, closed.clone());
-    let connection = Connection::new(shared, Who::One(Arc::clone(&caller)));
+    let greeted = Greeted::default();
+    let express = Express::new(
+        Arc::clone(&shared),
+        Arc::clone(&caller),
+        Arc::clone(&greeted),
+    );
+    let transport = Lines::new(reader, writer, closed.clone()).with_express(express);
+    let connection = Connection::new(shared, Who::One(Arc::clone(&caller))).greeting(greeted);
     // A client that has gone answers no question, and reads no result of a long call.
     let abandoned = async {
         closed.cancelled().await;

@@ -6,13 +6,13 @@
 
 use std::time::Instant;
 
-use jig_broker::{Broker, Note};
+use jig_broker::AuditEntry;
 use jig_config::{ResultMode, RunMode, Tool};
 use jig_proto::{Content, Question, ToolAction, ToolError};
 use jig_runtime::AskedBy;
 use serde_json::Value;
 
-use super::ServerCall;
+use super::{Reached, ServerCall};
 use crate::asker::Asker;
 use crate::call::{Call, CallError};
 use crate::engine::Engine;
@@ -23,8 +23,10 @@ use crate::reply::Reply;
 #[derive(Debug)]
 pub struct Direct {
     tool: String,
-    broker: Broker,
-    note: Note,
+    /// What its caller names the call.
+    id: Option<String>,
+    /// Its line in the log, as far as it is written.
+    entry: Option<AuditEntry>,
     begun: Instant,
 }
 
@@ -63,15 +65,13 @@ impl Engine {
             call.arguments = arguments;
             return Ok(None);
         }
-        let broker = self.served_broker(tool, call.id.take())?;
-        let (call, note) = self.server_call(tool, arguments)?;
         let direct = Direct {
             tool: tool.name.to_string(),
-            broker,
-            note,
+            id: call.id.take(),
+            entry: None,
             begun: Instant::now(),
         };
-        Ok(Some((call, direct)))
+        Ok(Some((self.server_call(tool, arguments)?, direct)))
     }
 
     /// Answers a question that a server has during such a call.
@@ -93,31 +93,48 @@ impl Direct {
         &self.tool
     }
 
+    /// Writes what is known of the call's line in the log before the call is over. Whoever waits for a server has the
+    /// time; otherwise its end does it.
+    ///
+    /// # Errors
+    ///
+    /// If the tool is none of a server any more.
+    pub fn prepare(&mut self, engine: &Engine) -> Result<(), CallError> {
+        if self.entry.is_none() {
+            let tool = engine.tool(&self.tool)?;
+            let Reached { server, named, .. } = engine.reached(tool)?;
+            let note = engine.note(tool, server, named);
+            let id = engine.call_id(self.id.take());
+            self.entry = Some(note.into_entry(self.tool.as_str(), id));
+        }
+        Ok(())
+    }
+
     /// Writes the call's line in the log, and hands its result on.
     ///
     /// # Errors
     ///
     /// As for [`Engine::call`].
     pub fn end(
-        self,
+        mut self,
         engine: &Engine,
         result: Result<Content, ToolError>,
         was_cancelled: bool,
     ) -> Result<Reply, CallError> {
-        let Self {
-            broker,
-            mut note,
-            begun,
-            ..
-        } = self;
-        note.duration = Some(begun.elapsed());
-        note.outcome = Some(match &result {
-            Ok(_) => "ok",
-            Err(_) if was_cancelled => "cancelled",
-            Err(_) => "error",
-        });
-        broker.note(note);
-        broker.flush_audit();
+        self.prepare(engine)?;
+        if let Some(mut entry) = self.entry {
+            let outcome = match &result {
+                Ok(_) => "ok",
+                Err(_) if was_cancelled => "cancelled",
+                Err(_) => "error",
+            };
+            entry.end(outcome, self.begun.elapsed());
+            // A log that cannot be written keeps nobody from what was done already.
+            let _ = engine
+                .audit
+                .record(&entry)
+                .and_then(|()| engine.audit.flush());
+        }
         let tool: &Tool = engine.tool(&self.tool)?;
         let most = engine.most(tool);
         match result {

@@ -1,26 +1,29 @@
 //! A call that goes to a server behind this one: a task awaits it, and only a question takes a thread.
 
-use std::pin::pin;
+use std::future::poll_fn;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::Poll;
 
-use jig_engine::{Asker, Inquired};
+use jig_engine::{Asker, Direct, Engine, Inquired, ServerCall};
 use jig_proto::{Block, Content, ToolError};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{JoinHandle, spawn_blocking};
+use tokio_util::sync::CancellationToken;
 
-use super::{Outcome, Request, Running, broke};
+use super::{Outcome, Place, Request, Running, broke, outcome};
+use crate::caller::Caller;
 use crate::desk::Desk;
-use crate::quick::Directly;
-use crate::servers::{Event, bridge};
+use crate::servers::{Event, Servers};
 use crate::upstream::Answered;
 
 /// Makes the call, and tells what it came to.
-pub(super) async fn run(running: Running, request: Request, directly: Directly) {
+pub(super) async fn run(running: Running, request: Request, underway: Underway) {
     let mut ending = Ending {
         running,
         outcome: None,
     };
-    ending.outcome = Some(call(&ending.running, request, directly).await);
+    ending.outcome = Some(call(&ending.running, request, underway).await);
 }
 
 /// Tells what a call came to, also if that is a mistake of ours.
@@ -36,42 +39,153 @@ impl Drop for Ending {
     }
 }
 
-async fn call(running: &Running, request: Request, directly: Directly) -> Outcome {
-    let Directly {
+/// A call that goes to a server, from when it is ready to be made until it is done.
+pub(crate) struct Underway {
+    engine: Arc<Engine>,
+    direct: Direct,
+    work: Pin<Box<dyn Future<Output = Result<Content, ToolError>> + Send>>,
+    events: mpsc::UnboundedReceiver<Event>,
+    /// What has come of those already.
+    first: Option<Event>,
+    given_up: CancellationToken,
+    place: Option<Place>,
+}
+
+impl Underway {
+    /// A call that is made when somebody waits for it.
+    pub(crate) fn new(
+        engine: Arc<Engine>,
+        servers: Arc<Servers>,
+        call: ServerCall,
+        direct: Direct,
+    ) -> Self {
+        let (tell, events) = mpsc::unbounded_channel();
+        let given_up = CancellationToken::new();
+        let cancel = given_up.clone();
+        Self {
+            engine,
+            direct,
+            work: Box::pin(async move { servers.call_async(call, cancel, tell).await }),
+            events,
+            first: None,
+            given_up,
+            place: None,
+        }
+    }
+
+    /// What gives it up.
+    pub(crate) fn given_up(&self) -> &CancellationToken {
+        &self.given_up
+    }
+
+    /// The same call, which has this place.
+    pub(crate) fn in_place(mut self, place: Place) -> Self {
+        self.place = Some(place);
+        self
+    }
+
+    /// The place that it has.
+    pub(super) fn take_place(&mut self) -> Option<Place> {
+        self.place.take()
+    }
+
+    /// Makes the call. Returns its result, or nothing if the server has something to say before.
+    pub(crate) async fn result(&mut self) -> Option<Result<Content, ToolError>> {
+        // The server has it: what else there is to do is done while it works.
+        let at_once = poll_fn(|context| Poll::Ready(self.work.as_mut().poll(context))).await;
+        if at_once.is_pending() {
+            // What goes wrong here goes wrong at the end.
+            let _ = self.direct.prepare(&self.engine);
+        }
+        let result = tokio::select! {
+            biased;
+            result = done(at_once, &mut self.work) => result,
+            Some(event) = self.events.recv() => {
+                self.first = Some(event);
+                return None;
+            }
+        };
+        match self.events.try_recv() {
+            Ok(event) => {
+                self.first = Some(event);
+                self.work = Box::pin(std::future::ready(result));
+                None
+            }
+            Err(_) => Some(result),
+        }
+    }
+
+    /// What a client is told of a result before which there was nothing to tell.
+    pub(crate) async fn outcome(
+        self,
+        caller: &Caller,
+        result: Result<Content, ToolError>,
+    ) -> Outcome {
+        let was_cancelled = self.given_up.is_cancelled();
+        ended(caller, self.engine, self.direct, result, was_cancelled, &[]).await
+    }
+}
+
+/// The result of work, which may be there already.
+async fn done<T>(at_once: Poll<T>, work: impl Future<Output = T>) -> T {
+    match at_once {
+        Poll::Ready(result) => result,
+        Poll::Pending => work.await,
+    }
+}
+
+async fn call(running: &Running, request: Request, underway: Underway) -> Outcome {
+    let Underway {
         engine,
-        servers,
-        call,
         direct,
-    } = directly;
+        mut work,
+        mut events,
+        first,
+        given_up,
+        ..
+    } = underway;
     let cancel = &running.flight.cancel;
-    let (given_up, _hook) = bridge(Some(cancel));
-    let (events, mut received) = mpsc::unbounded_channel();
+    let _hook = cancel.on_cancel(move || given_up.cancel());
     let mut desk = Some(running.desk(request.form, request.given));
     let mut asking: Option<JoinHandle<Back>> = None;
-    let mut work = pin!(servers.call_async(call, given_up, events));
+    let heard = |event, desk: &mut Option<Desk>, asking: &mut Option<JoinHandle<Back>>| {
+        match (event, desk.take()) {
+            (Event::Progress(text), Some(mut here)) => {
+                here.progress(direct.tool(), &text);
+                *desk = Some(here);
+            }
+            (
+                Event::Ask {
+                    question, answer, ..
+                },
+                Some(mut here),
+            ) => {
+                let (engine, tool) = (Arc::clone(&engine), direct.tool().to_owned());
+                *asking = Some(spawn_blocking(move || {
+                    let answered = match engine.inquire(&tool, &question, &mut here) {
+                        Inquired::Given(value) => Answered::Given(value),
+                        Inquired::Unanswered => Answered::Declined,
+                        Inquired::GivenUp => Answered::Cancelled,
+                    };
+                    Back {
+                        desk: here,
+                        answer,
+                        answered,
+                    }
+                }));
+            }
+            // While somebody is asked, there is nothing else to tell or to ask.
+            (_, None) => {}
+        }
+    };
+    if let Some(event) = first {
+        heard(event, &mut desk, &mut asking);
+    }
     let result = loop {
         tokio::select! {
             biased;
             result = &mut work => break result,
-            Some(event) = received.recv() => match (event, desk.take()) {
-                (Event::Progress(text), Some(mut here)) => {
-                    here.progress(direct.tool(), &text);
-                    desk = Some(here);
-                }
-                (Event::Ask { question, answer, .. }, Some(mut here)) => {
-                    let (engine, tool) = (Arc::clone(&engine), direct.tool().to_owned());
-                    asking = Some(spawn_blocking(move || {
-                        let answered = match engine.inquire(&tool, &question, &mut here) {
-                            Inquired::Given(value) => Answered::Given(value),
-                            Inquired::Unanswered => Answered::Declined,
-                            Inquired::GivenUp => Answered::Cancelled,
-                        };
-                        Back { desk: here, answer, answered }
-                    }));
-                }
-                // While somebody is asked, there is nothing else to tell or to ask.
-                (_, None) => {}
-            },
+            Some(event) = events.recv() => heard(event, &mut desk, &mut asking),
             back = joined(&mut asking) => {
                 // Before the server hears of it: its next question finds the desk there.
                 desk = Some(back.desk);
@@ -81,7 +195,7 @@ async fn call(running: &Running, request: Request, directly: Directly) -> Outcom
         }
     };
     // What the server told before its result is told before it.
-    while let (Ok(Event::Progress(text)), Some(here)) = (received.try_recv(), desk.as_mut()) {
+    while let (Ok(Event::Progress(text)), Some(here)) = (events.try_recv(), desk.as_mut()) {
         here.progress(direct.tool(), &text);
     }
     let was_cancelled = cancel.is_cancelled();
@@ -90,18 +204,31 @@ async fn call(running: &Running, request: Request, directly: Directly) -> Outcom
         cancel.cancel();
         desk = asking.await.ok().map(|back| back.desk);
     }
+    let notes = desk.as_ref().map(Desk::notes).unwrap_or_default();
+    let caller = &running.caller;
+    ended(caller, engine, direct, result, was_cancelled, notes).await
+}
+
+/// Writes the call's line in the log, and says what the client is told.
+async fn ended(
+    caller: &Caller,
+    engine: Arc<Engine>,
+    direct: Direct,
+    result: Result<Content, ToolError>,
+    was_cancelled: bool,
+    notes: &[String],
+) -> Outcome {
     let tool = direct.tool().to_owned();
-    let outcome = match is_short(&result) {
+    let ended = match is_short(&result) {
         true => direct.end(&engine, result, was_cancelled),
         false => {
             let engine = Arc::clone(&engine);
             let ended = spawn_blocking(move || direct.end(&engine, result, was_cancelled)).await;
-            let Ok(outcome) = ended else { return broke() };
-            outcome
+            let Ok(ended) = ended else { return broke() };
+            ended
         }
     };
-    let notes = desk.as_ref().map(Desk::notes).unwrap_or_default();
-    running.outcome(&engine, &tool, outcome, was_cancelled, notes)
+    outcome(caller, &engine, &tool, ended, was_cancelled, notes)
 }
 
 /// Whether a result is looked at in no time, whatever schema its server declares for it.

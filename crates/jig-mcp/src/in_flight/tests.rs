@@ -18,7 +18,7 @@ fn bound() -> Bound {
 
 fn begin(calls: &InFlights, shared: &Shared) -> Arc<InFlight> {
     calls
-        .admit(shared, bound(), CancelToken::new())
+        .admit(shared, bound(), CancelToken::new(), None)
         .expect("there is room")
 }
 

@@ -57,7 +57,9 @@ impl Servers {
         };
         let server = slot.server();
         // Another configuration may have come into force: what was judged and agreed to was a call of another server.
-        if server.fingerprint() != call.server.fingerprint() {
+        let is_same =
+            Arc::ptr_eq(&server, &call.server) || server.fingerprint() == call.server.fingerprint();
+        if !is_same {
             return Err(Unavailable::Gone(server.name.clone()).into_error());
         }
         // It may have come up anew since somebody looked, and with other definitions.
@@ -378,9 +380,7 @@ async fn answered(asked: &mut Option<Asked>) -> Answered {
 }
 
 /// A token for tasks that is cancelled with one of ours.
-pub(crate) fn bridge(
-    token: Option<&CancelToken>,
-) -> (CancellationToken, Option<jig_broker::CancelHook>) {
+fn bridge(token: Option<&CancelToken>) -> (CancellationToken, Option<jig_broker::CancelHook>) {
     let cancel = CancellationToken::new();
     let hook = token.map(|token| {
         let cancel = cancel.clone();

@@ -21,36 +21,56 @@ use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use self::debt::{Debt, Debts};
+use super::express::{Express, Handed, HandedOver, Taken};
+use crate::awake::{self, Side};
 
 /// Messages on lines.
 pub(super) struct Lines<R, W> {
+    input: Input<R, W>,
+    /// Whether there was a request: what comes before it means nothing.
+    has_begun: bool,
+    out: Arc<Out<W>>,
+    express: Option<Express>,
+    /// Where calls come from that rmcp is to go on with, and how they get there.
+    handed: mpsc::UnboundedReceiver<Handed>,
+    hand: Option<mpsc::UnboundedSender<Handed>>,
+    /// Told when the client has closed its side.
+    closed: CancellationToken,
+}
+
+/// What comes from the client.
+struct Input<R, W> {
     reader: BufReader<R>,
     /// The line as far as it has come. It is here, and not in a function: `receive` may be given up at any
     /// moment, and goes on where it was.
     line: Vec<u8>,
     /// Whether the rest of a line that was too long is still coming.
     is_skipping: bool,
-    /// Whether there was a request: what comes before it means nothing.
-    has_begun: bool,
     /// What is being answered to the last line that was no message.
     reply: Option<JoinHandle<()>>,
     out: Arc<Out<W>>,
-    /// Told when the client has closed its side.
-    closed: CancellationToken,
 }
 
 /// What goes to the client, and what is owed to it.
-struct Out<W> {
+pub(super) struct Out<W> {
     writer: tokio::sync::Mutex<Option<W>>,
     /// The requests that have no answer yet.
-    owed: Mutex<HashMap<RequestId, Arc<Debt>>>,
+    owed: Mutex<HashMap<RequestId, Owed>>,
     debts: Arc<Debts>,
     /// Told when nobody reads any more.
     gone: CancellationToken,
+}
+
+/// A request that has no answer yet.
+struct Owed {
+    debt: Arc<Debt>,
+    /// What gives it up, if rmcp does not know of it.
+    given_up: Option<CancellationToken>,
 }
 
 impl<R, W> Lines<R, W>
@@ -60,62 +80,48 @@ where
 {
     /// Messages from `reader` and to `writer`. `closed` is cancelled when there is nothing more to read.
     pub(super) fn new(reader: R, writer: W, closed: CancellationToken) -> Self {
+        let (hand, handed) = mpsc::unbounded_channel();
+        let out = Arc::new(Out {
+            writer: tokio::sync::Mutex::new(Some(writer)),
+            owed: Mutex::default(),
+            debts: Arc::default(),
+            gone: CancellationToken::new(),
+        });
         Self {
-            reader: BufReader::with_capacity(READ_AT_ONCE, reader),
-            line: Vec::new(),
-            is_skipping: false,
+            input: Input {
+                reader: BufReader::with_capacity(READ_AT_ONCE, reader),
+                line: Vec::new(),
+                is_skipping: false,
+                reply: None,
+                out: Arc::clone(&out),
+            },
             has_begun: false,
-            reply: None,
-            out: Arc::new(Out {
-                writer: tokio::sync::Mutex::new(Some(writer)),
-                owed: Mutex::default(),
-                debts: Arc::default(),
-                gone: CancellationToken::new(),
-            }),
+            out,
+            express: None,
+            handed,
+            hand: Some(hand),
             closed,
         }
     }
 
-    /// Reads on until there is a whole line.
-    async fn next(&mut self) -> io::Result<Line> {
-        loop {
-            let available = self.reader.fill_buf().await?;
-            if available.is_empty() {
-                // Half a message is none.
-                return Ok(Line::End);
-            }
-            let end = available.iter().position(|byte| *byte == b'\n');
-            let taken = end.map_or(available.len(), |end| end + 1);
-            let is_too_long = self.line.len() + taken > MAX_LINE;
-            if !self.is_skipping && !is_too_long {
-                self.line.extend_from_slice(&available[..taken]);
-            }
-            self.reader.consume(taken);
-            // From here to the end nothing waits, so that nothing is lost if this is given up.
-            match (end, self.is_skipping || is_too_long) {
-                (None, false) => {}
-                (Some(_), false) => return Ok(Line::Whole),
-                (None, true) => {
-                    self.is_skipping = true;
-                    self.line = Vec::new();
-                }
-                (Some(_), true) => {
-                    self.is_skipping = false;
-                    self.line = Vec::new();
-                    return Ok(Line::TooLong);
-                }
-            }
-        }
+    /// The same, where calls that need nothing else are answered at once.
+    pub(super) fn with_express(mut self, express: Express) -> Self {
+        self.express = Some(express);
+        self
     }
 
     /// What a whole line says.
     fn parsed(&mut self) -> Result<Option<ClientJsonRpcMessage>, Refused> {
-        let line = self.line.trim_ascii();
+        let line = self.input.line.trim_ascii();
         let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
         let bytes = line.len();
-        let message = match line {
-            [] => Ok(None),
-            line => {
+        let taken = match (&self.express, &self.hand) {
+            (Some(express), Some(hand)) => express.take(line, &self.out, hand),
+            _ => Taken::No,
+        };
+        let message = match (line, &taken) {
+            ([], _) | (_, Taken::Yes) => Ok(None),
+            (line, _) => {
                 message(line).map(|message| message.filter(|message| self.is_expected(message)))
             }
         };
@@ -123,9 +129,13 @@ where
             Some(message) => self.noted(message, bytes).map(Some),
             None => Ok(None),
         });
-        self.line.clear();
+        let message = message.map(|message| match (message, taken) {
+            (Some(message), Taken::Begun(begun)) => Some(carrying(message, begun)),
+            (message, _) => message,
+        });
+        self.input.line.clear();
         // One large message must not hold its memory for ever.
-        self.line.shrink_to(KEPT);
+        self.input.line.shrink_to(KEPT);
         message
     }
 
@@ -147,8 +157,12 @@ where
                 let debt = Debt::new(&self.out.debts, bytes);
                 // The handler holds it, too: one whose request was given up may go on for a while.
                 request.request.extensions_mut().insert(Arc::clone(&debt));
+                let owed = Owed {
+                    debt,
+                    given_up: None,
+                };
                 match self.out.owed().entry(request.id.clone()) {
-                    Entry::Vacant(owed) => owed.insert(debt),
+                    Entry::Vacant(place) => place.insert(owed),
                     // Nobody could tell the answers of both apart, nor which of them is to be cancelled.
                     Entry::Occupied(_) => return Err(Box::new((None, in_use(&request.id)))),
                 };
@@ -158,13 +172,105 @@ where
                 if let ClientNotification::CancelledNotification(cancelled) =
                     &notification.notification
                     && let Some(id) = &cancelled.params.request_id
+                    && let Some(owed) = self.out.owed().remove(id)
+                    && let Some(given_up) = owed.given_up
                 {
-                    self.out.owed().remove(id);
+                    given_up.cancel();
                 }
             }
             _ => {}
         }
         Ok(message)
+    }
+
+    /// A request that rmcp is to go on with.
+    fn handed_over(&self, handed: Handed) -> Option<ClientJsonRpcMessage> {
+        let mut message = message(&handed.line).ok().flatten()?;
+        if let (ClientJsonRpcMessage::Request(request), Some(owed)) =
+            (&mut message, self.out.owed().get(&handed.id))
+        {
+            let debt = Arc::clone(&owed.debt);
+            request.request.extensions_mut().insert(debt);
+        }
+        Some(carrying(message, handed.begun))
+    }
+
+    /// The next message, if there is one.
+    async fn received(&mut self) -> Option<ClientJsonRpcMessage> {
+        loop {
+            let line = tokio::select! {
+                biased;
+                // What was begun before the next line was read comes before it.
+                Some(handed) = self.handed.recv() => match self.handed_over(handed) {
+                    Some(message) => return Some(message),
+                    None => continue,
+                },
+                line = self.input.line(), if self.hand.is_some() => line,
+                // The last call that could have been handed over has ended.
+                else => return None,
+            };
+            let line = match line {
+                Ok(Line::End) | Err(_) => {
+                    self.closed.cancel();
+                    self.hand = None;
+                    continue;
+                }
+                Ok(Line::TooLong) => Err(Box::new((None, too_long()))),
+                Ok(Line::Whole) => self.parsed(),
+            };
+            match line {
+                Ok(Some(message)) => return Some(message),
+                Ok(None) => {}
+                Err(refused) => self.input.answer(*refused),
+            }
+        }
+    }
+}
+
+impl<R, W> Input<R, W>
+where
+    R: AsyncRead + Unpin + Send,
+    W: AsyncWrite + Unpin + Send + 'static,
+{
+    /// The next line, when there is room for it.
+    async fn line(&mut self) -> io::Result<Line> {
+        self.has_room().await;
+        self.next().await
+    }
+
+    /// Reads on until there is a whole line.
+    async fn next(&mut self) -> io::Result<Line> {
+        loop {
+            let available = self.reader.fill_buf().await?;
+            if available.is_empty() {
+                // Half a message is none.
+                return Ok(Line::End);
+            }
+            let end = available.iter().position(|byte| *byte == b'\n');
+            let taken = end.map_or(available.len(), |end| end + 1);
+            let is_too_long = self.line.len() + taken > MAX_LINE;
+            if !self.is_skipping && !is_too_long {
+                self.line.extend_from_slice(&available[..taken]);
+            }
+            self.reader.consume(taken);
+            // From here to the end nothing waits, so that nothing is lost if this is given up.
+            match (end, self.is_skipping || is_too_long) {
+                (None, false) => {}
+                (Some(_), false) => {
+                    awake::stir(Side::Client);
+                    return Ok(Line::Whole);
+                }
+                (None, true) => {
+                    self.is_skipping = true;
+                    self.line = Vec::new();
+                }
+                (Some(_), true) => {
+                    self.is_skipping = false;
+                    self.line = Vec::new();
+                    return Ok(Line::TooLong);
+                }
+            }
+        }
     }
 
     /// Answers a line that is no message. A task does it, because `receive` may be given up in between; there
@@ -183,23 +289,6 @@ where
             self.reply = None;
         }
         self.out.debts.are_bearable().await;
-    }
-
-    /// The next message, if there is one.
-    async fn received(&mut self) -> Option<ClientJsonRpcMessage> {
-        loop {
-            self.has_room().await;
-            let line = match self.next().await {
-                Ok(Line::End) | Err(_) => return None,
-                Ok(Line::TooLong) => Err(Box::new((None, too_long()))),
-                Ok(Line::Whole) => self.parsed(),
-            };
-            match line {
-                Ok(Some(message)) => return Some(message),
-                Ok(None) => {}
-                Err(refused) => self.answer(*refused),
-            }
-        }
     }
 }
 
@@ -256,7 +345,7 @@ where
     W: AsyncWrite + Unpin,
 {
     /// Writes one line, whole.
-    async fn write(&self, message: &ServerJsonRpcMessage) -> io::Result<()> {
+    pub(super) async fn write(&self, message: &ServerJsonRpcMessage) -> io::Result<()> {
         let mut line = serde_json::to_vec(message)?;
         line.push(b'\n');
         let mut writer = self.writer.lock().await;
@@ -272,8 +361,24 @@ where
 }
 
 impl<W> Out<W> {
-    fn owed(&self) -> MutexGuard<'_, HashMap<RequestId, Arc<Debt>>> {
+    fn owed(&self) -> MutexGuard<'_, HashMap<RequestId, Owed>> {
         self.owed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a request with this id has no answer yet.
+    pub(super) fn owes(&self, id: &RequestId) -> bool {
+        self.owed().contains_key(id)
+    }
+
+    /// Notes that a request of so many bytes is to be answered, unless it is given up.
+    pub(super) fn owe(&self, id: RequestId, bytes: usize, given_up: Option<CancellationToken>) {
+        let debt = Debt::new(&self.debts, bytes);
+        self.owed().insert(id, Owed { debt, given_up });
+    }
+
+    /// Notes that a request is being answered; nothing if it was given up. The debt is held until that is written.
+    pub(super) fn pay(&self, id: &RequestId) -> Option<Arc<Debt>> {
+        self.owed().remove(id).map(|owed| owed.debt)
     }
 
     /// What a message is the answer to. It is owed until it was read, even if the request was given up.
@@ -283,9 +388,17 @@ impl<W> Out<W> {
             ServerJsonRpcMessage::Error(error) => error.id.as_ref(),
             _ => return None,
         };
-        let debt = id.and_then(|id| self.owed().remove(id));
+        let debt = id.and_then(|id| self.pay(id));
         debt.or_else(|| Some(Debt::new(&self.debts, 0)))
     }
+}
+
+/// A request with the call that has begun for it.
+fn carrying(mut message: ClientJsonRpcMessage, begun: HandedOver) -> ClientJsonRpcMessage {
+    if let ClientJsonRpcMessage::Request(request) = &mut message {
+        request.request.extensions_mut().insert(begun);
+    }
+    message
 }
 
 impl<R, W> Transport<RoleServer> for Lines<R, W>

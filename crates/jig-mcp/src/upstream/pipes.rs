@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use super::message::{LONGEST, Message, parse, words};
 use super::pace::Pace;
 use super::wire::{Sought, Wire};
+use crate::awake::{self, Side};
 
 /// What the server reads.
 #[derive(Debug)]
@@ -108,7 +109,7 @@ impl Lines {
             self.buffer.reserve(READ_AT_ONCE);
             match reader.read_buf(&mut self.buffer).await {
                 Ok(0) => return "it closed its standard output".to_owned(),
-                Ok(_) => {}
+                Ok(_) => awake::stir(Side::Server),
                 Err(error) => return format!("its standard output cannot be read: {error}"),
             }
             let buffer = std::mem::take(&mut self.buffer);

@@ -1,0 +1,161 @@
+//! Calls that are answered where they are read: whatever happens to one, its client sees what it always saw.
+
+use serde_json::{Value as Json, json};
+
+use super::desk::Desk;
+use super::mcp_client::{Client, text};
+use super::servers_desk::{entry, with_server};
+
+/// A client of a server that runs already.
+fn ready(desk: &Desk, capabilities: Json) -> Client {
+    let mut client = Client::of(desk.jig(&["mcp"]));
+    client.initialize(capabilities);
+    let said = client.call("small_echo", json!({ "text": "up" }));
+    assert_eq!(text(&said), "up");
+    client
+}
+
+/// The same call as the plainest request that there is, and as one that says something besides, which is read
+/// elsewhere.
+fn both_ways(client: &mut Client, tool: &str, arguments: &Json) -> [Json; 2] {
+    let plain = json!({ "name": tool, "arguments": arguments });
+    let mut besides = plain.clone();
+    besides["more"] = json!("nobody knows what that is");
+    [plain, besides].map(|params| {
+        let mut answer = client.request("tools/call", params);
+        answer["id"] = Json::Null;
+        answer
+    })
+}
+
+#[test]
+fn both_ways_answer_alike() {
+    with_server(&entry(""), |desk| {
+        desk.workspace.write("a.txt", "alpha\n");
+        let mut client = ready(desk, json!({}));
+        // Long enough to be looked at elsewhere, short enough to be sent.
+        let long = "x".repeat(6000);
+        let calls = [
+            ("small_echo", json!({ "text": "once" })),
+            ("small_echo", json!({ "text": long })),
+            ("small_echo", json!({ "text": "\u{1f600} \u{0} \\u0000" })),
+            ("small_echo", json!({})),
+            ("small_echo", json!({ "text": 1 })),
+            ("small_picture", json!({})),
+            ("small_read", json!({ "path": "/nowhere/at/all" })),
+            ("small_read", json!({ "path": "a.txt" })),
+            ("small_nothing", json!({})),
+            ("fs_read_file", json!({ "path": "a.txt" })),
+            ("fs_read_file", json!({ "path": "b.txt" })),
+            ("fs_read_file", json!({ "path": 1 })),
+        ];
+        for (tool, arguments) in calls {
+            let [plain, besides] = both_ways(&mut client, tool, &arguments);
+            assert_eq!(plain, besides, "{tool} {arguments}");
+        }
+    });
+}
+
+/// A question of the server, and what it tells before its result, come to a client as ever.
+#[test]
+fn what_is_more_than_a_result_goes_on_elsewhere() {
+    with_server(&entry(""), |desk| {
+        let mut client = ready(desk, json!({ "elicitation": {} }));
+        let params = json!({ "name": "small_ask", "arguments": {} });
+        let id = client.ask("tools/call", params);
+        let asked = client.until(|message| message["method"] == "elicitation/create");
+        client.send(&json!({
+            "jsonrpc": "2.0",
+            "id": asked["id"],
+            "result": { "action": "accept", "content": { "answer": "Ada" } },
+        }));
+        assert_eq!(text(&client.answer(id)["result"]), "hello Ada");
+
+        let params = json!({ "name": "small_slow", "_meta": { "progressToken": "p" } });
+        let id = client.ask("tools/call", params);
+        let first = client.receive();
+        assert_eq!(first["method"], "notifications/progress", "{first}");
+        assert_eq!(first["params"]["progressToken"], "p", "{first}");
+        assert_eq!(text(&client.answer(id)["result"]), "done");
+    });
+}
+
+#[test]
+fn a_call_that_is_given_up_has_no_answer() {
+    with_server(&entry(""), |desk| {
+        let mut client = ready(desk, json!({}));
+        let params = json!({ "name": "small_wait", "arguments": { "path": "go" } });
+        let waits = client.ask("tools/call", params.clone());
+        // Of two with one id, the second is refused, and the first goes on.
+        let second =
+            json!({ "jsonrpc": "2.0", "id": waits, "method": "tools/call", "params": params });
+        client.send(&second);
+        let refused = client.until(|message| message["error"].is_object());
+        let told = refused["error"]["message"].as_str().unwrap();
+        assert!(told.contains("has no answer yet"), "{refused}");
+        client.send(&json!({
+            "jsonrpc": "2.0",
+            "method": "notifications/cancelled",
+            "params": { "requestId": waits },
+        }));
+        // Lines are read one after the other: now it is given up.
+        client.request("ping", json!({}));
+        desk.workspace.write("go", "");
+        assert_eq!(
+            text(&client.call("small_echo", json!({ "text": "next" }))),
+            "next"
+        );
+        let late = client.aside.iter().find(|message| message["id"] == waits);
+        assert_eq!(late, None);
+        let log = desk.run(&["log", "--json"]).out;
+        assert!(log.contains(r#""outcome":"cancelled""#), "{log}");
+    });
+}
+
+/// A script sends what it has and closes: it gets its results.
+#[test]
+fn a_client_that_closes_gets_its_results() {
+    with_server(&entry(""), |desk| {
+        let mut client = ready(desk, json!({}));
+        let asked: Vec<u64> = (0..20)
+            .map(|number| {
+                let arguments = json!({ "text": format!("number {number}") });
+                let params = json!({ "name": "small_echo", "arguments": arguments });
+                client.ask("tools/call", params)
+            })
+            .collect();
+        client.shut();
+        for (number, id) in asked.into_iter().enumerate() {
+            let said = client.answer(id);
+            assert_eq!(text(&said["result"]), format!("number {number}"));
+        }
+        assert!(client.ended().0.success());
+    });
+}
+
+/// A client that closes and does not come back keeps nothing running.
+#[test]
+fn a_client_that_is_gone_gives_up_its_calls() {
+    with_server(&entry(""), |desk| {
+        let mut client = ready(desk, json!({}));
+        let params = json!({ "name": "small_wait", "arguments": { "path": "never" } });
+        client.ask("tools/call", params);
+        client.shut();
+        assert!(client.ended().0.success());
+        let log = desk.run(&["log", "--json"]).out;
+        assert!(log.contains(r#""outcome":"cancelled""#), "{log}");
+    });
+}
+
+/// The server dies in the middle of a call: its client learns why, and the next call has another server.
+#[test]
+fn a_server_that_dies_is_told_of() {
+    with_server(&entry(""), |desk| {
+        let mut client = ready(desk, json!({}));
+        let died = client.call("small_die", json!({}));
+        assert_eq!(died["isError"], true, "{died}");
+        assert!(text(&died).contains("it was too much for me"), "{died}");
+        let said = client.call("small_echo", json!({ "text": "again" }));
+        assert!(text(&said).starts_with("again"), "{said}");
+    });
+}

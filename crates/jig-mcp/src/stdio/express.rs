@@ -1,0 +1,272 @@
+//! [`Express`]: calls that are begun and answered right where their lines are read.
+//!
+//! rmcp hands a request from task to task and reads it twice, which costs more than a quick call, or the way to a
+//! server and back. What the plainest of all calls needs of it is little: a line in, a line out. So a `tools/call`
+//! that is quick, or goes to a server that is ready, is done here. As soon as there is more to it than a result,
+//! such as a question or progress, it is *handed over*: rmcp gets the request, and with it the call that has begun.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use rmcp::model::{CallToolResult, ProtocolVersion, RequestId, ServerJsonRpcMessage, ServerResult};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::{Map, Value};
+use tokio::io::AsyncWrite;
+use tokio::sync::mpsc;
+
+use super::lines::Out;
+use crate::call::quickly;
+use crate::caller::Caller;
+use crate::in_flight::{Place, Underway, broke};
+use crate::quick::{Begun, Tried};
+use crate::result::for_version;
+use crate::shared::Shared;
+
+/// The version that a client of the older era has agreed to, once it has.
+pub(crate) type Greeted = Arc<OnceLock<ProtocolVersion>>;
+
+/// Whoever answers calls where they are read.
+pub(super) struct Express {
+    shared: Arc<Shared>,
+    caller: Arc<Caller>,
+    greeted: Greeted,
+}
+
+/// A call that rmcp goes on with: whoever handles the request finds it in the extensions of that, once.
+#[derive(Clone)]
+pub(crate) struct HandedOver(Arc<Mutex<Option<Begun>>>);
+
+/// A request that rmcp is to get after all.
+pub(super) struct Handed {
+    /// The line that it came in.
+    pub(super) line: Vec<u8>,
+    pub(super) id: RequestId,
+    pub(super) begun: HandedOver,
+}
+
+/// What became of a line.
+pub(super) enum Taken {
+    /// It is, or will be, answered.
+    Yes,
+    /// It has begun, and rmcp is to go on with it.
+    Begun(HandedOver),
+    /// It is none for here.
+    No,
+}
+
+/// The line of a call that is nothing but a call. Whatever is said besides is for others to understand.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line<'l> {
+    jsonrpc: &'l str,
+    id: RequestId,
+    method: &'l str,
+    #[serde(borrow)]
+    params: Params<'l>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Params<'l> {
+    name: &'l str,
+    arguments: Option<Map<String, Value>>,
+    /// Whoever wants to hear of progress hears of it from rmcp.
+    #[serde(rename = "_meta")]
+    _meta: Option<IgnoredAny>,
+}
+
+impl HandedOver {
+    fn new(begun: Begun) -> Self {
+        Self(Arc::new(Mutex::new(Some(begun))))
+    }
+
+    /// The call. It is there once.
+    pub(crate) fn take(&self) -> Option<Begun> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+impl Express {
+    /// Answers calls of this caller, once it was `greeted`.
+    pub(super) fn new(shared: Arc<Shared>, caller: Arc<Caller>, greeted: Greeted) -> Self {
+        Self {
+            shared,
+            caller,
+            greeted,
+        }
+    }
+
+    /// Begins the call of a line, if it is one for here. What has to be handed over later goes to `hand`.
+    pub(super) fn take<W>(
+        &self,
+        line: &[u8],
+        out: &Arc<Out<W>>,
+        hand: &mpsc::UnboundedSender<Handed>,
+    ) -> Taken
+    where
+        W: AsyncWrite + Unpin + Send + 'static,
+    {
+        let Some(version) = self.greeted.get() else {
+            return Taken::No;
+        };
+        if line.len() > LONGEST {
+            return Taken::No;
+        }
+        let Ok(Line {
+            jsonrpc: "2.0",
+            id,
+            method: "tools/call",
+            params,
+        }) = serde_json::from_slice(line)
+        else {
+            return Taken::No;
+        };
+        // Of two with one id, the second is refused, elsewhere.
+        if out.owes(&id) {
+            return Taken::No;
+        }
+        let arguments = params.arguments.as_ref();
+        let tried = quickly(&self.shared, &self.caller, params.name, arguments);
+        let answering = |given_up| {
+            out.owe(id.clone(), line.len(), given_up);
+            Answering {
+                out: Arc::clone(out),
+                id: id.clone(),
+                version: version.clone(),
+                is_due: true,
+            }
+        };
+        match tried {
+            Some(Tried::Done(result)) => {
+                tokio::spawn(answering(None).tell(result));
+                Taken::Yes
+            }
+            Some(Tried::Begun(Begun::Direct(underway))) => {
+                let given_up = underway.given_up().clone();
+                // Why there is no room is told elsewhere. Nothing of the call was sent.
+                let Ok(place) = Place::take(&self.shared, &self.caller, given_up.clone()) else {
+                    return Taken::No;
+                };
+                let call = Call {
+                    caller: Arc::clone(&self.caller),
+                    underway,
+                    place,
+                    answering: answering(Some(given_up)),
+                    line: line.to_owned(),
+                    hand: hand.clone(),
+                };
+                tokio::spawn(call.run());
+                Taken::Yes
+            }
+            Some(Tried::Begun(begun)) => Taken::Begun(HandedOver::new(begun)),
+            Some(Tried::Not) | None => Taken::No,
+        }
+    }
+}
+
+/// A call that goes to a server.
+struct Call<W: AsyncWrite + Unpin + Send + 'static> {
+    caller: Arc<Caller>,
+    underway: Box<Underway>,
+    place: Place,
+    answering: Answering<W>,
+    line: Vec<u8>,
+    hand: mpsc::UnboundedSender<Handed>,
+}
+
+impl<W: AsyncWrite + Unpin + Send + 'static> Call<W> {
+    async fn run(mut self) {
+        let Some(result) = self.underway.result().await else {
+            return self.hand_over();
+        };
+        let Self {
+            caller,
+            underway,
+            place,
+            answering,
+            hand,
+            ..
+        } = self;
+        let outcome = underway.outcome(&caller, result).await;
+        // Whoever hears of the result may make the next call at once: there is room for it by then.
+        drop(place);
+        answering.tell(outcome.result).await;
+        // As long as somebody could hand something over, the connection does not end.
+        drop(hand);
+    }
+
+    /// Has rmcp go on with it.
+    fn hand_over(self) {
+        let Self {
+            underway,
+            place,
+            mut answering,
+            line,
+            hand,
+            ..
+        } = self;
+        // The place is kept until the call has another one.
+        let begun = Begun::Direct(Box::new(underway.in_place(place)));
+        answering.is_due = false;
+        let handed = Handed {
+            line,
+            id: answering.id.clone(),
+            begun: HandedOver::new(begun),
+        };
+        // If nobody reads any more, the call is given up with it.
+        let _ = hand.send(handed);
+    }
+}
+
+/// Whoever owes an answer. One that hits a mistake of ours says so.
+struct Answering<W: AsyncWrite + Unpin + Send + 'static> {
+    out: Arc<Out<W>>,
+    id: RequestId,
+    version: ProtocolVersion,
+    is_due: bool,
+}
+
+impl<W: AsyncWrite + Unpin + Send + 'static> Answering<W> {
+    async fn tell(mut self, result: CallToolResult) {
+        self.is_due = false;
+        write(&self.out, &self.id, &self.version, result).await;
+    }
+}
+
+impl<W: AsyncWrite + Unpin + Send + 'static> Drop for Answering<W> {
+    fn drop(&mut self) {
+        if !self.is_due {
+            return;
+        }
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else {
+            return;
+        };
+        let (out, id, version) = (Arc::clone(&self.out), self.id.clone(), self.version.clone());
+        runtime.spawn(async move {
+            write(&out, &id, &version, broke().result).await;
+        });
+    }
+}
+
+/// Answers a request as rmcp would, unless it was given up.
+async fn write<W: AsyncWrite + Unpin + Send + 'static>(
+    out: &Arc<Out<W>>,
+    id: &RequestId,
+    version: &ProtocolVersion,
+    result: CallToolResult,
+) {
+    let Some(debt) = out.pay(id) else { return };
+    let mut result = ServerResult::from(for_version(result.into(), Some(version)));
+    result.strip_result_type_for_legacy_peer();
+    // That nobody reads any more is seen where lines are read.
+    let _ = out
+        .write(&ServerJsonRpcMessage::response(result, id.clone()))
+        .await;
+    drop(debt);
+}
+
+/// The longest line that is looked at here: it is read once more if it is none for here, and kept.
+const LONGEST: usize = 64 << 10;
+
+#[cfg(test)]
+mod tests;
