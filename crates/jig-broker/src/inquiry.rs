@@ -83,6 +83,8 @@ pub enum Unapproved {
     Unavailable,
     /// Nobody answered in time.
     TimedOut,
+    /// Somebody was asked, and put the question away without an answer.
+    Dismissed,
 }
 
 impl Inquiry {
@@ -203,6 +205,10 @@ impl Inquiry {
     fn refuse(self, why: Unapproved, because: Option<&str>) -> ErrorReply {
         let (kind, words) = match why {
             Unapproved::Denied => (ErrorKind::ApprovalDenied, "somebody was asked and said no"),
+            Unapproved::Dismissed => (
+                ErrorKind::ApprovalDenied,
+                "somebody was asked and gave no answer",
+            ),
             Unapproved::Unavailable => (ErrorKind::ApprovalUnavailable, "nobody can be asked here"),
             Unapproved::TimedOut => (
                 ErrorKind::ApprovalTimeout,

@@ -52,6 +52,11 @@ impl Connections {
         self.servers.offered(&self.engine, which, &progress)
     }
 
+    /// The engine from which they are started.
+    pub(crate) fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
     /// The servers themselves.
     pub(crate) fn servers(&self) -> &Arc<Servers> {
         &self.servers
@@ -214,7 +219,7 @@ pub(crate) fn all(
     }
     let connections = Connections::of(project, env)?;
     let ending = connections.ending();
-    let offered = connections.offered(Which::Missing);
+    let offered = connections.offered(Which::MissingAwaited);
     let mut remarks = Vec::new();
     remarks.extend(
         offered
@@ -292,6 +297,7 @@ fn accept(connections: &Connections, server: &Server, asker: &mut dyn Asker) -> 
             tool: &server.name,
             question: &held.question(),
             about: held.about(),
+            gone: None,
         });
         match answer {
             Answer::Given(Json::Bool(true)) | Answer::GivenForTurn(Json::Bool(true)) => {

@@ -13,6 +13,7 @@
 //! whose questions people answer ([`asks`]); no station is needed for them.
 
 pub(crate) mod asks;
+mod behind;
 pub(crate) mod client;
 mod connection;
 mod follow;

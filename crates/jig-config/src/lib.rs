@@ -46,12 +46,12 @@ pub use edit::{
 pub use load::{Loaded, load};
 pub use model::{
     AllowToggle, Command, CommandError, Config, ConfigFile, Decided, Definition, DefinitionError,
-    Definitions, Enable, Enforce, Filled, FilledError, FormatMode, Input, Leads, LlmConfig, LlmKey,
-    LlmTokenField, LlmWeights, McpConfig, NetworkSettings, Notices, OnUncovered, OverlayMode,
-    Parameter, ParameterType, Preset, Question, QuestionTarget, Reach, ResultMode, RunCondition,
-    RunMode, RunModes, RunRule, RunRules, RunTest, Runtime, Sandbox, SandboxLimits, Server,
-    ServerUrlError, Source, SourceError, SystemPath, Tool, ToolName, ToolNameError, Topic,
-    Unfilled, looks_secret, server_url,
+    Definitions, Download, Enable, Enforce, Filled, FilledError, FormatMode, Input, Launcher,
+    Leads, LlmConfig, LlmKey, LlmTokenField, LlmWeights, McpConfig, NetworkSettings, Notices,
+    OnUncovered, OverlayMode, Parameter, ParameterType, Preset, Question, QuestionTarget, Reach,
+    ResultMode, RunCondition, RunMode, RunModes, RunRule, RunRules, RunTest, Runtime, Sandbox,
+    SandboxLimits, Server, ServerUrlError, Source, SourceError, SystemPath, Tool, ToolName,
+    ToolNameError, Topic, Unfilled, host_rule, looks_secret, registry_rule, server_url,
 };
 pub use origin::{Layer, Origin};
 pub use problem::{Errors, Problem, Severity};

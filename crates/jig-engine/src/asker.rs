@@ -1,5 +1,6 @@
 //! [`Asker`]: whoever can answer questions for a caller.
 
+use jig_broker::CancelToken;
 use jig_config::QuestionTarget;
 use jig_proto::Question;
 use serde_json::Value;
@@ -31,6 +32,9 @@ pub struct Ask<'a> {
     pub question: &'a Question,
     /// What it is about.
     pub about: About,
+    /// Cancelled when nobody wants to know any more, because the tool took its question back or has ended. The
+    /// question can be put away then: whatever the answer is, it comes too late.
+    pub gone: Option<&'a CancelToken>,
 }
 
 /// What a question is about.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use jig_broker::CancelToken;
+use jig_broker::{CancelToken, Unapproved};
 use jig_config::{ResultMode, Tool};
 use jig_proto::{
     Action, Content, Details, Fetch, HandleId, HandleReport, Question, Status, ToolAction,
@@ -17,7 +17,7 @@ use crate::bound::{bound, without_large};
 use crate::call::{Call, CallError};
 use crate::drive::said_no;
 use crate::engine::Engine;
-use crate::inquiry::{Resolved, ask};
+use crate::inquiry::{Resolved, ask, can_be_dismissed};
 use crate::reply::Reply;
 
 impl Engine {
@@ -159,10 +159,17 @@ impl Engine {
             }
             let asked_by = Some(pending.asked_by);
             // A handle that ends while somebody is asked needs no answer any more.
-            match self.resolve(tool, &pending.question, asked_by, asker) {
+            let session = self.handles.session(id);
+            let gone = session.map(|session| session.asking(pending.number));
+            let gone = gone.as_ref();
+            match self.resolve_until(gone, tool, &pending.question, asked_by, asker) {
                 Resolved::Answer(value) => drop(self.handles.answer(id, pending.number, value)),
                 Resolved::Decline(why) => drop(self.handles.decline(id, pending.number, why)),
                 Resolved::Later => return Attended::LeftOpen,
+                Resolved::Cancel if can_be_dismissed(tool, asked_by) => {
+                    let why = Unapproved::Dismissed;
+                    drop(self.handles.decline(id, pending.number, why));
+                }
                 Resolved::Cancel => self.handles.cancel(id),
                 Resolved::Reject(reason) => {
                     let error = said_no(tool, &reason);

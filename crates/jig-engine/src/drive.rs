@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::asker::{About, Answer, Asker};
 use crate::call::{Call, CallError};
 use crate::engine::Engine;
-use crate::inquiry::{AgreedRun, Resolved, ask};
+use crate::inquiry::{AgreedRun, Resolved, ask, can_be_dismissed};
 
 impl Engine {
     /// Asks whether the tool may run, as its run mode says.
@@ -198,7 +198,10 @@ impl Engine {
                     };
                     let resolved = match known {
                         Some(answer) => Resolved::Answer(answer),
-                        None => self.resolve(tool, &question, update.asker, asker),
+                        None => {
+                            let gone = session.asking(seen);
+                            self.resolve_until(Some(&gone), tool, &question, update.asker, asker)
+                        }
                     };
                     // A tool that stops while it is asked needs no answer any more.
                     match resolved {
@@ -206,6 +209,9 @@ impl Engine {
                         Resolved::Decline(why) => drop(session.decline(seen, why)),
                         Resolved::Later => {
                             drop(session.decline(seen, Unapproved::Unavailable));
+                        }
+                        Resolved::Cancel if can_be_dismissed(tool, update.asker) => {
+                            drop(session.decline(seen, Unapproved::Dismissed));
                         }
                         Resolved::Cancel => session.cancel(),
                         Resolved::Reject(reason) => {

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 
-use jig_broker::Unapproved;
+use jig_broker::{CancelToken, Unapproved};
 use jig_config::{OnUncovered, QuestionTarget, Tool};
 use jig_proto::{Question, ToolAction};
 use jig_runtime::AskedBy;
@@ -100,6 +100,12 @@ fn kept_as(tool: &Tool, question: &Question) -> (String, String) {
     (tool.name.to_string(), kept_for)
 }
 
+/// Whether a tool goes on when somebody puts its question away. One on a server is told so, and decides: the
+/// protocol has a word for it.
+pub(crate) fn can_be_dismissed(tool: &Tool, asked_by: Option<AskedBy>) -> bool {
+    tool.on_server().is_some() && asked_by != Some(AskedBy::Policy)
+}
+
 /// What to do about a question.
 pub(crate) enum Resolved {
     /// Give this answer.
@@ -108,7 +114,7 @@ pub(crate) enum Resolved {
     Decline(Unapproved),
     /// Leave it open.
     Later,
-    /// End the tool.
+    /// Somebody put it away: end the tool, unless it [can go on](can_be_dismissed).
     Cancel,
     /// End the tool, because somebody said no to its question.
     Reject(String),
@@ -142,6 +148,18 @@ impl Engine {
         asked_by: Option<AskedBy>,
         asker: &mut dyn Asker,
     ) -> Resolved {
+        self.resolve_until(None, tool, question, asked_by, asker)
+    }
+
+    /// The same, until `gone` says that nobody wants to know any more.
+    pub(crate) fn resolve_until(
+        &self,
+        gone: Option<&CancelToken>,
+        tool: &Tool,
+        question: &Question,
+        asked_by: Option<AskedBy>,
+        asker: &mut dyn Asker,
+    ) -> Resolved {
         let name = tool.name.as_str();
         let is_policy = asked_by == Some(AskedBy::Policy);
         let known = tool.questions.get(&question.id).filter(|_| !is_policy);
@@ -158,7 +176,16 @@ impl Engine {
             true => About::Access,
             false => About::Tool(known.map_or(QuestionTarget::User, |known| known.target)),
         };
-        let answer = ask(asker, name, question, about);
+        let answer = asker.ask(&Ask {
+            tool: name,
+            question,
+            about,
+            gone,
+        });
+        // Whatever was said is not said to what the tool does now, and does not end it.
+        if gone.is_some_and(CancelToken::is_cancelled) {
+            return Resolved::Decline(Unapproved::Unavailable);
+        }
         match answer {
             Answer::Given(value) if known.is_some_and(|known| known.remember) => {
                 self.remembered.keep(tool, question, value.clone());
@@ -192,5 +219,6 @@ pub(crate) fn ask(asker: &mut dyn Asker, tool: &str, question: &Question, about:
         tool,
         question,
         about,
+        gone: None,
     })
 }

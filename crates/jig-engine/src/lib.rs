@@ -84,7 +84,9 @@ pub use output::OutputError;
 pub use predefined::run_predefined;
 pub use reply::Reply;
 pub use run::{Preparation, Prepared};
-pub use server::{FilledServer, Mark, ServerProcess};
+pub use server::{
+    Downloading, FilledServer, Mark, NotDownloaded, Packages, PackagesAccess, ServerProcess,
+};
 pub use servers::{Direct, Held, Inquired, ServerCall, ToolServers, Unaccepted};
 #[cfg(unix)]
 pub use suggest::{

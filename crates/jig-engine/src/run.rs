@@ -7,11 +7,12 @@ use jig_broker::{Broker, Commanded, Confined, Reach};
 use jig_files::View;
 use jig_policy::Policy;
 use jig_runtime::StartError;
-use jig_sandbox::Overlay;
+use jig_sandbox::{Overlay, minimal_environment};
 
 use crate::call::CallError;
 use crate::confine::Commands;
 use crate::engine::Engine;
+use crate::plan::NO_HOME;
 
 /// A command that is ready to be started in its sandbox.
 #[derive(Debug)]
@@ -86,10 +87,19 @@ impl Engine {
             overlays: preparation.overlays,
         };
         let policy = Arc::new(policy);
-        let broker = self.broker(tool, None, Arc::clone(&policy));
-        let confined = broker
+        let packages = self.packages_by_hand(tool, command);
+        let mut parts = self.broker_parts(tool, None, Arc::clone(&policy));
+        parts.process.env = minimal_environment(NO_HOME.as_ref());
+        if let (Some((launcher, own)), Some(confine)) = (&packages, &mut parts.process.confine) {
+            self.admit(confine, *launcher, own);
+        }
+        let broker = Broker::new(parts);
+        let mut confined = broker
             .confine(&commanded, view.path(), preparation.reach)
             .map_err(|error| self.not_started(tool, StartError::Confine(error)))?;
+        for (name, value) in packages.into_iter().flat_map(|(_, own)| own.env) {
+            confined.env.insert(name.into(), value.into());
+        }
         Ok(Prepared {
             policy,
             broker,

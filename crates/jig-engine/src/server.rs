@@ -1,6 +1,7 @@
 //! [`Engine::start_server`]: an MCP server as a program in its sandbox.
 
 mod fill;
+mod packages;
 mod printed;
 
 use std::sync::Arc;
@@ -20,13 +21,14 @@ use crate::plan::NO_HOME;
 
 pub use fill::FilledServer;
 pub use jig_runtime::{Mark, ServerProcess};
+pub use packages::{Downloading, NotDownloaded, Packages, PackagesAccess};
 
 impl Engine {
     /// Starts the program of a server in its sandbox, under the rules of its own entry. The values of its
     /// variables are found, and the commands that print some are run, first.
     ///
     /// Whether the entry may be started at all, because somebody trusted wrote or accepted it, is for the caller
-    /// to know.
+    /// to know. What its launcher has to download is [downloaded](Self::download_packages) before.
     ///
     /// # Errors
     ///
@@ -45,6 +47,17 @@ impl Engine {
         let view = Arc::new(self.files.materialize()?);
         let mut parts = self.broker_parts(tool, None, Arc::clone(&policy));
         parts.process.env = minimal_environment(NO_HOME.as_ref());
+        let packages = self.packages(server);
+        let own = packages
+            .as_ref()
+            .and_then(|packages| self.packages_access(packages, &filled.env));
+        if let (Some(packages), Some(own), Some(confine)) =
+            (&packages, &own, &mut parts.process.confine)
+        {
+            self.admit(confine, packages.launcher(), own);
+        }
+        let mut env = own.map(|own| own.env).unwrap_or_default();
+        env.extend(filled.env);
         let broker = Broker::new(parts);
         for secret in &filled.secrets {
             broker.secrets().remember(secret);
@@ -76,23 +89,23 @@ impl Engine {
         let started = ServerProcess::start(ServerPlan {
             plan,
             table: tool.table(),
-            env: filled.env,
+            env,
         });
-        started.map_err(|error| self.server_not_started(server, &broker, error))
+        started.map_err(|error| not_started(&server.name, &broker, &error))
     }
+}
 
-    /// Why a server was not started, without the values that were filled in: a program that is not found is
-    /// named as it was looked for.
-    fn server_not_started(&self, server: &Server, broker: &Broker, error: StartError) -> CallError {
-        let mut why = error.to_string();
-        let mut source = std::error::Error::source(&error);
-        while let Some(cause) = source {
-            why = format!("{why}: {cause}");
-            source = cause.source();
-        }
-        CallError::Server {
-            server: server.name.clone(),
-            why: broker.secrets().scrub_text(why),
-        }
+/// Why a server was not started, without the values that were filled in: a program that is not found is
+/// named as it was looked for.
+fn not_started(server: &str, broker: &Broker, error: &StartError) -> CallError {
+    let mut why = error.to_string();
+    let mut source = std::error::Error::source(error);
+    while let Some(cause) = source {
+        why = format!("{why}: {cause}");
+        source = cause.source();
+    }
+    CallError::Server {
+        server: server.to_owned(),
+        why: broker.secrets().scrub_text(why),
     }
 }

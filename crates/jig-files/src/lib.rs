@@ -45,6 +45,7 @@ mod memory;
 mod null;
 mod patch;
 mod place;
+mod shelf;
 mod view;
 
 pub use disk::{DiskFiles, DiskOptions};
@@ -59,4 +60,5 @@ pub use memory::MemoryFiles;
 pub use null::NullFiles;
 pub use patch::{Edit, EditProblem};
 pub use place::{Kind, Place};
+pub use shelf::{Filling, Shelf};
 pub use view::{Conflict, SyncReport, View};

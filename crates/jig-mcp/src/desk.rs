@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use jig_broker::CancelToken;
 use jig_engine::{About, Answer, Ask, Asker};
 use rmcp::model::InputResponses;
 
@@ -70,7 +71,7 @@ impl Desk {
         if let Some(form) = form {
             self.flight.ask(pending.id(), &ask.question.id, form);
         }
-        let answer = pending.wait(limit, self.flight.cancel_token());
+        let answer = pending.wait(limit, self.flight.cancel_token(), ask.gone);
         self.flight.asked(pending.id());
         answer
     }
@@ -109,7 +110,8 @@ impl Asker for Desk {
             Some(pending) => self.wait(&pending, ask, form),
             None => Answer::Unavailable,
         };
-        if matches!(answer, Answer::Unavailable | Answer::TimedOut) {
+        let is_gone = ask.gone.is_some_and(CancelToken::is_cancelled);
+        if !is_gone && matches!(answer, Answer::Unavailable | Answer::TimedOut) {
             self.unanswered(ask);
         }
         answer

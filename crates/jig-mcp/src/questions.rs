@@ -20,7 +20,7 @@ use std::str::FromStr;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use jig_broker::CancelToken;
+use jig_broker::{CancelHook, CancelToken};
 use jig_engine::{Answer, Ask};
 
 use self::asked::{Asked, Fingerprint};
@@ -486,16 +486,20 @@ impl Slot {
         self.answer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The answer, if one comes within the limit and before it is given up.
-    fn wait(self: &Arc<Self>, limit: Duration, cancel: &CancelToken) -> Option<Answer> {
-        let slot = Arc::clone(self);
-        // The lock makes sure that nobody is between looking and waiting.
-        let _hook = cancel.on_cancel(move || {
-            let _place = slot.lock();
-            slot.ready.notify_all();
-        });
+    /// The answer, if one comes within the limit and before one of `ends` is cancelled.
+    fn wait(self: &Arc<Self>, limit: Duration, ends: &[&CancelToken]) -> Option<Answer> {
+        let hook = |end: &&CancelToken| {
+            let slot = Arc::clone(self);
+            // The lock makes sure that nobody is between looking and waiting.
+            end.on_cancel(move || {
+                let _place = slot.lock();
+                slot.ready.notify_all();
+            })
+        };
+        let _hooks: Vec<CancelHook> = ends.iter().map(hook).collect();
         let place = self.lock();
-        let is_waiting = |place: &mut Option<Answer>| place.is_none() && !cancel.is_cancelled();
+        let is_over = || ends.iter().any(|end| end.is_cancelled());
+        let is_waiting = |place: &mut Option<Answer>| place.is_none() && !is_over();
         let waited = self.ready.wait_timeout_while(place, limit, is_waiting);
         let (place, _) = waited.unwrap_or_else(PoisonError::into_inner);
         place.clone()
@@ -518,14 +522,23 @@ impl Pending {
 
     /// Waits for the answer. [`Answer::TimedOut`] if none came in time, [`Answer::Unavailable`] if nobody is
     /// left who could give one: in both cases a person can still allow it for the next call, under the same
-    /// name. [`Answer::Cancel`] if the call was given up.
-    pub(crate) fn wait(&self, limit: Duration, cancel: &CancelToken) -> Answer {
-        if let Some(answer) = self.slot.wait(limit, cancel) {
+    /// name. [`Answer::Cancel`] if the call was given up. With `gone`, nobody wants to know any more: the question
+    /// leaves the board, and what is returned does not matter.
+    pub(crate) fn wait(
+        &self,
+        limit: Duration,
+        cancel: &CancelToken,
+        gone: Option<&CancelToken>,
+    ) -> Answer {
+        let ends: Vec<&CancelToken> = gone.into_iter().chain([cancel]).collect();
+        if let Some(answer) = self.slot.wait(limit, &ends) {
             return answer;
         }
-        let (then, answer) = match cancel.is_cancelled() {
-            true => (Then::Forget, Answer::Cancel),
-            false => (Then::Refuse, Answer::TimedOut),
+        let is_gone = gone.is_some_and(CancelToken::is_cancelled);
+        let (then, answer) = match (cancel.is_cancelled(), is_gone) {
+            (true, _) => (Then::Forget, Answer::Cancel),
+            (false, true) => (Then::Forget, Answer::Unavailable),
+            (false, false) => (Then::Refuse, Answer::TimedOut),
         };
         match self.questions.withdraw(&self.asked, then) {
             true => answer,
@@ -536,7 +549,7 @@ impl Pending {
 
     /// Waits for the answer for so long. The question stays where it is.
     pub(crate) fn poll(&self, limit: Duration, cancel: &CancelToken) -> Option<Answer> {
-        self.slot.wait(limit, cancel)
+        self.slot.wait(limit, &[cancel])
     }
 }
 

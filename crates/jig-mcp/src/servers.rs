@@ -26,6 +26,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use jig_config::{Config, Server};
 use jig_engine::{Engine, Turn};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
@@ -36,7 +37,7 @@ use self::live::Visit;
 use self::place::Place;
 use self::slot::Slot;
 
-pub(crate) use self::call::{Event, bridge};
+pub(crate) use self::call::Event;
 pub use self::ledger::{Standing, Told, ToldTool};
 pub(crate) use self::live::Live;
 pub use self::memory::{Change, Forgetful, Memory};
@@ -102,9 +103,8 @@ impl Servers {
         // The engine that is given may have these servers, and would then keep them alive for ever.
         let mut own = engine.for_turn(&Turn::default());
         own.servers = None;
-        // What holds for every program: a server that runs does not take it over.
         let config = own.config();
-        let around = format!("{:?}", (&config.network, &config.files, &config.state));
+        let around = around(config);
         let mut kept = Vec::new();
         let mut pool = self.pool();
         let mut before = std::mem::take(&mut pool.slots);
@@ -112,7 +112,7 @@ impl Servers {
             if !server.enable {
                 continue;
             }
-            let identity = format!("{} {around}", server.fingerprint());
+            let identity = identity(server, &around);
             let slot = match before.remove(name) {
                 Some(slot) if slot.identity() == identity => {
                     kept.push((Arc::clone(&slot), Arc::clone(server)));
@@ -137,6 +137,15 @@ impl Servers {
             slot.retire();
         }
         self.common.tell_change();
+    }
+
+    /// What the servers of a configuration are: to [attach](Self::attach) one of which this is another text stops
+    /// some of them.
+    pub fn identity(config: &Config) -> String {
+        let around = around(config);
+        let servers = config.servers.values().filter(|server| server.enable);
+        let named = servers.map(|server| format!("{} {}", server.name, identity(server, &around)));
+        named.collect::<Vec<String>>().join("\n")
     }
 
     /// How each server of the configuration stands, in its order.
@@ -249,6 +258,16 @@ impl fmt::Debug for Servers {
         let names: Vec<String> = self.pool().slots.keys().cloned().collect();
         f.debug_tuple("Servers").field(&names).finish()
     }
+}
+
+/// What holds for every program of a configuration: a server that runs does not take it over.
+fn around(config: &Config) -> String {
+    format!("{:?}", (&config.network, &config.files, &config.state))
+}
+
+/// What a server is: with another text it is another one.
+fn identity(server: &Server, around: &str) -> String {
+    format!("{} {around}", server.fingerprint())
 }
 
 /// When so much time is over. A time that no clock can show is a very long one.

@@ -11,6 +11,7 @@
 mod ask;
 mod begin;
 mod call;
+mod clean;
 pub(crate) mod conformance;
 mod http;
 mod list;
@@ -24,6 +25,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
+use jig_broker::Scrubber;
 use jig_config::Definition;
 use jig_proto::Question;
 use serde_json::{Map, Value};
@@ -72,7 +74,7 @@ pub(crate) struct Listed {
 /// A call of a tool.
 #[derive(Debug)]
 pub(crate) struct UpstreamCall {
-    /// What the server calls the tool.
+    /// The name of the tool in the list.
     pub(crate) name: String,
     /// The arguments.
     pub(crate) arguments: Map<String, Value>,
@@ -205,13 +207,16 @@ impl Upstream {
         self.agreed.era
     }
 
-    /// The tools of the server, asked for now.
+    /// The tools of the server, asked for now, in its words without `secrets`.
     ///
     /// # Errors
     ///
     /// If the server does not answer, or not with a list.
-    pub(crate) async fn definitions(&self) -> Result<Listed, UpstreamError> {
-        list::definitions(&self.wire, &self.agreed).await
+    pub(crate) async fn definitions(
+        &self,
+        secrets: Option<&Scrubber>,
+    ) -> Result<Listed, UpstreamError> {
+        list::definitions(&self.wire, &self.agreed, secrets).await
     }
 
     /// Calls a tool, answers what the server asks, and waits for the end of a task if it makes one of the call.
@@ -220,11 +225,14 @@ impl Upstream {
     /// # Errors
     ///
     /// If the call was given up, the server refused it, or the connection ended. Then it may have had effects.
-    pub(crate) async fn call(&self, call: UpstreamCall) -> Result<Value, UpstreamError> {
+    pub(crate) async fn call(&self, mut call: UpstreamCall) -> Result<Value, UpstreamError> {
         let _permit = tokio::select! {
             permit = self.calls.acquire() => permit,
             () = call.cancel.cancelled() => return Err(UpstreamError::Cancelled),
         };
+        if let Some(name) = self.wire.known().told_as(&call.name) {
+            call.name = name;
+        }
         call::call(&self.wire, &self.agreed, call).await
     }
 

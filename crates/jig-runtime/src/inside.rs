@@ -140,9 +140,9 @@ fn ended(mut result: Result<Content, ToolError>, broker: &Broker) -> Result<Cont
 pub enum Put {
     /// Its answer.
     Answered(Value),
-    /// Nobody can answer, somebody does not want to, or it took too long.
+    /// Nobody can answer, somebody said no, or it took too long.
     Unanswered,
-    /// The call was given up, or whoever asked is gone.
+    /// Somebody put it away, the call was given up, or whoever asked is gone.
     GivenUp,
 }
 
@@ -347,6 +347,7 @@ impl InProcess {
             let look_again = Instant::now().checked_add(LOOK_AGAIN);
             match self.answer(look_again) {
                 Ok(Some(Ok(answer))) => break Put::Answered(answer),
+                Ok(Some(Err(Unapproved::Dismissed))) => break Put::GivenUp,
                 Ok(Some(Err(_))) => break Put::Unanswered,
                 Ok(None) if is_wanted() => {}
                 Ok(None) | Err(_) => break Put::GivenUp,
@@ -691,7 +692,7 @@ impl Transport for InProcess {
 /// That a question of the tool is not answered.
 pub(crate) fn not_answered(question: &str, why: Unapproved) -> ToolError {
     let reason = match why {
-        Unapproved::Denied => "the question was not answered",
+        Unapproved::Denied | Unapproved::Dismissed => "the question was not answered",
         Unapproved::Unavailable => "nobody can answer",
         Unapproved::TimedOut => "nobody answered in time",
     };

@@ -17,7 +17,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use jig_broker::{Broker, Reach};
+use jig_broker::{Broker, Reach, Scrubber};
 use jig_proto::Denial;
 use jig_sandbox::{Child, Exit, Interest, Limits, Stdio, Waker, poll, set_nonblocking};
 
@@ -212,9 +212,15 @@ impl ServerProcess {
 
     /// What it left since a moment where nothing may come into being, and what was moved away therefore. A call
     /// during which that happened has failed, whatever the server says. [`refused_since`](Self::refused_since)
-    /// tells it, too; this costs little if the server has made no file at all.
+    /// tells it, too. It may look at all of the workspace: [`may_have_intruded`](Self::may_have_intruded) says
+    /// whether it would.
     pub fn intruded_since(&self, mark: &Mark) -> Vec<Denial> {
         self.inner.refused.intruded_since(mark.batch)
+    }
+
+    /// Whether [`intruded_since`](Self::intruded_since) is worth asking. This costs little, and waits for nothing.
+    pub fn may_have_intruded(&self, mark: &Mark) -> bool {
+        self.inner.refused.may_have_intruded(mark.batch)
     }
 
     /// Variables of the host that a text of the server names and that it was not given: nobody can see it look
@@ -233,9 +239,14 @@ impl ServerProcess {
         ))
     }
 
+    /// What removes the values that the server was given as secrets; `None` if there are none.
+    pub fn scrubber(&self) -> Option<Scrubber> {
+        self.inner.broker.secrets().scrubber()
+    }
+
     /// The text without the values that the server was given as secrets.
     pub fn scrub<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let Some(scrubber) = self.inner.broker.secrets().scrubber() else {
+        let Some(scrubber) = self.scrubber() else {
             return Cow::Borrowed(text);
         };
         match scrubber.bytes(text.as_bytes()) {

@@ -13,7 +13,7 @@ mod tests;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use jig_broker::Unapproved;
+use jig_broker::{CancelToken, Unapproved};
 use jig_proto::{Status, ToolState};
 use jig_pty::{InputError, SendError, Settle};
 use jig_sandbox::{Status as Confinement, Usage};
@@ -99,6 +99,12 @@ impl Session {
     /// If the tool has stopped, has other questions by now, or takes no such input.
     pub fn apply(&self, seen: u64, input: Value) -> Result<(), ApplyError> {
         self.orders.apply(&self.board, seen, input)
+    }
+
+    /// What is cancelled as soon as the question of the update with the number `seen` is asked no more: it was
+    /// answered, the tool took it back, or has stopped.
+    pub fn asking(&self, seen: u64) -> CancelToken {
+        self.board.asking(seen)
     }
 
     /// Says that nobody answers the question of the update with the number `seen`.

@@ -65,4 +65,7 @@ Examples:
   jig servers refresh github     one
 
 Lists of tools come from what a server said last, so that nothing has to be started for them. What it says
-otherwise now is not taken over silently: see `jig servers accept`.";
+otherwise now is not taken over silently: see `jig servers accept`.
+
+What `npx -y` and `uvx` start is downloaded once and kept. This downloads it anew, and so another version if
+there is one.";

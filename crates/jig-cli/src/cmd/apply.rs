@@ -68,6 +68,7 @@ fn asked_here(client: &mut Client, id: &HandleId) -> anyhow::Result<(Given, u64)
             By::Policy => About::Access,
             By::Tool => About::Tool(QuestionTarget::User),
         },
+        gone: None,
     });
     let answer = match answer {
         Answer::Given(value) | Answer::GivenForTurn(value) => value,

@@ -7,6 +7,7 @@ mod access;
 mod block;
 mod declared;
 mod entry;
+mod fetch;
 mod learn;
 mod name;
 mod needs;

@@ -3,7 +3,7 @@
 mod accept;
 mod view;
 
-use anyhow::anyhow;
+use anyhow::{Context as _, anyhow};
 use jig_config::Server;
 use jig_mcp::Which;
 use serde_json::Value as Json;
@@ -105,7 +105,8 @@ fn one(server: &Server, view: &View<'_>, out: &mut Output) -> anyhow::Result<()>
     Ok(())
 }
 
-/// Starts servers, and asks for their tools anew. The exit code tells whether all of them answered.
+/// Downloads the packages of servers anew, starts them, and asks for their tools. The exit code tells whether all of
+/// them answered.
 fn refresh(
     name: Option<&str>,
     project: &Project,
@@ -116,7 +117,23 @@ fn refresh(
         Some(name) => Which::One(declared(project, name)?.name.clone()),
         None => Which::Fresh,
     };
+    let meant = project.config().servers.values().filter(|server| {
+        let is_named = name.is_none_or(|name| servers::plain(name) == server.name);
+        server.enable && is_named
+    });
+    let mut packages = Vec::new();
+    for server in meant {
+        if let Some(found) = connections.engine().packages(server) {
+            let aside = found.set_aside();
+            aside.with_context(|| format!("the packages of `{}` stay as they are", server.name))?;
+            packages.push(found);
+        }
+    }
     let offered = connections.offered(which);
+    for packages in packages {
+        // What could not be downloaded is not lost.
+        packages.take_back();
+    }
     let failed = !offered.problems.is_empty();
     let view = View::new(project, connections, offered);
     match name {

@@ -9,6 +9,7 @@ use std::time::Duration;
 use anyhow::{anyhow, bail};
 use jig_broker::CancelToken;
 use jig_engine::{Answer, Ask, Asker, Call, Nobody};
+use jig_mcp::Servers;
 use jig_proto::{Fetch, HandleId, HandleReport, Prompt, Question, Status};
 use jig_runtime::{Await, HandleError};
 use jig_sandbox::{Interest, Waker};
@@ -185,7 +186,9 @@ fn spawn(station: &Station, order: Order) -> anyhow::Result<Spawned> {
     } = order;
     let mut project = Project::load_for(station.root.clone(), &config, &set, &env)?;
     // Whoever was to be asked about a server was asked at the client.
-    let servers = || station.servers(&env);
+    let identity = Servers::identity(&project.loaded.config);
+    let make = || servers::new(&station.root, &env);
+    let servers = || station.behind.of(identity, make);
     servers::find_on(servers, &mut project, &tool, &env, &mut Nobody)?;
     let (mut engine, note) = host::engine(&project, &env)?;
     engine.join(&station.turn);

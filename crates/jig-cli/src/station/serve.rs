@@ -3,15 +3,14 @@
 use std::io;
 use std::os::fd::AsFd as _;
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use camino::{Utf8Path, Utf8PathBuf};
 use jig_engine::Turn;
-use jig_mcp::Servers;
 use jig_runtime::{HandleLimits, Handles};
 use jig_sandbox::{Interest, Waker};
 use rustix::fs::{Mode, OFlags};
@@ -19,11 +18,11 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
+use super::behind::Behind;
 use super::connection;
 use super::place::{Key, Place};
 use super::protocol::{Failure, Reply, send};
 use crate::environment::Environment;
-use crate::servers;
 
 /// What all connections share.
 #[derive(Debug)]
@@ -34,8 +33,8 @@ pub(super) struct Station {
     pub(super) key: Key,
     /// What runs.
     pub(super) handles: Arc<Handles>,
-    /// The MCP servers that spawned tools are on, from the first such tool on.
-    servers: OnceLock<Arc<Servers>>,
+    /// The MCP servers that spawned tools are on.
+    pub(super) behind: Behind,
     /// What runs, and what a person allowed or answered for as long as the station lives.
     pub(super) turn: Turn,
     connections: AtomicUsize,
@@ -44,12 +43,6 @@ pub(super) struct Station {
 }
 
 impl Station {
-    /// The MCP servers that spawned tools are on: one of each for all of them.
-    pub(super) fn servers(&self, env: &Environment) -> Arc<Servers> {
-        let servers = self.servers.get_or_init(|| servers::new(&self.root, env));
-        Arc::clone(servers)
-    }
-
     /// Ends the station, with all that it runs.
     pub(super) fn end(&self) {
         self.is_over.store(true, Ordering::SeqCst);
@@ -110,7 +103,7 @@ pub(crate) fn run(root: &Utf8Path) -> anyhow::Result<()> {
         key,
         turn: Turn::new(Arc::clone(&handles)),
         handles,
-        servers: OnceLock::new(),
+        behind: Behind::default(),
         connections: AtomicUsize::new(0),
         is_over: AtomicBool::new(false),
         waker: Waker::new().context("cannot be woken")?,
@@ -129,6 +122,7 @@ pub(crate) fn run(root: &Utf8Path) -> anyhow::Result<()> {
         while let Ok((stream, _)) = listener.accept() {
             receive(&station, stream);
         }
+        station.behind.tidy();
         match station.need() {
             Need::Now => unneeded_since = Instant::now(),
             Need::For(time) if unneeded_since.elapsed() > time => break,
@@ -141,9 +135,7 @@ pub(crate) fn run(root: &Utf8Path) -> anyhow::Result<()> {
     claim.close();
     drop(listener);
     station.handles.end(GRACE);
-    if let Some(servers) = station.servers.get() {
-        servers.stop_all();
-    }
+    station.behind.end();
     // What was asked before gets its answer.
     let deadline = Instant::now() + FAREWELL;
     while station.connections.load(Ordering::SeqCst) > 0 && Instant::now() < deadline {

@@ -215,7 +215,7 @@ impl Ran {
     }
 
     #[track_caller]
-    fn ok(self, words: &[&str]) -> String {
+    pub(crate) fn ok(self, words: &[&str]) -> String {
         assert_eq!(
             self.code,
             Some(0),

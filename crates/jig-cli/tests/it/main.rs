@@ -19,6 +19,7 @@ mod import_hostile;
 #[cfg(feature = "wasm-tools")]
 mod knowledge;
 mod mcp_client;
+mod mcp_express;
 mod mcp_hostile;
 mod mcp_http;
 mod mcp_http_attacks;
@@ -26,6 +27,7 @@ mod mcp_servers;
 mod mcp_session;
 mod mcp_stdio;
 mod mcp_usage;
+mod packages;
 mod proxy;
 mod proxy_client;
 mod proxy_hostile;

@@ -1,11 +1,13 @@
 //! MCP servers behind `jig`: their tools are listed, called and shaped, each in the sandbox of its server.
 
 use std::net::TcpListener;
+use std::process::{Child, Stdio};
 
 use serde_json::json;
 
-use super::desk::Desk;
+use super::desk::{Desk, Ran};
 use super::servers_desk::{entry, with_server};
+use super::vfs_tool::until;
 
 /// Every tool of a server is there under the server's name, and works.
 #[test]
@@ -253,7 +255,7 @@ fn secrets_are_filled_and_never_shown() {
                 .env("UPSTREAM_TOKEN", SECRET)
                 .output()
                 .unwrap();
-            super::desk::Ran::of(output)
+            Ran::of(output)
         };
         // It has it: what it says about it is taken out of what it says.
         let ran = run(&["call", "small_variable", "name=TOKEN"]);
@@ -301,6 +303,43 @@ fn a_tool_of_a_server_is_spawned() {
         desk.workspace.write("now", "");
         let waited = desk.run(&["await", "one", "--timeout", "60s"]);
         assert!(waited.out.contains("it is there"), "{waited:?}");
+        desk.run(&["abort", "--all"]);
+    });
+}
+
+/// Another configuration has servers of its own. Those that a handle is on, or waits for, are left alone.
+#[test]
+fn a_spawn_with_another_configuration_ends_no_server_of_a_handle() {
+    let config = format!(
+        "{}\n[tools.later]\nsource = 'mcp.small.wait'\nstateful = true\n",
+        entry("")
+    );
+    with_server(&config, |desk| {
+        let spawn = |id: &str, more: &[&str]| {
+            let path = format!("path={id}");
+            let plain = ["spawn", "later", &path, "--id", id, "--no-interaction"];
+            let mut jig = desk.jig(&[&plain[..], more].concat());
+            jig.stdin(Stdio::null()).stdout(Stdio::piped());
+            jig.stderr(Stdio::piped()).spawn().unwrap()
+        };
+        let ends_well = |spawning: Child| {
+            let ran = Ran::of(spawning.wait_with_output().unwrap());
+            assert_eq!(ran.code, Some(0), "{ran:?}");
+        };
+        let slowly = "def main():\n    open('begun', 'w').close()\n    time.sleep(2)";
+        desk.change_server("def main():", slowly);
+        let other = ["--set", "mcp.servers.small.env.OTHER=value"];
+        let first = spawn("first", &[]);
+        until("its server starts", || desk.path("begun").exists());
+        ends_well(spawn("other", &other));
+        ends_well(first);
+        // By now both are in the middle of a call.
+        ends_well(spawn("again", &[]));
+        for id in ["first", "other", "again"] {
+            desk.workspace.write(id, "");
+            let waited = desk.run(&["await", id, "--timeout", "60s"]);
+            assert!(waited.out.contains("it is there"), "{id}: {waited:?}");
+        }
         desk.run(&["abort", "--all"]);
     });
 }

@@ -1,6 +1,7 @@
 //! [`Server`]: an MCP server whose tools are jig's, too.
 
 mod describe;
+mod download;
 mod filled;
 mod pattern;
 mod read;
@@ -20,6 +21,7 @@ use crate::origin::{Layer, Origin};
 use crate::shape::keys;
 use crate::value::Node;
 
+pub use download::{Download, Launcher, host_rule, registry_rule};
 pub use filled::{Filled, FilledError, Unfilled};
 pub(crate) use read::{MergedServer, MergedServers, merge_servers, read_servers};
 pub use secret::looks_secret;
@@ -117,6 +119,17 @@ impl Server {
     pub fn policy(&self) -> Option<&Tool> {
         match &self.reach {
             Reach::Program { policy, .. } => Some(policy),
+            Reach::Remote { .. } => None,
+        }
+    }
+
+    /// What its command downloads before it can start, as far as that is certain from the words without variables.
+    pub fn download(&self) -> Option<Download> {
+        match &self.reach {
+            Reach::Program { command, .. } => {
+                let words: Vec<String> = command.iter().map(ToString::to_string).collect();
+                Download::of(&words)
+            }
             Reach::Remote { .. } => None,
         }
     }

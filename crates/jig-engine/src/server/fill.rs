@@ -125,8 +125,11 @@ impl Filler<'_> {
     }
 
     fn keep(&mut self, secret: String) {
-        if !self.secrets.contains(&secret) {
-            self.secrets.push(secret);
+        let credentials = credentials(&secret).map(str::to_owned);
+        for secret in [Some(secret), credentials].into_iter().flatten() {
+            if !self.secrets.contains(&secret) {
+                self.secrets.push(secret);
+            }
         }
     }
 
@@ -152,6 +155,16 @@ fn is_secret(name: &str, value: &str) -> bool {
     let is_small_number = value.len() < 6 && value.bytes().all(|byte| byte.is_ascii_digit());
     !(is_ordinary || is_word || is_small_number)
 }
+
+/// What follows the name of a scheme, as in `Bearer abc`: whoever is told both knows it by itself.
+fn credentials(secret: &str) -> Option<&str> {
+    let (scheme, credentials) = secret.trim_start().split_once(' ')?;
+    let is_scheme = SCHEMES.iter().any(|one| scheme.eq_ignore_ascii_case(one));
+    is_scheme.then(|| credentials.trim())
+}
+
+/// Names that stand before credentials in headers.
+const SCHEMES: [&str; 4] = ["Bearer", "Basic", "Token", "ApiKey"];
 
 /// Variables that every program has.
 const ORDINARY: [&str; 14] = [

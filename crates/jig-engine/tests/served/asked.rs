@@ -1,8 +1,8 @@
 //! What is held is asked first, of a person; what a server asks is a person's to answer.
 
 use jig_broker::AuditDecision;
-use jig_engine::{About, Answer, CallError, Held, Nobody, Unaccepted};
-use jig_proto::{Content, Question, ToolError};
+use jig_engine::{About, Answer, CallError, Held, Nobody, Reply, Unaccepted};
+use jig_proto::{Content, Question, Status, ToolError};
 use jig_runtime::Put;
 use serde_json::json;
 
@@ -200,4 +200,86 @@ fn a_question_is_withdrawn_when_nobody_wants_its_answer() {
     world.engine.call(spawned, &mut slow).unwrap();
     let report = crate::handles::until_stopped(&world, "t", "h", &mut slow);
     assert!(report.to_string().contains("GivenUp"), "{report}");
+}
+
+const SPAWNED: &str = "[tools.t]\nsource = \"mcp.s\"\nrun = \"unattended\"\nstateful = true\n";
+
+/// Whichever way a call goes: the protocol has a word for it, and the server goes on as it likes.
+#[test]
+fn a_form_that_somebody_puts_away_is_told_to_the_server_and_ends_no_call() {
+    let script = || {
+        Script::new(|_, door| {
+            let put = door.put(Question::text("name", "Who are you?"), &|| true);
+            Ok(Content::text(format!("{put:?}, ended: {}", door.give_up())))
+        })
+    };
+    let world = World::new(script(), &[plain("t")]);
+    let mut person = Person::who_says([Answer::Cancel]);
+    let content = world.call_with("s_t", json!({}), &mut person).unwrap();
+    assert_eq!(content.to_text(), "GivenUp, ended: false");
+
+    let world = World::with(SPAWNED, script(), &[plain("t")]);
+    let mut person = Person::who_says([Answer::Cancel]);
+    let said = spawned(&world, &mut person);
+    assert!(said.contains("GivenUp, ended: false"), "{said}");
+}
+
+/// What comes of a handle, when it has stopped.
+fn spawned(world: &World, asker: &mut dyn jig_engine::Asker) -> String {
+    let spawn = jig_engine::Call::new("t", json!({"action": "spawn", "id": "h"}));
+    match world.engine.call(spawn, asker).unwrap() {
+        Reply::Handle(report) if report.state.status() == Status::Stopped => report.to_string(),
+        _ => crate::handles::until_stopped(world, "t", "h", asker).to_string(),
+    }
+}
+
+/// Somebody who thinks until they hear that nobody wants their answer.
+struct Thinking {
+    is_asked: std::sync::Arc<std::sync::atomic::AtomicBool>,
+    has_heard: bool,
+}
+
+impl jig_engine::Asker for Thinking {
+    fn ask(&mut self, ask: &jig_engine::Ask<'_>) -> Answer {
+        let (tell, told) = std::sync::mpsc::channel();
+        let gone = ask.gone.expect("a question that can go");
+        let _hook = gone.on_cancel(move || assert!(tell.send(()).is_ok()));
+        self.is_asked
+            .store(true, std::sync::atomic::Ordering::SeqCst);
+        self.has_heard = told
+            .recv_timeout(std::time::Duration::from_secs(60))
+            .is_ok();
+        Answer::Cancel
+    }
+}
+
+/// They are not kept at a question that is not asked any more, and what they say ends nothing.
+#[test]
+fn whoever_is_asked_hears_that_a_question_was_taken_back() {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    for (config, is_spawned) in [("", false), (SPAWNED, true)] {
+        let is_asked = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&is_asked);
+        let script = Script::new(move |_, door| {
+            let is_wanted = || !seen.load(Ordering::SeqCst);
+            let put = door.put(Question::text("name", "Who?"), &is_wanted);
+            Ok(Content::text(format!("{put:?}, ended: {}", door.give_up())))
+        });
+        let world = World::with(config, script, &[plain("t")]);
+        let mut person = Thinking {
+            is_asked,
+            has_heard: false,
+        };
+        let said = match is_spawned {
+            false => world
+                .call_with("s_t", json!({}), &mut person)
+                .unwrap()
+                .to_text(),
+            true => spawned(&world, &mut person),
+        };
+        assert!(person.has_heard);
+        assert!(said.contains("GivenUp, ended: false"), "{said}");
+    }
 }

@@ -44,6 +44,34 @@ fn intruders_are_gone_after_the_call() {
     }
 }
 
+/// To ask whether there can be any looks at nothing, and so costs a thread that serves others no time.
+#[test]
+fn whether_there_can_be_intruders_is_known_without_looking() {
+    let world = writer();
+    let mut talk = world.start();
+    let mark = talk.process.mark();
+    assert_eq!(talk.ask("write .env"), "ok .env");
+    assert!(talk.process.may_have_intruded(&mark));
+    assert!(world.folder.join("ws/.env").exists(), "nobody has looked");
+    assert!(!talk.process.intruded_since(&mark).is_empty());
+    // What was found by whoever looked is known to all who asked before.
+    assert!(talk.process.may_have_intruded(&mark));
+    // When it has made nothing for a while there is nothing to look for.
+    until("it is quiet", || {
+        // It is not looked twice within so short a time, whatever was made.
+        std::thread::sleep(Duration::from_millis(500));
+        let mark = talk.process.mark();
+        assert!(talk.ask("read src/a").starts_with("ok"));
+        !talk.process.may_have_intruded(&mark)
+    });
+    // And once it makes something again, there is.
+    std::thread::sleep(Duration::from_millis(500));
+    let mark = talk.process.mark();
+    assert_eq!(talk.ask("write jig.toml"), "ok jig.toml");
+    assert!(talk.process.may_have_intruded(&mark));
+    assert!(!talk.process.intruded_since(&mark).is_empty());
+}
+
 /// What a server makes while nobody waits for it does not stay either.
 #[test]
 fn intruders_are_gone_when_it_was_no_call() {

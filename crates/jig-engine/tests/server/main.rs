@@ -10,6 +10,7 @@
 mod confined;
 mod ends;
 mod left;
+mod packages;
 mod secrets;
 
 use std::io::{BufRead as _, BufReader, PipeReader, PipeWriter, Write as _};

@@ -147,6 +147,7 @@ fn what_is_accepted_elsewhere_goes_from_the_board() {
         tool,
         question: &question,
         about: About::Definition,
+        gone: None,
     };
     let questions = &serving.behind.shared.questions;
     let waits = questions.put("agent", &ask("time_now"));
@@ -158,7 +159,7 @@ fn what_is_accepted_elsewhere_goes_from_the_board() {
     assert_eq!(accepted.tools, ["now"]);
     until("the question is gone", || serving.question().is_none());
     let cancel = jig_broker::CancelToken::new();
-    let answer = waits.wait(Duration::from_secs(60), &cancel);
+    let answer = waits.wait(Duration::from_secs(60), &cancel, None);
     // That is not a yes: whoever asked looks again at what there is to accept.
     assert_eq!(answer, Answer::Given(json!(null)));
     until("the refusal is gone", || {

@@ -13,6 +13,7 @@ fn form(about: About, question: &Question) -> Form {
         tool: "tool",
         question,
         about,
+        gone: None,
     })
 }
 

@@ -21,6 +21,7 @@ fn ask(question: &Question, about: About) -> Ask<'_> {
         tool: "tool",
         question,
         about,
+        gone: None,
     }
 }
 
@@ -87,7 +88,7 @@ fn the_first_answer_wins() {
         let [winner] = &*winners else {
             panic!("{winners:?}");
         };
-        let answer = pending.wait(LONG, &never());
+        let answer = pending.wait(LONG, &never(), None);
         assert_eq!(answer, Answer::Rejected(winner.clone()));
         let late = questions.answer(&id, yes(), "late");
         let by = winner.clone();
@@ -106,14 +107,25 @@ fn waits_end() {
     let id = pending.id();
     let answering = Arc::clone(&questions);
     let thread = thread::spawn(move || answering.answer(&id, yes(), "somebody"));
-    assert_eq!(pending.wait(LONG, &never()), yes());
+    assert_eq!(pending.wait(LONG, &never(), None), yes());
     assert_eq!(thread.join().unwrap(), Ok(()));
 
     let pending = put();
     let cancel = never();
     let by_other = cancel.clone();
     let thread = thread::spawn(move || by_other.cancel());
-    assert_eq!(pending.wait(LONG, &cancel), Answer::Cancel);
+    assert_eq!(pending.wait(LONG, &cancel, None), Answer::Cancel);
+    thread.join().unwrap();
+    let late = questions.answer(&pending.id(), yes(), "late");
+    assert_eq!(late, Err(Unanswerable::Gone(pending.id())));
+
+    // Who asked does not want to know any more: nobody is to allow it for the next call either.
+    let pending = put();
+    let gone = never();
+    let by_other = gone.clone();
+    let thread = thread::spawn(move || by_other.cancel());
+    let answer = pending.wait(LONG, &never(), Some(&gone));
+    assert_eq!(answer, Answer::Unavailable);
     thread.join().unwrap();
     let late = questions.answer(&pending.id(), yes(), "late");
     assert_eq!(late, Err(Unanswerable::Gone(pending.id())));
@@ -126,7 +138,7 @@ fn waits_end() {
 
     // Nobody answered in time: a person may still allow it for the next call.
     let pending = put();
-    assert_eq!(pending.wait(SHORT, &never()), Answer::TimedOut);
+    assert_eq!(pending.wait(SHORT, &never(), None), Answer::TimedOut);
     let id = pending.id();
     drop(pending);
     assert_eq!(questions.refused("stdio", &ask(&question, About::Run)), id);
@@ -232,13 +244,13 @@ fn everything_is_bounded() {
     let put = || questions.put("stdio", &ask(&question, About::Run));
     let open: Vec<Pending> = (0..MOST_OPEN).map(|_| put()).collect();
     let one_more = put();
-    assert_eq!(one_more.wait(LONG, &never()), Answer::Unavailable);
+    assert_eq!(one_more.wait(LONG, &never(), None), Answer::Unavailable);
     // The configuration can be asked about all the same.
     let config = questions.put_config("Sure?", "changes".to_owned());
     assert_eq!(questions.answer(&config.id(), yes(), "me"), Ok(()));
     drop(open);
     let again = put();
-    assert_eq!(again.wait(SHORT, &never()), Answer::TimedOut);
+    assert_eq!(again.wait(SHORT, &never(), None), Answer::TimedOut);
     let board = questions.board();
     assert!(board.events.len() <= MOST_EVENTS);
     assert!(board.settled.len() <= MOST_SETTLED);
@@ -255,8 +267,8 @@ fn a_caller_is_forgotten() {
     let allowed = questions.refused("mine", &ask(&three, About::Run));
     questions.answer(&allowed, yes(), "me").unwrap();
     questions.forget("mine");
-    assert_eq!(mine.wait(LONG, &never()), Answer::Cancel);
-    assert_eq!(other.wait(SHORT, &never()), Answer::TimedOut);
+    assert_eq!(mine.wait(LONG, &never(), None), Answer::Cancel);
+    assert_eq!(other.wait(SHORT, &never(), None), Answer::TimedOut);
     let late = questions.answer(&refused, yes(), "me");
     assert_eq!(late, Err(Unanswerable::Gone(refused)));
     assert_eq!(questions.allowed("mine", &ask(&three, About::Run)), None);
@@ -489,7 +501,7 @@ fn requests_are_answered_once_each() {
     let expected = json!({"id": "q_1", "decision": "once", "state": "waiting"});
     assert_eq!(reply["ok"], expected);
     check(&mut client, answer("once"), "already_answered");
-    assert_eq!(pending.wait(LONG, &never()), yes());
+    assert_eq!(pending.wait(LONG, &never(), None), yes());
     // Watching is begun once.
     assert_eq!(client.ask(json!({"do": "watch"}))["ok"], json!({}));
     check(&mut client, json!({"do": "watch"}), "no_answer");
@@ -539,7 +551,7 @@ fn without_watchers_nobody_waits() {
     one.close();
     assert_eq!(pending.poll(SHORT, &never()), None);
     two.close();
-    assert_eq!(pending.wait(LONG, &never()), Answer::Unavailable);
+    assert_eq!(pending.wait(LONG, &never(), None), Answer::Unavailable);
     // This one the client was asked, too.
     assert_eq!(clients_own.poll(SHORT, &never()), None);
     let id = pending.id();

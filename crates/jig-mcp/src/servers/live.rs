@@ -1,6 +1,8 @@
 //! [`Live`]: a server that runs, from the moment it has listed its tools until it has ended.
 
+mod lists;
 mod open;
+mod packages;
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -19,6 +21,7 @@ use super::slot::{Failure, Slot};
 use super::words;
 use crate::upstream::{Listed, Upstream};
 
+use self::lists::Lists;
 pub(super) use self::open::{NotOpened, open};
 
 /// A server that runs. Everybody who uses it shares it.
@@ -208,14 +211,21 @@ impl Live {
 
     /// The text without secrets that the server was given.
     pub(super) fn scrub<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let Some(scrubber) = self.scrubber() else {
+            return Cow::Borrowed(text);
+        };
+        match scrubber.bytes(text.as_bytes()) {
+            Cow::Borrowed(_) => Cow::Borrowed(text),
+            // Whole texts were replaced by text in it.
+            Cow::Owned(bytes) => Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()),
+        }
+    }
+
+    /// What takes secrets that the server was given out of its words.
+    fn scrubber(&self) -> Option<Scrubber> {
         match &self.behind {
-            Behind::Program { process, .. } => process.scrub(text),
-            Behind::Remote(None) => Cow::Borrowed(text),
-            Behind::Remote(Some(scrubber)) => match scrubber.bytes(text.as_bytes()) {
-                Cow::Borrowed(_) => Cow::Borrowed(text),
-                // Whole texts were replaced by text in it.
-                Cow::Owned(bytes) => Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()),
-            },
+            Behind::Program { process, .. } => process.scrubber(),
+            Behind::Remote(scrubber) => scrubber.clone(),
         }
     }
 
@@ -304,6 +314,7 @@ async fn until_end(common: &Arc<Common>, slot: &Slot, live: &Arc<Live>) -> End {
     let mut changed = live.upstream.changed();
     // What it said before it listed its tools is in the list, and what it said while it did may not be.
     let mut is_stale = changed.has_changed().unwrap_or(false);
+    let mut lists = Lists::default();
     let mut list_at = tokio::time::Instant::now();
     loop {
         let idle = slot.server().idle;
@@ -352,7 +363,8 @@ async fn until_end(common: &Arc<Common>, slot: &Slot, live: &Arc<Live>) -> End {
                     // A server that never answers is stopped all the same.
                     () = slot.retired.cancelled() => {}
                 }
-                list_at = tokio::time::Instant::now() + LIST_PAUSE;
+                let now = tokio::time::Instant::now();
+                list_at = now + lists.listed(now.into_std());
             }
         }
     }
@@ -373,7 +385,8 @@ async fn last_visit(slot: &Slot, live: &Live) -> End {
 
 async fn list_again(common: &Arc<Common>, slot: &Slot, live: &Arc<Live>) {
     let server = slot.server();
-    match live.upstream.definitions().await {
+    let secrets = live.scrubber();
+    match live.upstream.definitions(secrets.as_ref()).await {
         Ok(listed) => {
             slot.listed(listed.definitions.len());
             open::learn(common, &server, &listed, |text| live.words(text)).await;
@@ -453,10 +466,6 @@ const LAST_BYTES: Duration = Duration::from_millis(500);
 /// How long a call that was in flight waits to be told why its server died. It takes longer than
 /// [`END_KNOWN`] and [`LAST_BYTES`] together.
 const FATE_KNOWN: Duration = Duration::from_secs(5);
-
-/// How often a server that says that its tools have changed is asked for them. One that says so without end would
-/// be asked without end.
-const LIST_PAUSE: Duration = Duration::from_secs(1);
 
 /// How often it is looked whether a server that is in use has become idle.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);

@@ -20,6 +20,8 @@ pub enum Which {
     Known,
     /// Those of which nothing is known.
     Missing,
+    /// The same for somebody with whom all servers end: what has to be downloaded first is waited for.
+    MissingAwaited,
     /// All.
     Fresh,
     /// This one.
@@ -70,7 +72,7 @@ impl Servers {
             servers.partition(|server| self.ledger.may_start(server));
         let is_meant = |server: &Server| match &which {
             Which::Known => false,
-            Which::Missing => self.ledger.offered(server).is_none(),
+            Which::Missing | Which::MissingAwaited => self.ledger.offered(server).is_none(),
             Which::Fresh => true,
             Which::One(name) => server.name == *name,
         };
@@ -79,6 +81,11 @@ impl Servers {
             .filter(|server| is_meant(server))
             .map(|server| server.name.clone())
             .collect();
+        let has_to_download = |asked: &[String]| {
+            let servers = asked.iter().filter_map(|name| config.server(name));
+            let mut packages = servers.filter_map(|server| engine.packages(server));
+            packages.any(|packages| packages.are_missing())
+        };
         let problems = match asked.is_empty() {
             true => Vec::new(),
             false => {
@@ -86,7 +93,9 @@ impl Servers {
                 // Whoever means a server waits for as long as its entry says.
                 let limit = match which {
                     Which::One(_) | Which::Fresh => super::VERY_LONG,
-                    Which::Known | Which::Missing => LONGEST,
+                    // A download has its own limit, and begins anew if nobody waits for its end.
+                    Which::MissingAwaited if has_to_download(&asked) => super::VERY_LONG,
+                    Which::Known | Which::Missing | Which::MissingAwaited => LONGEST,
                 };
                 self.ask(asked, limit)
             }

@@ -35,7 +35,7 @@ async fn visited(url: &str, calls: Option<&Value>) -> Result<(), UpstreamError> 
         era: None,
     };
     let upstream = Upstream::over_http(url, &[], &limits).await?;
-    let listed = upstream.definitions().await?;
+    let listed = upstream.definitions(None).await?;
     let wanted: Vec<(String, Map<String, Value>)> = match calls.and_then(Value::as_array) {
         Some(calls) => calls.iter().filter_map(wanted).collect(),
         None => {

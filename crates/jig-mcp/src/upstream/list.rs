@@ -1,12 +1,15 @@
 //! The tools of a server: all pages, within bounds.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use jig_broker::Scrubber;
 use jig_config::Definition;
 use serde_json::{Map, Value};
 
 use super::begin::Agreed;
+use super::clean::clean;
 use super::http::headers;
 use super::message::{weight, words};
 use super::wire::Wire;
@@ -15,25 +18,50 @@ use crate::check::Era;
 use crate::printable::cut;
 
 /// What has to be known of a tool to call it.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Known {
-    tools: Mutex<HashMap<String, Arc<Definition>>>,
+    tools: Mutex<Tools>,
+}
+
+#[derive(Default)]
+struct Tools {
+    /// By the names that the server has for them.
+    heeded: HashMap<String, Arc<Definition>>,
+    /// The names that the server has for tools, by those that are listed, where a secret makes them differ.
+    names: HashMap<String, String>,
 }
 
 impl Known {
     /// What the server said about a tool, if there is something to be heeded.
     pub(super) fn of(&self, tool: &str) -> Option<Arc<Definition>> {
-        let tools = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
-        tools.get(tool).cloned()
+        self.tools().heeded.get(tool).cloned()
     }
 
-    fn keep(&self, definitions: &[Arc<Definition>]) {
+    /// What the server calls a tool that is listed under this name, if it is something else.
+    pub(super) fn told_as(&self, listed: &str) -> Option<String> {
+        self.tools().names.get(listed).cloned()
+    }
+
+    fn keep(&self, definitions: &[Arc<Definition>], names: HashMap<String, String>) {
         let heeded = definitions.iter().filter(|definition| {
             headers::has_annotations(&definition.input) || requires_task(definition)
         });
-        let heeded = heeded.map(|definition| (definition.name.clone(), Arc::clone(definition)));
+        let told_as = |listed: &String| names.get(listed).unwrap_or(listed).clone();
+        let heeded = heeded.map(|definition| (told_as(&definition.name), Arc::clone(definition)));
         let heeded = heeded.collect();
-        *self.tools.lock().unwrap_or_else(PoisonError::into_inner) = heeded;
+        *self.tools() = Tools { heeded, names };
+    }
+
+    fn tools(&self) -> MutexGuard<'_, Tools> {
+        self.tools.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How much there is of it: names may hold secrets.
+impl fmt::Debug for Known {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let heeded = self.tools().heeded.len();
+        f.debug_struct("Known").field("heeded", &heeded).finish()
     }
 }
 
@@ -44,19 +72,23 @@ pub(super) fn requires_task(definition: &Definition) -> bool {
     support.is_some_and(|support| support == "required")
 }
 
-/// Asks for the list.
+/// Asks for the list. Whatever is kept or told of it is without `secrets`.
 pub(super) async fn definitions(
     wire: &Arc<Wire>,
     agreed: &Agreed,
+    secrets: Option<&Scrubber>,
 ) -> Result<Listed, UpstreamError> {
-    let mut list = List::default();
-    let heeds_headers = agreed.era == Era::Stateless && wire.http().is_some();
+    let mut list = List {
+        heeds_headers: agreed.era == Era::Stateless && wire.http().is_some(),
+        secrets,
+        ..List::default()
+    };
     let mut cursor = None;
     let pages = async {
         for _ in 0..PAGES {
             let params = cursor.take().map(|cursor| ("cursor".to_owned(), cursor));
             let page = wire.request("tools/list", Map::from_iter(params)).await?;
-            match list.page(page, heeds_headers)? {
+            match list.page(page)? {
                 Some(next) => cursor = Some(next),
                 None => return Ok(()),
             }
@@ -76,14 +108,19 @@ pub(super) async fn definitions(
         Err(UpstreamError::Refused { .. }) if !agreed.offers("/tools") => {}
         pages => pages?,
     }
+    let names = std::mem::take(&mut list.names);
     let listed = list.end();
-    wire.known().keep(&listed.definitions);
+    wire.known().keep(&listed.definitions, names);
     Ok(listed)
 }
 
 #[derive(Default)]
-struct List {
+struct List<'s> {
     listed: Listed,
+    heeds_headers: bool,
+    secrets: Option<&'s Scrubber>,
+    /// What the server calls tools whose names have secrets in them, by what they are listed as.
+    names: HashMap<String, String>,
     bytes: usize,
     /// The cursors that were there.
     cursors: Vec<String>,
@@ -91,9 +128,9 @@ struct List {
     unsaid: usize,
 }
 
-impl List {
+impl List<'_> {
     /// Takes a page in. Returns where the next one is.
-    fn page(&mut self, page: Value, heeds_headers: bool) -> Result<Option<Value>, UpstreamError> {
+    fn page(&mut self, page: Value) -> Result<Option<Value>, UpstreamError> {
         let Value::Object(mut page) = page else {
             return Err(not_a_list());
         };
@@ -107,7 +144,7 @@ impl List {
                 ));
                 return Ok(None);
             }
-            if !self.tool(tool, heeds_headers) {
+            if !self.tool(tool) {
                 return Ok(None);
             }
         }
@@ -134,7 +171,12 @@ impl List {
     }
 
     /// Takes a tool in. Returns whether there is room for more.
-    fn tool(&mut self, tool: Value, heeds_headers: bool) -> bool {
+    fn tool(&mut self, mut tool: Value) -> bool {
+        let called = tool.get("name").and_then(Value::as_str).map(str::to_owned);
+        // Before anything of it is cut: the half of a secret would not be known for one.
+        if let Some(secrets) = self.secrets {
+            clean(&mut tool, secrets);
+        }
         let name = tool.get("name").and_then(Value::as_str).unwrap_or("");
         let name = words(cut(name, LONGEST_NAME));
         let bytes = weight(&tool);
@@ -159,7 +201,9 @@ impl List {
                 return true;
             }
         };
-        if heeds_headers && let Err(why) = headers::check(&definition.input) {
+        if self.heeds_headers
+            && let Err(why) = headers::check(&definition.input)
+        {
             self.note_tool(format!("`{name}` is left out: {}", words(&why)));
             return true;
         }
@@ -167,6 +211,9 @@ impl List {
         if others.any(|other| other.name == definition.name) {
             self.note_tool(format!("`{name}` is there twice: the second is left out"));
             return true;
+        }
+        if let Some(called) = called.filter(|called| *called != definition.name) {
+            self.names.insert(definition.name.clone(), called);
         }
         self.listed.definitions.push(Arc::new(definition));
         true

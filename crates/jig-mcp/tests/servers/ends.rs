@@ -1,5 +1,9 @@
 //! Servers that end when they should not.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
+
 use jig_engine::{Answer, Ask, Asker, CallError};
 use jig_mcp::ServerState;
 use serde_json::json;
@@ -145,4 +149,34 @@ fn a_question_does_not_outlive_the_server_that_asked_it() {
         error.to_string().contains("exited with code 4"),
         "{error:?}"
     );
+}
+
+/// Somebody who thinks until they hear that nobody wants to know any more.
+#[derive(Clone, Default)]
+struct Thinking {
+    has_heard: Arc<AtomicBool>,
+}
+
+impl Asker for Thinking {
+    fn ask(&mut self, ask: &Ask<'_>) -> Answer {
+        let (tell, told) = channel();
+        let gone = ask.gone.expect("a question that can go");
+        let _hook = gone.on_cancel(move || assert!(tell.send(()).is_ok()));
+        let has_heard = told.recv_timeout(LONG).is_ok();
+        self.has_heard.store(has_heard, Ordering::SeqCst);
+        Answer::Unavailable
+    }
+}
+
+#[test]
+fn whoever_is_asked_hears_of_the_end_of_the_server() {
+    let world = World::new("well");
+    let person = Thinking::default();
+    let result = world.asked("x_ask_and_die", json!({}), None, person.clone());
+    let error = result.recv_timeout(LONG).unwrap().unwrap_err();
+    assert!(
+        error.to_string().contains("exited with code 4"),
+        "{error:?}"
+    );
+    assert!(person.has_heard.load(Ordering::SeqCst));
 }

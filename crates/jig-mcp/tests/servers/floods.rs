@@ -119,5 +119,19 @@ fn a_changed_definition_holds_the_call() {
     assert_eq!(world.status("x").held, 0);
 }
 
+#[test]
+fn a_list_that_never_stays_is_asked_for_less_and_less_often() {
+    let world = World::with("alternates", "definitions = 'follow'");
+    let lists = wait_for(|| {
+        let lists = world.text("x_lists", json!({}));
+        let lists: Vec<f64> = serde_json::from_str(&lists).unwrap();
+        (lists.len() >= 4).then_some(lists)
+    });
+    let lists = lists.expect("it is asked again");
+    let pauses: Vec<f64> = lists.windows(2).map(|two| two[1] - two[0]).collect();
+    assert!(pauses[1] >= 0.9 && pauses[2] >= 1.9, "{pauses:?}");
+    world.good_is_well();
+}
+
 /// More than the longest line, several times over, and much less than what a flood brings in a second.
 const MOST_MEMORY: usize = 160;

@@ -12,6 +12,7 @@ mod ends;
 mod floods;
 mod lifecycle;
 mod remote;
+mod secrets;
 mod starts;
 mod trust;
 
@@ -34,6 +35,7 @@ struct World {
     _folder: tempfile::TempDir,
     root: Utf8PathBuf,
     servers: Arc<Servers>,
+    memory: Arc<Forgetful>,
     reported: Arc<Mutex<Vec<String>>>,
     engine: Arc<Engine>,
     problems: Vec<(String, String)>,
@@ -59,12 +61,14 @@ impl World {
             let reported = Arc::clone(&reported);
             Arc::new(move |text: &str| reported.lock().unwrap().push(text.to_owned()))
         };
-        let servers = Servers::new(Arc::new(Forgetful::default()), report);
+        let memory = Arc::new(Forgetful::default());
+        let servers = Servers::new(Arc::clone(&memory) as _, report);
         let mut world = Self {
             engine: Arc::new(engine(&root, config(&root, ""))),
             _folder: folder,
             root,
             servers,
+            memory,
             reported,
             problems: Vec::new(),
         };

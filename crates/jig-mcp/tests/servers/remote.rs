@@ -50,10 +50,14 @@ fn serve(mut stream: &TcpStream) -> Option<()> {
             "serverInfo": { "name": "far away", "version": "1" },
         })),
         (_, Some("tools/list")) => Ok(json!({
-            "tools": [{ "name": "token", "inputSchema": { "type": "object" } }],
+            "tools": [{
+                "name": "token",
+                "description": format!("Tells {}.", last_word(&token)),
+                "inputSchema": { "type": "object" },
+            }],
         })),
         (_, Some("tools/call")) => Ok(json!({
-            "content": [{ "type": "text", "text": format!("you said {token}") }],
+            "content": [{ "type": "text", "text": format!("you said {}", last_word(&token)) }],
         })),
         (_, Some(method)) if method.starts_with("notifications/") => Err("202 Accepted"),
         (_, Some(_)) => Ok(Value::Null),
@@ -81,6 +85,11 @@ fn serve(mut stream: &TcpStream) -> Option<()> {
     stream.write_all(body.as_bytes()).ok()
 }
 
+/// A token without the scheme before it.
+fn last_word(token: &str) -> &str {
+    token.rsplit(' ').next().unwrap_or_default()
+}
+
 fn entry(url: &str, more: &str) -> String {
     format!("[mcp.servers.far]\nurl = '{url}'\nrun = 'unattended'\n{more}\n")
 }
@@ -88,16 +97,18 @@ fn entry(url: &str, more: &str) -> String {
 #[test]
 fn one_is_called_and_its_token_never_comes_back() {
     let mut world = World::new("well");
-    let token = "headers = { X-Token = { command = ['echo', 'swordfish-swordfish'] } }";
-    world.configure(&entry(&site(), token), Which::Fresh);
-    assert_eq!(world.problems, []);
-    let text = world.text("far_token", json!({}));
-    assert!(
-        text.starts_with("you said ") && !text.contains("swordfish"),
-        "{text}"
-    );
-    let status = world.status("far");
-    assert_eq!((status.state, status.pid), (ServerState::Running, None));
+    for printed in ["'swordfish-swordfish'", "'Bearer', 'swordfish-swordfish'"] {
+        let token = format!("headers = {{ X-Token = {{ command = ['echo', {printed}] }} }}");
+        world.configure(&entry(&site(), &token), Which::Fresh);
+        assert_eq!(world.problems, []);
+        let text = world.text("far_token", json!({}));
+        assert_eq!(text, "you said [REDACTED]", "{printed}");
+        let tool = world.engine.config().tool("far_token").unwrap();
+        let description = tool.definition.as_ref().unwrap().description.as_deref();
+        assert_eq!(description, Some("Tells [REDACTED]."), "{printed}");
+        let status = world.status("far");
+        assert_eq!((status.state, status.pid), (ServerState::Running, None));
+    }
 }
 
 #[test]

@@ -43,8 +43,10 @@ TOOLS = [
     tool("notify_without_end"),
     tool("print_errors_without_end"),
     tool("change", description="string"),
+    tool("lists"),
 ]
 CANCELLED = []
+LISTED = []
 ANSWERS = {}
 
 
@@ -106,8 +108,12 @@ def call(params):
     if name == "sleep":
         time.sleep(given["seconds"])
         return text("slept")
+    if name == "lists":
+        return text(json.dumps([now - LISTED[0] for now in LISTED]))
     if name == "cancelled":
         return text(json.dumps(len(CANCELLED)))
+    if name.startswith("with_") and name[5:] == os.environ["TOKEN"]:
+        return text("you know it")
     if name == "steps":
         return steps(token)
     if name == "ask":
@@ -173,7 +179,21 @@ def listed():
         return [tool(f"tool_{number}") for number in range(10_000)]
     if HOW == "without-end":
         return [tool("echo")]
+    if HOW == "tells":
+        return [*TOOLS, *telling(os.environ["TOKEN"])]
     return TOOLS
+
+
+def telling(token):
+    """Tools that say everywhere what the server was told in confidence."""
+    told = tool("told", f"Needs {token}.", **{token: "string"})
+    told["title"] = f"With {token}"
+    told["inputSchema"]["properties"][token]["enum"] = [[{"deep": token}]]
+    told["outputSchema"] = {"type": "object", "required": [token]}
+    told["annotations"] = {"title": token}
+    told["_meta"] = {token: {"of": token}}
+    # The first is too long for what a note says of it, which must not be the half of a secret.
+    return [told, tool("n" * 50 + token + "n" * 500), tool(f"with_{token}")]
 
 
 def begin():
@@ -218,7 +238,11 @@ def main():
             }
             send({"id": number, "result": result})
         elif method == "tools/list":
+            LISTED.append(time.monotonic())
             result = {"tools": listed()}
+            if HOW == "alternates":
+                TOOLS[0]["description"] = f"Says it {len(LISTED) % 2}."
+                send({"method": "notifications/tools/list_changed"})
             if HOW == "without-end":
                 result["nextCursor"] = "more"
             send({"id": number, "result": result})

@@ -111,16 +111,30 @@ impl Refused {
         denials
     }
 
+    /// Whether [`intruded_since`](Self::intruded_since) might find something. It looks at nothing but what was seen
+    /// already, and waits for nobody: while somebody else finds something out, it might.
+    pub(super) fn may_have_intruded(&self, batch: u64) -> bool {
+        let Ok(mut batches) = self.batches.try_lock() else {
+            return true;
+        };
+        self.end_batch(&mut batches);
+        drop(batches);
+        if self.is_sweep_worthwhile() {
+            return true;
+        }
+        match self.told.try_lock() {
+            Ok(told) => told.intruders_since(batch).next().is_some(),
+            Err(_) => true,
+        }
+    }
+
     /// What the server left where nothing may be, since a batch. It looks only if the server has made something.
     pub(super) fn intruded_since(&self, batch: u64) -> Vec<Denial> {
         self.end_batch(&mut self.batches());
         if self.is_sweep_worthwhile() {
             self.sweep();
         }
-        let told = self.told();
-        let is_meant = |told: &&Entry| told.batch > batch && told.is_intruder;
-        let entries = told.ring.iter().filter(is_meant);
-        entries.map(|entry| entry.denial.clone()).collect()
+        self.told().intruders_since(batch).cloned().collect()
     }
 
     /// Variables that `said` names and the server was not given.
@@ -362,6 +376,12 @@ impl Told {
                 self.ring.pop_front();
             }
         }
+    }
+
+    /// What was there after a batch.
+    fn intruders_since(&self, batch: u64) -> impl Iterator<Item = &Denial> {
+        let is_meant = move |told: &&Entry| told.batch > batch && told.is_intruder;
+        self.ring.iter().filter(is_meant).map(|told| &told.denial)
     }
 
     fn has_intruder(&self, denial: &Denial) -> bool {

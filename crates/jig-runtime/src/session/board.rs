@@ -100,6 +100,8 @@ pub(crate) struct Post {
     asker: Option<AskedBy>,
     /// The number of the last question.
     asked: u64,
+    /// What is cancelled when the question that is open is asked no more.
+    asking: Option<CancelToken>,
     transcript: Option<Transcript>,
     /// When the output last changed.
     said: Instant,
@@ -166,6 +168,7 @@ impl Board {
                 state: ToolState::running(Content::EMPTY),
                 asker: None,
                 asked: 0,
+                asking: None,
                 transcript,
                 said: Instant::now(),
                 is_closed_by_us: false,
@@ -283,6 +286,18 @@ impl Board {
         post.state.status() == Status::Waiting && post.number == number
     }
 
+    /// Cancelled when the question of the update with this number is asked no more; it may be already.
+    pub(super) fn asking(&self, number: u64) -> CancelToken {
+        let mut post = self.lock();
+        if post.state.status() == Status::Waiting && post.number == number {
+            return post.asking.get_or_insert_default().clone();
+        }
+        drop(post);
+        let token = CancelToken::new();
+        token.cancel();
+        token
+    }
+
     /// Notes which request a tool inside jig is in the middle of; gives it up if the call already is.
     pub(crate) fn set_current(&self, token: Option<CancelToken>) {
         let mut post = self.lock();
@@ -347,6 +362,10 @@ impl Board {
             return;
         }
         let status = state.status();
+        // It may say something else besides, and ask the same.
+        let is_asked_still =
+            asker.is_some() && post.asker == asker && question(&post.state) == question(&state);
+        let asking = post.asking.take_if(|_| !is_asked_still);
         post.number += 1;
         post.state = state;
         post.asker = asker;
@@ -363,6 +382,9 @@ impl Board {
             self.news.notify_all();
         }
         drop(post);
+        if let Some(asking) = asking {
+            asking.cancel();
+        }
         drop(broker);
         if let Some(waker) = waker {
             let mut waker = waker.lock().unwrap_or_else(PoisonError::into_inner);
@@ -587,6 +609,13 @@ fn told(post: &Post, look: &Look) -> Output {
         lost: 0,
         left: left as u64,
         terminal: None,
+    }
+}
+
+fn question(state: &ToolState) -> Option<&Question> {
+    match state {
+        ToolState::Waiting { question, .. } => Some(question),
+        ToolState::Running { .. } | ToolState::Stopped { .. } => None,
     }
 }
 

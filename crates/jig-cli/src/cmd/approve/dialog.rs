@@ -121,6 +121,7 @@ fn value(terminal: &mut Terminal, head: &str, asked: &Asked, about: About) -> Op
         tool: asked.tool.as_deref().unwrap_or_default(),
         question: &asked.question(),
         about,
+        gone: None,
     });
     match answer {
         Answer::Given(value) | Answer::GivenForTurn(value) => {

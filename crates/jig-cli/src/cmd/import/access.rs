@@ -1,7 +1,7 @@
 //! What a server may do, as far as its command tells.
 
 use camino::{Utf8Path, Utf8PathBuf};
-use jig_config::{AddedFs, AddedNet, AddedSystem, Additions, Preset};
+use jig_config::{AddedFs, AddedNet, AddedSystem, Additions, Download, Preset};
 use jig_policy::{Capabilities, Capability, Sensitive};
 use jig_proto::ProjectPath;
 
@@ -28,7 +28,11 @@ pub(super) fn of_command(
         return named;
     };
     let name = Utf8Path::new(program).file_stem().unwrap_or_default();
-    let (preset, hosts) = toolchain(name);
+    let (preset, hosts) = match Download::of(command) {
+        // What jig downloads, the server need not, and jig knows the toolchain.
+        Some(_) => (None, [].as_slice()),
+        None => toolchain(name),
+    };
     named.additions.presets.extend(preset);
     for host in hosts {
         named.additions.net.push(AddedNet {

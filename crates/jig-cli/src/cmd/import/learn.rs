@@ -15,6 +15,7 @@ use jig_policy::Sensitive;
 use jig_proto::ProjectPath;
 use jig_sandbox::{SpawnError, SpawnRequest, Stdio};
 
+use super::fetch::Fetched;
 use super::talk::{self, Lines};
 use crate::cmd::suggest::clause;
 use crate::environment::Environment;
@@ -41,6 +42,8 @@ pub(super) struct Subject<'a> {
     pub(super) named: &'a Additions,
     /// How long it may take.
     pub(super) limit: Duration,
+    /// Whether a file of the workspace names it, which then has no say in where something is downloaded from.
+    pub(super) is_stranger: bool,
 }
 
 /// What was learned.
@@ -65,7 +68,7 @@ pub(super) enum Unlearned {
 }
 
 impl Unlearned {
-    fn why(why: impl ToString) -> Self {
+    pub(super) fn why(why: impl ToString) -> Self {
         Self::Why(why.to_string(), String::new())
     }
 }
@@ -73,11 +76,21 @@ impl Unlearned {
 impl Teacher<'_> {
     /// Learns what a server needs.
     pub(super) fn learn(&self, subject: &Subject<'_>) -> Result<Learned, Unlearned> {
+        let fetched = Fetched::of(self, subject)?;
+        let mut env = fetched.env.clone();
+        env.extend_from_slice(subject.env);
+        let subject = &Subject {
+            env: &env,
+            command: subject.command,
+            named: subject.named,
+            limit: subject.limit,
+            is_stranger: subject.is_stranger,
+        };
         let base = Additions {
             net: subject.named.net.clone(),
             ..Additions::default()
         };
-        let engine = self.engine(&base)?;
+        let engine = self.engine(&fetched.with(&base))?;
         let mut command = subject.command.to_vec();
         if let Some(program) = command.first_mut()
             && program.contains('/')
@@ -87,7 +100,7 @@ impl Teacher<'_> {
         let learner = Learner::new(&engine, TOOL, &command, WIDTH);
         let mut learner = learner.map_err(Unlearned::why)?;
         let tools = self.watch(&mut learner, &engine, subject)?;
-        let (proposal, additions) = self.confirm(&mut learner, subject, tools)?;
+        let (proposal, additions) = self.confirm(&mut learner, subject, &fetched, tools)?;
         let withheld = proposal.withheld.iter().take(MOST_WITHHELD);
         Ok(Learned {
             additions,
@@ -133,13 +146,14 @@ impl Teacher<'_> {
         &self,
         learner: &mut Learner,
         subject: &Subject<'_>,
+        fetched: &Fetched,
         tools: usize,
     ) -> Result<(Proposal, Additions), Unlearned> {
         let mut rounds = 0;
         loop {
             let proposal = self.vetted(learner, subject)?;
             let additions = added(&proposal, subject);
-            let engine = self.engine(&additions)?;
+            let engine = self.engine(&fetched.with(&additions))?;
             let rehearsal = learner.confined(&engine, TOOL).map_err(explained)?;
             let ended = match self.run(rehearsal, subject)? {
                 Ok(ended) => ended,
@@ -231,7 +245,7 @@ impl Teacher<'_> {
         Ok(edit)
     }
 
-    fn engine(&self, additions: &Additions) -> Result<Engine, Unlearned> {
+    pub(super) fn engine(&self, additions: &Additions) -> Result<Engine, Unlearned> {
         let loaded = self.edit(additions).and_then(|edit| {
             let loaded = edit.check(self.sources, self.file)?;
             host::for_config(self.root, loaded.config.into(), self.env)
@@ -342,7 +356,7 @@ fn tail(mut reader: impl Read) -> String {
 }
 
 /// The tool that a server is for as long as it is watched.
-const TOOL: &str = "jig_import_trial";
+pub(super) const TOOL: &str = "jig_import_trial";
 
 /// As `jig suggest` groups paths by default.
 const WIDTH: usize = 4;

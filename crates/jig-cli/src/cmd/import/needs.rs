@@ -75,6 +75,10 @@ impl Import<'_> {
             objection.is_none()
         });
         imported.notes.append(&mut named.notes);
+        if !named.additions.net.is_empty() {
+            // It downloads at its start, at every one.
+            imported.start.get_or_insert(LONGEST_START.as_secs());
+        }
         let guessed = |why: &str, tail: String| Access {
             additions: access::guessed(&named.additions),
             how: How::Guessed(why.to_owned(), tail),
@@ -109,6 +113,7 @@ impl Import<'_> {
             env: &filled.env,
             named: &given,
             limit: start.min(LONGEST_START),
+            is_stranger,
         });
         match learned {
             Ok(mut learned) => {
@@ -209,7 +214,7 @@ impl Filled {
     }
 }
 
-/// How long a server may take to start, unless its entry says so: some are downloaded first.
+/// How long a server may take to start, unless its entry says so.
 const START: Duration = Duration::from_secs(60);
 
 /// However long a client would wait.

@@ -24,6 +24,12 @@ impl Server {
                 files(policy, &mut lines);
                 outside(policy, &mut lines);
                 hosts(policy, &mut lines);
+                if let Some(download) = self.download() {
+                    let what = download.packages.join("`, `");
+                    lines.push(clean_whole(&format!(
+                        "has `{what}` downloaded before its first start, by a run that sees nothing of the workspace"
+                    )));
+                }
                 variables(policy, &mut lines);
                 if !policy.sandbox.observe {
                     lines.push("is not watched: what it is refused is not told".to_owned());

@@ -1,6 +1,6 @@
 //! Which filled values are kept out of what is shown.
 
-use super::is_secret;
+use super::{credentials, is_secret};
 
 #[test]
 fn settings_and_places_are_no_secrets() {
@@ -18,4 +18,13 @@ fn settings_and_places_are_no_secrets() {
     check("LEVEL", "debug", false);
     // A name that only begins like one of those is not one.
     check("HOMEASSISTANT_TOKEN", "abcdef", true);
+}
+
+#[test]
+fn credentials_are_known_without_their_scheme() {
+    assert_eq!(credentials("Bearer abc"), Some("abc"));
+    assert_eq!(credentials(" basic  dXNlcjpwYXNz "), Some("dXNlcjpwYXNz"));
+    for whole in ["abc", "my own words", "Bearer", "bearerabc x"] {
+        assert_eq!(credentials(whole), None, "{whole}");
+    }
 }

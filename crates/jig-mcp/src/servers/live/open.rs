@@ -10,6 +10,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 
+use super::packages::have_packages;
 use super::{Behind, CLOSED_OUTPUT, END_KNOWN, Live};
 use crate::check::Era;
 use crate::servers::slot::Failure;
@@ -27,7 +28,7 @@ pub(in crate::servers) enum NotOpened {
 }
 
 /// Starts a server, or connects to it, and asks for its tools, which the ledger is told. All of it together may
-/// take as long as the entry says.
+/// take as long as the entry says, but for what is downloaded before.
 pub(in crate::servers) async fn open(
     common: &Arc<Common>,
     engine: &Arc<Engine>,
@@ -40,6 +41,7 @@ pub(in crate::servers) async fn open(
     if !may_start {
         return Err(NotOpened::NotAccepted);
     }
+    have_packages(common, engine, server).await?;
     let opening = Opening {
         common,
         engine,
@@ -114,7 +116,8 @@ impl Opening<'_> {
         let limits = self.limits(era);
         let begun = async {
             let upstream = Upstream::over_pipes(stdin, stdout, &limits).await?;
-            let listed = upstream.definitions().await?;
+            let secrets = process.scrubber();
+            let listed = upstream.definitions(secrets.as_ref()).await?;
             Ok((upstream, listed))
         };
         let begun = tokio::select! {
@@ -170,18 +173,19 @@ impl Opening<'_> {
         for secret in &filled.secrets {
             secrets.remember(secret);
         }
+        let scrubber = secrets.scrubber();
         let Some(url) = &filled.url else {
             return Err(failed("it has no address".to_owned()));
         };
         let limits = self.limits(era);
         let begun = async {
             let upstream = Upstream::over_http(url, &filled.headers, &limits).await?;
-            let listed = upstream.definitions().await?;
+            let listed = upstream.definitions(scrubber.as_ref()).await?;
             Ok((upstream, listed))
         };
         match begun_by(self.deadline, begun).await {
             Some(Ok((upstream, listed))) => {
-                let behind = Behind::Remote(secrets.scrubber());
+                let behind = Behind::Remote(scrubber);
                 Ok(Live::new(upstream, behind, listed))
             }
             Some(Err(UpstreamError::ClosedAtProbe(_))) => Err(Problem::AtProbe),
@@ -286,7 +290,7 @@ async fn past(token: &CancellationToken, time: Duration) {
 }
 
 /// Runs what blocks on a thread where it may.
-async fn blocking<T: Send + 'static>(
+pub(super) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Failure> {
     spawn_blocking(work).await.map_err(|_| Failure {
@@ -302,7 +306,7 @@ fn kill(process: Arc<ServerProcess>) {
 
 /// Why a server was not started, which will not pass by itself: something is missing, or its entry is wrong. That
 /// it was not, and which, stands before it.
-fn lasting(error: &CallError) -> Failure {
+pub(super) fn lasting(error: &CallError) -> Failure {
     Failure {
         why: match error {
             CallError::Server { why, .. } => words::bounded(why),

@@ -18,7 +18,7 @@ async fn a_server_of_2025_is_asked_the_older_way_after_its_error() {
 async fn every_request_to_a_server_of_2026_introduces_us() {
     let (mut server, upstream) = newer().await;
     assert_eq!(upstream.era(), Era::Stateless);
-    let (listed, ()) = tokio::join!(upstream.definitions(), async {
+    let (listed, ()) = tokio::join!(upstream.definitions(None), async {
         let list = server.expect("tools/list").await;
         let meta = &list["params"]["_meta"];
         assert_eq!(
@@ -209,7 +209,7 @@ async fn a_server_sees_the_end() {
     upstream.close().await;
     assert_eq!(server.read().await, None);
     within(upstream.closed().cancelled()).await;
-    let again = upstream.definitions().await;
+    let again = upstream.definitions(None).await;
     assert!(matches!(again, Err(UpstreamError::Closed(_))), "{again:?}");
 }
 

@@ -190,7 +190,7 @@ async fn a_session_of_2025_is_named_in_every_request_and_ended() {
     let site = site.await;
     let upstream = site.connect(None).await.expect("it begins");
     assert_eq!(upstream.era(), Era::Handshake);
-    upstream.definitions().await.expect("a list");
+    upstream.definitions(None).await.expect("a list");
     let result = calling(&upstream, "a", 1).result().await;
     assert_eq!(result.expect("a result")["n"], 1);
     upstream.close().await;
@@ -357,7 +357,7 @@ async fn a_server_of_2026_gets_headers_and_leaves_out_tools_that_cannot_have_the
     let site = site.await;
     let upstream = site.connect(None).await.expect("it begins");
     assert_eq!(upstream.era(), Era::Stateless);
-    let listed = upstream.definitions().await.expect("a list");
+    let listed = upstream.definitions(None).await.expect("a list");
     assert_eq!(listed.definitions.len(), 1);
     assert!(
         listed.notes[0].contains("`b` is left out"),

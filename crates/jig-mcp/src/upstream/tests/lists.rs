@@ -16,7 +16,7 @@ async fn listed(page: impl Fn(Option<&str>) -> Value) -> Result<Listed, Upstream
         }
     };
     tokio::select! {
-        listed = upstream.definitions() => listed,
+        listed = upstream.definitions(None) => listed,
         () = serve => unreachable!("it goes on for ever"),
     }
 }
@@ -173,7 +173,7 @@ async fn a_server_without_tools_need_not_know_what_a_list_is() {
             server.begin_older(capabilities),
         );
         let upstream = upstream.expect("it begins");
-        let (listed, ()) = tokio::join!(upstream.definitions(), async {
+        let (listed, ()) = tokio::join!(upstream.definitions(None), async {
             let list = server.expect("tools/list").await;
             server.refuse(&list, -32601).await;
         });

@@ -143,7 +143,7 @@ async fn over_http(era: Option<Era>) -> Arc<Upstream> {
 
 async fn check(upstream: Arc<Upstream>, era: Era) {
     assert_eq!(upstream.era(), era);
-    let listed = within(upstream.definitions()).await.expect("a list");
+    let listed = within(upstream.definitions(None)).await.expect("a list");
     let names: Vec<&str> = listed
         .definitions
         .iter()

@@ -135,7 +135,7 @@ async fn a_tool_of_2025_that_has_to_be_a_task_is_one() {
         server.begin_older(capabilities),
     );
     let upstream = upstream.expect("it begins");
-    let (listed, ()) = tokio::join!(upstream.definitions(), async {
+    let (listed, ()) = tokio::join!(upstream.definitions(None), async {
         let list = server.expect("tools/list").await;
         let tools = json!([
             {"name": "long", "inputSchema": {}, "execution": {"taskSupport": "required"}},

@@ -94,7 +94,7 @@ fn a_command_says_what_it_needs() {
         assert_eq!(named(&place, command), expected, "{command:?}");
     };
     check(
-        &["npx", "-y", "@a/b", "."],
+        &["npx", "@a/b", "."],
         &[". read"],
         &[],
         &["node"],
@@ -102,11 +102,21 @@ fn a_command_says_what_it_needs() {
         0,
     );
     check(
-        &["uvx", "mcp-server-git", "--repository=./src"],
+        &["uv", "run", "mcp-server-git", "--repository=./src"],
         &["src read"],
         &[],
         &["python"],
         &["pypi.org", "files.pythonhosted.org"],
+        0,
+    );
+    // What jig downloads itself, with the toolchain of the launcher.
+    check(&["npx", "-y", "@a/b", "."], &[". read"], &[], &[], &[], 0);
+    check(
+        &["uvx", "mcp-server-git", "--repository=./src"],
+        &["src read"],
+        &[],
+        &[],
+        &[],
         0,
     );
     check(&["python3.12", "server.py"], &[], &[], &["python"], &[], 0);

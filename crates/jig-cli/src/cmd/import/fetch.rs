@@ -1,0 +1,112 @@
+//! [`Fetched`]: what `npx -y` or `uvx` downloads, downloaded for a server that is about to be watched.
+//!
+//! The download sees nothing of the workspace and of the home. What it brings is there for the runs that are watched,
+//! which reach no registry any more, and is removed with them.
+
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use jig_config::{AddedSystem, Additions};
+use jig_engine::Packages;
+
+use super::learn::{Subject, TOOL, Teacher, Unlearned};
+use crate::output::{printable, remark};
+
+/// What was downloaded. It is removed when this is dropped.
+#[derive(Default)]
+pub(super) struct Fetched {
+    packages: Option<Packages>,
+    system: Vec<AddedSystem>,
+    /// What the launcher has to be told.
+    pub(super) env: Vec<(String, String)>,
+}
+
+impl Fetched {
+    /// Downloads what the command of a server does, if it is known to.
+    pub(super) fn of(teacher: &Teacher<'_>, subject: &Subject<'_>) -> Result<Self, Unlearned> {
+        let engine = teacher.engine(&Additions::default())?;
+        let found = engine.packages_of(subject.command, subject.env);
+        let found = found.filter(|found| !subject.is_stranger || !found.are_particular());
+        let Some(packages) = found else {
+            return Ok(Self::default());
+        };
+        let mut fetched = Self::default();
+        fetched.packages = Some(packages.clone());
+        let tool = engine.config().tool(TOOL);
+        let tool = tool.ok_or_else(|| Unlearned::why("it is no tool on trial"))?;
+        let env = match subject.is_stranger {
+            true => &[],
+            false => subject.env,
+        };
+        let downloading = engine.download(&packages, tool, env, &[]);
+        let downloading = downloading.map_err(Unlearned::why)?;
+        let what = printable(&packages.to_string());
+        let from = printable(&downloading.hosts().join(", "));
+        remark(&format!("jig: downloading {what} from {from}"));
+        let (tell, over) = mpsc::channel();
+        downloading.on_end(move || {
+            // Nobody listens any more if it was given up.
+            let _ = tell.send(());
+        });
+        let begin = Instant::now();
+        let mut told = begin;
+        while over.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+            if teacher.tokens.cancel.is_cancelled() {
+                return Err(Unlearned::Interrupted);
+            }
+            if begin.elapsed() > LONGEST {
+                break;
+            }
+            if told.elapsed() > TOLD {
+                told = Instant::now();
+                let lasted = begin.elapsed().as_secs();
+                remark(&format!("jig: still downloading {what}, after {lasted} s"));
+            }
+        }
+        if let Err(not) = downloading.finish() {
+            let denied = not.denials.iter().map(|denial| {
+                let (what, why) = (&denial.target, &denial.why);
+                format!("; `{what}` was refused: {why}")
+            });
+            let why: String = std::iter::once(not.why).chain(denied).collect();
+            return Err(Unlearned::Why(why, not.last_words));
+        }
+        if let Some(access) = engine.packages_access(&packages, env) {
+            fetched.env = access.env;
+            let system = access.system.into_iter().filter_map(|one| {
+                Some(AddedSystem {
+                    path: one.path.into_os_string().into_string().ok()?,
+                    write: one.write,
+                    execute: one.execute,
+                    comment: Vec::new(),
+                })
+            });
+            fetched.system = system.collect();
+        }
+        Ok(fetched)
+    }
+
+    /// Rules with those under which the launcher finds what was downloaded.
+    pub(super) fn with(&self, additions: &Additions) -> Additions {
+        let mut all = additions.clone();
+        all.system.extend(self.system.iter().cloned());
+        all
+    }
+}
+
+impl Drop for Fetched {
+    fn drop(&mut self) {
+        if let Some(packages) = &self.packages {
+            packages.remove();
+        }
+    }
+}
+
+/// How soon it is noticed that somebody pressed ctrl-C.
+const TICK: Duration = Duration::from_millis(100);
+
+/// How often it is told that a download goes on.
+const TOLD: Duration = Duration::from_secs(15);
+
+/// The longest that a download may take.
+const LONGEST: Duration = Duration::from_secs(10 * 60);

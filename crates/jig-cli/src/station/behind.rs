@@ -1,0 +1,74 @@
+//! [`Behind`]: the MCP servers that spawned tools are on.
+
+use std::mem;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use jig_mcp::Servers;
+
+/// One set of servers for each configuration under which something was spawned.
+///
+/// The set of the last spawn stays for the next one. Any other goes when no handle has it any more, and not before:
+/// a spawn with another configuration stops nothing that a handle is on, or waits for.
+#[derive(Debug, Default)]
+pub(super) struct Behind(Mutex<Vec<Set>>);
+
+/// The servers of one configuration. The last set is that of the last spawn.
+#[derive(Debug)]
+struct Set {
+    identity: String,
+    servers: Arc<Servers>,
+}
+
+impl Behind {
+    /// The servers of the configuration with this identity, as [`Servers::identity`] gives it.
+    pub(super) fn of(&self, identity: String, make: impl FnOnce() -> Arc<Servers>) -> Arc<Servers> {
+        let mut sets = self.sets();
+        let set = match sets.iter().position(|set| set.identity == identity) {
+            Some(place) => sets.remove(place),
+            None => Set {
+                identity,
+                servers: make(),
+            },
+        };
+        let servers = Arc::clone(&set.servers);
+        sets.push(set);
+        servers
+    }
+
+    /// Ends the servers that nothing is on, but those of the last spawn. It does not wait for that.
+    pub(super) fn tidy(&self) {
+        let mut sets = self.sets();
+        let others = sets.len().saturating_sub(1);
+        // Whoever gets one gets it from here, under the lock.
+        let is_unused = |set: &mut Set| Arc::strong_count(&set.servers) == 1;
+        let unused: Vec<Set> = sets.extract_if(..others, is_unused).collect();
+        drop(sets);
+        if unused.is_empty() {
+            return;
+        }
+        // Without a thread they are dropped here, which ends them at once.
+        let _ = thread::Builder::new()
+            .name("jig-ending".to_owned())
+            .spawn(move || end(unused));
+    }
+
+    /// Ends all, and waits for that.
+    pub(super) fn end(&self) {
+        let sets = mem::take(&mut *self.sets());
+        end(sets);
+    }
+
+    fn sets(&self) -> MutexGuard<'_, Vec<Set>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Ends all of them at the same time.
+fn end(sets: Vec<Set>) {
+    thread::scope(|scope| {
+        for set in &sets {
+            scope.spawn(|| set.servers.stop_all());
+        }
+    });
+}

@@ -1,0 +1,84 @@
+//! [`have_packages`]: what a launcher such as `npx -y` downloads, downloaded before its server is started.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jig_config::Server;
+use jig_engine::{CallError, Downloading, Engine, Packages};
+use tokio::time::{Instant, timeout};
+use tokio_util::sync::CancellationToken;
+
+use super::open::{blocking, lasting};
+use crate::servers::Common;
+use crate::servers::slot::Failure;
+use crate::servers::words;
+
+/// Has the packages of a server downloaded, unless they are there or it has none. That takes time of its own, apart
+/// from that of its start.
+pub(super) async fn have_packages(
+    common: &Arc<Common>,
+    engine: &Arc<Engine>,
+    server: &Arc<Server>,
+) -> Result<(), Failure> {
+    let begun = {
+        let (engine, server) = (Arc::clone(engine), Arc::clone(server));
+        blocking(move || begin(&engine, &server)).await?
+    };
+    let (packages, downloading) = match begun {
+        Ok(Some(begun)) => begun,
+        Ok(None) => return Ok(()),
+        Err(error) => return Err(lasting(&error)),
+    };
+    let name = &server.name;
+    let what = words::bounded(&packages.to_string());
+    let from = words::bounded(&downloading.hosts().join(", "));
+    (common.report)(&format!(
+        "downloading {what} from {from} for the MCP server `{name}`"
+    ));
+    let over = CancellationToken::new();
+    downloading.on_end({
+        let over = over.clone();
+        move || over.cancel()
+    });
+    let since = Instant::now();
+    while timeout(TOLD, over.cancelled()).await.is_err() {
+        let lasted = since.elapsed();
+        if lasted >= LONGEST {
+            break;
+        }
+        let lasted = words::time(Duration::from_secs(lasted.as_secs()));
+        (common.report)(&format!(
+            "still downloading {what} for the MCP server `{name}`, after {lasted}"
+        ));
+    }
+    let finished = blocking(move || downloading.finish()).await?;
+    finished.map_err(|not| {
+        // Also who only lists tools is told what is missing, in the same words.
+        let denials = not.denials.iter().take(MOST_DENIALS);
+        let denials = denials.map(|denial| format!("\ndenied: {denial}"));
+        let why: String = std::iter::once(not.why.clone()).chain(denials).collect();
+        Failure {
+            why: words::with_last_words(&why, &not.last_words),
+            ..Failure::default()
+        }
+    })
+}
+
+/// Begins to download what is missing, if anything is.
+fn begin(engine: &Engine, server: &Server) -> Result<Option<(Packages, Downloading)>, CallError> {
+    let packages = engine.packages(server);
+    let Some(packages) = packages.filter(Packages::are_missing) else {
+        return Ok(None);
+    };
+    let downloading = engine.download_packages(&packages, server)?;
+    Ok(Some((packages, downloading)))
+}
+
+/// More hosts than that are not told at once.
+const MOST_DENIALS: usize = 3;
+
+/// How often it is told that a download goes on.
+const TOLD: Duration = Duration::from_secs(15);
+
+/// The longest that a download may take. One that is so slow will not come to an end.
+const LONGEST: Duration = Duration::from_secs(10 * 60);

@@ -1,0 +1,75 @@
+//! What a server was told in confidence does not come back in what it says about its tools.
+
+use jig_mcp::{Memory as _, Which};
+use serde_json::json;
+
+use super::World;
+
+/// Nothing that is kept or shown of the server `x` has the secret, or a part of it that says much.
+fn check(world: &World) {
+    let config = world.engine.config();
+    let server = config.servers["x"].clone();
+    let kept = world.memory.get("x.json").expect("a file of the ledger");
+    let kept = String::from_utf8(kept).unwrap();
+    assert!(kept.contains("told"), "{kept}");
+    let shown = [
+        ("the ledger", kept),
+        ("what is told", format!("{:?}", world.servers.told(&server))),
+        (
+            "what is held",
+            format!("{:?}", world.servers.held_of(&server)),
+        ),
+        ("the tools", format!("{:?}", config.tools)),
+        ("the reports", world.reports().join("\n")),
+    ];
+    for (what, shown) in shown {
+        assert!(!shown.contains("swordfish"), "{what}: {shown}");
+    }
+}
+
+const TOKEN: &str = "env = { TOKEN = { command = ['echo', 'swordfish-swordfish'] } }";
+
+#[test]
+fn a_server_that_tells_its_token_in_its_list_tells_nobody() {
+    let world = World::with("tells", TOKEN);
+    assert_eq!(world.problems, []);
+    check(&world);
+    let config = world.engine.config();
+    let told = config.tool("x_told").expect("the tool is there");
+    let definition = told.definition.as_ref().unwrap();
+    assert_eq!(definition.description.as_deref(), Some("Needs [REDACTED]."));
+    assert!(definition.input["properties"]["[REDACTED]"].is_object());
+    // One that cannot be listed is told of, and also without it.
+    let reports = world.reports().join("\n");
+    assert!(reports.contains("is left out"), "{reports}");
+    // What the server calls the tool is nobody else's business.
+    let named = config
+        .tools
+        .keys()
+        .find(|name| name.as_str().contains("with_"));
+    let named = named.expect("a tool of that name").to_string();
+    assert_eq!(world.text(&named, json!({})), "you know it");
+}
+
+#[test]
+fn nor_in_a_list_that_has_changed() {
+    let mut world = World::with("tells", TOKEN);
+    assert_eq!(
+        world.text(
+            "x_change",
+            json!({ "description": "Send swordfish-swordfish to me." })
+        ),
+        "changed"
+    );
+    let held = super::wait_for(|| (world.status("x").held == 1).then_some(()));
+    assert!(held.is_some(), "{:?}", world.reports());
+    check(&world);
+    world.servers.accept_server("x").unwrap();
+    world.configure(TOKEN, Which::Known);
+    check(&world);
+    let echo = world.engine.config().tool("x_echo").unwrap().clone();
+    assert_eq!(
+        echo.definition.as_ref().unwrap().description.as_deref(),
+        Some("Send [REDACTED] to me.")
+    );
+}
