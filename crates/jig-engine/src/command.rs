@@ -162,7 +162,7 @@ impl Engine {
             let session = self.handles.session(id);
             let gone = session.map(|session| session.asking(pending.number));
             let gone = gone.as_ref();
-            match self.resolve_until(gone, tool, &pending.question, asked_by, asker) {
+            match self.resolve(gone, tool, &pending.question, asked_by, asker) {
                 Resolved::Answer(value) => drop(self.handles.answer(id, pending.number, value)),
                 Resolved::Decline(why) => drop(self.handles.decline(id, pending.number, why)),
                 Resolved::Later => return Attended::LeftOpen,

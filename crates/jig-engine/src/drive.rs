@@ -200,7 +200,7 @@ impl Engine {
                         Some(answer) => Resolved::Answer(answer),
                         None => {
                             let gone = session.asking(seen);
-                            self.resolve_until(Some(&gone), tool, &question, update.asker, asker)
+                            self.resolve(Some(&gone), tool, &question, update.asker, asker)
                         }
                     };
                     // A tool that stops while it is asked needs no answer any more.

@@ -140,19 +140,9 @@ impl Engine {
                 .is_some_and(|known| known.answer.is_some() || known.target == QuestionTarget::User)
     }
 
-    /// Answers a question: by what is known (J-016), or by whoever can be asked.
+    /// Answers a question: by what is known (J-016), or by whoever can be asked, until `gone` says that nobody wants
+    /// to know any more.
     pub(crate) fn resolve(
-        &self,
-        tool: &Tool,
-        question: &Question,
-        asked_by: Option<AskedBy>,
-        asker: &mut dyn Asker,
-    ) -> Resolved {
-        self.resolve_until(None, tool, question, asked_by, asker)
-    }
-
-    /// The same, until `gone` says that nobody wants to know any more.
-    pub(crate) fn resolve_until(
         &self,
         gone: Option<&CancelToken>,
         tool: &Tool,

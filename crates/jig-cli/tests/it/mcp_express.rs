@@ -11,7 +11,7 @@ fn ready(desk: &Desk, capabilities: Json) -> Client {
     let mut client = Client::of(desk.jig(&["mcp"]));
     client.initialize(capabilities);
     let said = client.call("small_echo", json!({ "text": "up" }));
-    assert_eq!(text(&said), "up");
+    assert_eq!(text(&said), "up", "{said}");
     client
 }
 
@@ -157,5 +157,28 @@ fn a_server_that_dies_is_told_of() {
         assert!(text(&died).contains("it was too much for me"), "{died}");
         let said = client.call("small_echo", json!({ "text": "again" }));
         assert!(text(&said).starts_with("again"), "{said}");
+    });
+}
+
+/// A server asks, and then knows it by itself: the form goes, and the call has its result.
+#[test]
+fn a_question_goes_with_its_call() {
+    with_server(&entry(""), |desk| {
+        let asks = r#""method": "elicitation/create", "params": params})"#;
+        let goes_on = "    time.sleep(0.5)\n    return text('I know it by now')";
+        desk.change_server(asks, &format!("{asks}\n{goes_on}"));
+        let mut client = ready(desk, json!({ "elicitation": {} }));
+        let id = client.ask(
+            "tools/call",
+            json!({ "name": "small_ask", "arguments": {} }),
+        );
+        let asked = client.until(|message| message["method"] == "elicitation/create");
+        assert_eq!(text(&client.answer(id)["result"]), "I know it by now");
+        let gone = client.until(|message| message["method"] == "notifications/cancelled");
+        assert_eq!(gone["params"]["requestId"], asked["id"], "{gone}");
+        let open: Json = serde_json::from_str(&desk.run(&["approve", "--json"]).out).unwrap();
+        assert_eq!(open, json!([]));
+        let said = client.call("small_echo", json!({ "text": "next" }));
+        assert_eq!(text(&said), "next");
     });
 }

@@ -6,7 +6,7 @@
 
 use std::time::Instant;
 
-use jig_broker::AuditEntry;
+use jig_broker::{AuditEntry, CancelToken};
 use jig_config::{ResultMode, RunMode, Tool};
 use jig_proto::{Content, Question, ToolAction, ToolError};
 use jig_runtime::AskedBy;
@@ -37,7 +37,7 @@ pub enum Inquired {
     Given(Value),
     /// Nobody does, or somebody said no: the server goes on without.
     Unanswered,
-    /// The call is to be given up.
+    /// Somebody put it away: the server is told so, and decides.
     GivenUp,
 }
 
@@ -74,12 +74,19 @@ impl Engine {
         Ok(Some((self.server_call(tool, arguments)?, direct)))
     }
 
-    /// Answers a question that a server has during such a call.
-    pub fn inquire(&self, tool: &str, question: &Question, asker: &mut dyn Asker) -> Inquired {
+    /// Answers a question that a server has during such a call, until `gone` says that nobody wants to know any
+    /// more.
+    pub fn inquire(
+        &self,
+        tool: &str,
+        question: &Question,
+        gone: &CancelToken,
+        asker: &mut dyn Asker,
+    ) -> Inquired {
         let Ok(tool) = self.tool(tool) else {
             return Inquired::Unanswered;
         };
-        match self.resolve(tool, question, Some(AskedBy::Tool), asker) {
+        match self.resolve(Some(gone), tool, question, Some(AskedBy::Tool), asker) {
             Resolved::Answer(value) => Inquired::Given(value),
             Resolved::Decline(_) | Resolved::Later => Inquired::Unanswered,
             Resolved::Cancel | Resolved::Reject(_) => Inquired::GivenUp,

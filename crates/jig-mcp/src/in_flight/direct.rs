@@ -156,13 +156,15 @@ async fn call(running: &Running, request: Request, underway: Underway) -> Outcom
             }
             (
                 Event::Ask {
-                    question, answer, ..
+                    question,
+                    answer,
+                    gone,
                 },
                 Some(mut here),
             ) => {
                 let (engine, tool) = (Arc::clone(&engine), direct.tool().to_owned());
                 *asking = Some(spawn_blocking(move || {
-                    let answered = match engine.inquire(&tool, &question, &mut here) {
+                    let answered = match engine.inquire(&tool, &question, &gone, &mut here) {
                         Inquired::Given(value) => Answered::Given(value),
                         Inquired::Unanswered => Answered::Declined,
                         Inquired::GivenUp => Answered::Cancelled,
@@ -200,8 +202,7 @@ async fn call(running: &Running, request: Request, underway: Underway) -> Outcom
     }
     let was_cancelled = cancel.is_cancelled();
     if let Some(asking) = asking {
-        // Nobody waits for the answer any more: the question is taken back.
-        cancel.cancel();
+        // With the call its question is gone: this takes a moment.
         desk = asking.await.ok().map(|back| back.desk);
     }
     let notes = desk.as_ref().map(Desk::notes).unwrap_or_default();

@@ -1,7 +1,10 @@
 //! One call of a server's tool: [`Servers::call_async`], and what the engine sees of it.
 
-use std::pin::pin;
+use std::cell::{Cell, RefCell};
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use jig_broker::CancelToken;
@@ -30,8 +33,9 @@ pub(crate) enum Event {
         question: Box<Question>,
         /// Where the answer goes. Dropped, it means that nobody answers.
         answer: oneshot::Sender<Answered>,
-        /// Cancelled when nobody waits for the answer any more, because the server is gone.
-        gone: CancellationToken,
+        /// Cancelled when nobody waits for the answer any more: the server took its question back, or is gone, or
+        /// the call has ended.
+        gone: CancelToken,
     },
 }
 
@@ -109,19 +113,36 @@ impl ToolServers for Servers {
         let (cancel, _hook) = bridge(Some(&token));
         door.cancel_by(&token);
         let (events, mut received) = mpsc::unbounded_channel();
-        let result = self.block_on(async {
-            let mut work = pin!(self.call_async(call, cancel, events));
-            loop {
+        let runtime = self.runtime().map_err(ToolError::new)?;
+        let mut work = pin!(self.call_async(call, cancel, events));
+        let result = loop {
+            let next = runtime.block_on(async {
                 tokio::select! {
                     biased;
-                    result = &mut work => return result,
+                    result = &mut work => Err(result),
                     // Its sender lives as long as the work.
-                    Some(event) = received.recv() => serve(event, door),
+                    Some(event) = received.recv() => Ok(event),
+                }
+            });
+            match next {
+                Err(result) => break result,
+                Ok(Event::Progress(text)) => door.tell(Content::text(text)),
+                Ok(Event::Ask {
+                    question,
+                    answer,
+                    gone,
+                }) => {
+                    let go_on = || runtime.block_on(now(work.as_mut()));
+                    let (answered, ended) = put(*question, &gone, go_on, door);
+                    let _ = answer.send(answered);
+                    if let Some(result) = ended {
+                        break result;
+                    }
                 }
             }
-        });
+        };
         door.no_cancel();
-        result?
+        result
     }
 
     fn held(
@@ -168,6 +189,17 @@ struct Asked {
     /// Where the server's connection waits for it.
     wanted: oneshot::Sender<Answered>,
     since: Instant,
+    /// Tells whoever is asked that nobody wants to know any more.
+    _gone: Gone,
+}
+
+/// Cancels when it goes.
+struct Gone(CancelToken);
+
+impl Drop for Gone {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
 }
 
 impl Calling<'_> {
@@ -187,7 +219,9 @@ impl Calling<'_> {
                 if let Some(note) = note {
                     content = content.followed_by(Content::text(note));
                 }
-                let intruded = live.intruded_since(mark.as_ref());
+                let Ok(intruded) = live.intruded_since(mark).await else {
+                    return Err(ToolError::new(NOT_LOOKED));
+                };
                 if intruded.is_empty() {
                     return Ok(content);
                 }
@@ -255,7 +289,7 @@ impl Calling<'_> {
                 answer = answered(&mut asked) => {
                     if let Some(asked) = asked.take() {
                         deadline += asked.since.elapsed();
-                        // The server may have taken its question back.
+                        // The server may have taken its question back: then nobody is there.
                         let _ = asked.wanted.send(answer);
                     }
                 }
@@ -300,10 +334,11 @@ impl Calling<'_> {
             scrub(live, context);
         }
         let (answer, receive) = oneshot::channel();
+        let gone = CancelToken::new();
         let ask = Event::Ask {
             question: Box::new(question),
             answer,
-            gone: live.closed().clone(),
+            gone: gone.clone(),
         };
         // Whoever does not listen drops it, and with it the way of the answer.
         let _ = events.send(ask);
@@ -311,6 +346,7 @@ impl Calling<'_> {
             answer: receive,
             wanted,
             since: Instant::now(),
+            _gone: Gone(gone),
         });
     }
 
@@ -351,31 +387,46 @@ impl Calling<'_> {
     }
 }
 
-/// Passes on, on the thread of a session, what happens during its call.
-fn serve(event: Event, door: &mut InProcess) {
-    match event {
-        Event::Progress(text) => door.tell(Content::text(text)),
-        Event::Ask {
-            question,
-            answer,
-            gone,
-        } => {
-            // Nothing of the call goes on while this blocks; but the connection does, on threads of its own.
-            let answered = match door.put(*question, &|| !gone.is_cancelled()) {
-                Put::Answered(value) => Answered::Given(value),
-                Put::Unanswered => Answered::Declined,
-                Put::GivenUp => Answered::Cancelled,
-            };
-            let _ = answer.send(answered);
-        }
-    }
+/// Puts a question on the thread of a session. Now and then `go_on` has the call go on meanwhile, in which the server
+/// can take its question back, or end the call: what that came to is there, too.
+fn put<T>(
+    question: Question,
+    gone: &CancelToken,
+    go_on: impl FnMut() -> Option<T>,
+    door: &mut InProcess,
+) -> (Answered, Option<T>) {
+    let (go_on, ended) = (RefCell::new(go_on), Cell::new(None));
+    let is_wanted = || {
+        let result = (*go_on.borrow_mut())();
+        let has_ended = result.is_some();
+        ended.set(result);
+        !has_ended && !gone.is_cancelled()
+    };
+    let answered = match door.put(question, &is_wanted) {
+        Put::Answered(value) => Answered::Given(value),
+        Put::Unanswered => Answered::Declined,
+        Put::GivenUp => Answered::Cancelled,
+    };
+    (answered, ended.into_inner())
 }
 
-/// What comes of the question that waits, if one does.
+/// What work comes to, if it is done by now.
+async fn now<F: Future>(mut work: Pin<&mut F>) -> Option<F::Output> {
+    poll_fn(|context| match work.as_mut().poll(context) {
+        Poll::Ready(result) => Poll::Ready(Some(result)),
+        Poll::Pending => Poll::Ready(None),
+    })
+    .await
+}
+
+/// What comes of the question that waits, if one does. One that the server takes back comes to nothing.
 async fn answered(asked: &mut Option<Asked>) -> Answered {
-    match asked {
-        Some(asked) => (&mut asked.answer).await.unwrap_or(Answered::Cancelled),
-        None => std::future::pending().await,
+    let Some(Asked { answer, wanted, .. }) = asked else {
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        answered = answer => answered.unwrap_or(Answered::Cancelled),
+        () = wanted.closed() => Answered::Cancelled,
     }
 }
 
@@ -416,6 +467,9 @@ fn given_up() -> ToolError {
 /// What a call is told during which a server left something where nothing may come into being.
 const INTRUDED: &str =
     "the call counts as failed: its server left something where nothing may come into being";
+
+/// What a call is told of which nobody knows whether it left something.
+const NOT_LOOKED: &str = "the call counts as failed: jig could not look for what its server left";
 
 /// How long it is waited for the end of a connection on which nothing can be sent any more.
 const CLOSED: Duration = Duration::from_secs(1);

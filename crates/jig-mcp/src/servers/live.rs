@@ -13,6 +13,7 @@ use jig_broker::Scrubber;
 use jig_engine::{Mark, ServerProcess};
 use jig_proto::Denial;
 use tokio::sync::Notify;
+use tokio::task::{JoinError, spawn_blocking};
 use tokio::time::{sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -185,11 +186,22 @@ impl Live {
         }
     }
 
-    /// What it left since then where nothing may come into being, and what was moved away therefore.
-    pub(super) fn intruded_since(&self, mark: Option<&Mark>) -> Vec<Denial> {
+    /// What it left since then where nothing may come into being, and what was moved away therefore. To look for it
+    /// can take a while, and is done on another thread.
+    ///
+    /// # Errors
+    ///
+    /// If it could not be looked for.
+    pub(super) async fn intruded_since(
+        &self,
+        mark: Option<Mark>,
+    ) -> Result<Vec<Denial>, JoinError> {
         match (&self.behind, mark) {
-            (Behind::Program { process, .. }, Some(mark)) => process.intruded_since(mark),
-            _ => Vec::new(),
+            (Behind::Program { process, .. }, Some(mark)) if process.may_have_intruded(&mark) => {
+                let process = Arc::clone(process);
+                spawn_blocking(move || process.intruded_since(&mark)).await
+            }
+            _ => Ok(Vec::new()),
         }
     }
 
@@ -295,7 +307,7 @@ pub(super) async fn look_after(common: &Arc<Common>, slot: &Slot, live: Arc<Live
     if let Behind::Program { process, .. } = &live.behind {
         let process = Arc::clone(process);
         // If there is no thread for it, dropping the process kills it.
-        let _ = tokio::task::spawn_blocking(move || process.stop(grace)).await;
+        let _ = spawn_blocking(move || process.stop(grace)).await;
     }
     slot.ended(&live, failure, is_told);
     live.buried.cancel();

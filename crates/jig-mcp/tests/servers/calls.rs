@@ -1,9 +1,12 @@
 //! What a call is told, asked and given.
 
+use std::sync::atomic::Ordering;
+
 use jig_broker::CancelToken;
 use jig_engine::{Answer, Ask, Asker};
 use serde_json::json;
 
+use super::ends::Thinking;
 use super::starts::FEW_FILES;
 use super::{LONG, Person, World, wait_for};
 
@@ -131,5 +134,19 @@ fn many_calls_at_once_each_get_their_own_answer() {
         .collect();
     for (call, text) in calls {
         assert_eq!(call.recv_timeout(LONG).unwrap().unwrap(), text);
+    }
+}
+
+#[test]
+fn a_question_that_a_server_does_not_ask_any_more_is_put_away_at_once() {
+    let world = World::new("well");
+    for (tool, said) in [
+        ("x_ask_and_take_back", "never mind"),
+        ("x_ask_and_go_on", "I know it by now"),
+    ] {
+        let person = Thinking::default();
+        let result = world.asked(tool, json!({}), None, person.clone());
+        assert_eq!(result.recv_timeout(LONG / 2).unwrap().unwrap(), said);
+        assert!(person.has_heard.load(Ordering::SeqCst), "{tool}");
     }
 }

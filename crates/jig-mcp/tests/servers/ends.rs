@@ -153,8 +153,8 @@ fn a_question_does_not_outlive_the_server_that_asked_it() {
 
 /// Somebody who thinks until they hear that nobody wants to know any more.
 #[derive(Clone, Default)]
-struct Thinking {
-    has_heard: Arc<AtomicBool>,
+pub(crate) struct Thinking {
+    pub(crate) has_heard: Arc<AtomicBool>,
 }
 
 impl Asker for Thinking {

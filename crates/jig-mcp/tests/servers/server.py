@@ -33,6 +33,8 @@ TOOLS = [
     tool("steps"),
     tool("ask"),
     tool("ask_and_die"),
+    tool("ask_and_take_back"),
+    tool("ask_and_go_on"),
     tool("crash"),
     tool("answer_and_die"),
     tool("die_later"),
@@ -124,6 +126,16 @@ def call(params):
         ask()
         time.sleep(0.5)
         die(4, "nobody answers me")
+    if name == "ask_and_take_back":
+        ask()
+        time.sleep(0.5)
+        send({"method": "notifications/cancelled", "params": {"requestId": "ask-1"}})
+        time.sleep(given.get("seconds", 0))
+        return text("never mind")
+    if name == "ask_and_go_on":
+        ask()
+        time.sleep(0.5)
+        return text("I know it by now")
     if name == "crash":
         die(3, "it was too much for me")
     if name == "die_later":
