@@ -82,7 +82,8 @@ fn gateway() -> Result<(), String> {
     bench.arg("--everything").arg(servers.everything);
     bench.arg("--memory").arg(servers.memory);
     bench.arg("--packages").arg(servers.packages);
-    crate::run(bench.arg("--python").arg(servers.python))
+    bench.arg("--python").arg(servers.python);
+    crate::run(bench.arg("--client-python").arg(servers.client_python))
 }
 
 /// Components: with the floor and the program that they are compared with.

@@ -59,6 +59,8 @@ pub(crate) struct ThirdParty {
     /// Where the packages from npm are.
     pub(crate) packages: PathBuf,
     pub(crate) python: PathBuf,
+    /// One that has the official client.
+    pub(crate) client_python: PathBuf,
 }
 
 /// Installs the servers that are put behind jig to be measured.
@@ -66,6 +68,9 @@ pub(crate) fn third_party() -> Result<ThirdParty, String> {
     let programs = programs().map_err(why)?;
     let missing = || "the packages from npm are not where they should be".to_owned();
     let packages = programs.parent().ok_or_else(missing)?;
+    let requirements = requirements().map_err(why)?;
+    let client_python = tools::python(&tools::target().join("mcp/python"), &requirements);
+    let client_python = client_python.map_err(why)?;
     let script = |name: &str| {
         let folder = packages.join("@modelcontextprotocol").join(name);
         folder.join("dist/index.js")
@@ -76,6 +81,7 @@ pub(crate) fn third_party() -> Result<ThirdParty, String> {
         memory: script("server-memory"),
         packages: packages.to_owned(),
         python: "python3".into(),
+        client_python,
     })
 }
 
@@ -117,9 +123,8 @@ struct Installed {
 impl Installed {
     fn new() -> Result<Self, Missing> {
         let tests = crate::root().join("crates/jig-mcp/tests");
-        let requirements = read(&tests.join("python/requirements.txt"))?;
         Ok(Self {
-            python: tools::python(&tools::target().join("mcp/python"), &requirements)?,
+            python: tools::python(&tools::target().join("mcp/python"), &requirements()?)?,
             programs: programs()?,
             tests,
         })
@@ -138,6 +143,11 @@ impl Installed {
             .arg(self.tests.join(part));
         crate::run(command.current_dir(crate::root()))
     }
+}
+
+/// What the official client for Python needs.
+fn requirements() -> Result<String, Missing> {
+    read(&crate::root().join("crates/jig-mcp/tests/python/requirements.txt"))
 }
 
 fn read(path: &Path) -> Result<String, Missing> {

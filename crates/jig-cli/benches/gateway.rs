@@ -1,9 +1,11 @@
 //! What jig costs between an agent and an MCP server: one call, and the first list of many servers.
 //!
 //! `cargo xtask bench gateway` installs the servers and runs this. A call of `echo` of npm's `server-everything`
-//! goes to the server itself and through `jig mcp`, confined, in turns. Then twenty servers stand behind one jig: how
-//! long its first list of tools takes is compared with how long the slowest of them takes alone. Flags: `--node
-//! PROGRAM --everything SCRIPT --memory SCRIPT --packages FOLDER --python PROGRAM`.
+//! goes to the server itself, through `jig mcp`, confined, and through a program that only passes bytes on, in turns:
+//! by a client that does nothing but wait, and by the official clients for TypeScript and Python, which are those of
+//! most agents. Then twenty servers stand behind one jig: how long its first list of tools takes is compared with how
+//! long the slowest of them takes alone. Flags: `--node PROGRAM --everything SCRIPT --memory SCRIPT --packages FOLDER
+//! --python PROGRAM --client-python PROGRAM`.
 
 #![expect(
     clippy::disallowed_methods,
@@ -13,8 +15,9 @@
 
 mod support;
 
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -22,6 +25,13 @@ use serde_json::{Value, json};
 use support::Client;
 
 fn main() {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    if let Some((RELAY, command)) = words
+        .split_first()
+        .map(|(first, rest)| (first.as_str(), rest))
+    {
+        return relay(command);
+    }
     let wanted = Wanted::parse();
     let folder = tempfile::tempdir().expect("a temporary directory");
     let root = folder.path().canonicalize().expect("a directory");
@@ -44,6 +54,8 @@ struct Wanted {
     /// Where the packages of both are.
     packages: PathBuf,
     python: PathBuf,
+    /// One that has the official client.
+    client_python: PathBuf,
 }
 
 impl Wanted {
@@ -61,6 +73,7 @@ impl Wanted {
             memory: flag("--memory"),
             packages: flag("--packages"),
             python: flag("--python"),
+            client_python: flag("--client-python"),
         }
     }
 }
@@ -77,38 +90,73 @@ impl Bench {
             node, everything, ..
         } = &self.wanted;
         let config = self.config("one.toml", &self.of_node("everything", everything));
-        let mut direct = Client::start(
-            Command::new(node)
-                .arg(everything)
-                .arg("stdio")
-                .current_dir(&self.workspace),
-        );
-        let mut through = Client::start(&mut self.jig(&config));
-        let echo = |tool: &str| json!({ "name": tool, "arguments": { "message": MESSAGE } });
-        let (there, here) = (echo("echo"), echo("everything_echo"));
-        for _ in 0..WARM_UP {
-            direct.call(&there, MESSAGE);
-            through.call(&here, MESSAGE);
-        }
-        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-        for _ in 0..ROUNDS {
-            theirs.extend((0..CALLS).map(|_| direct.call(&there, MESSAGE)));
-            ours.extend((0..CALLS).map(|_| through.call(&here, MESSAGE)));
-        }
-        ours.sort();
-        theirs.sort();
-        let count = ours.len();
-        let ratio = |at: usize| ours[at].as_secs_f64() / theirs[at].as_secs_f64();
-        println!("`echo` of server-everything, {count} calls each in turns; called directly = 1");
-        println!("{:<24} {:>9} {:>9} {:>9}", "", "fastest", "median", "p99");
+        let direct = [text(node), text(everything), "stdio".to_owned()];
+        let own = std::env::current_exe().expect("this program");
+        let relayed = [&[text(&own), RELAY.to_owned()], &direct[..]].concat();
+        let targets = [
+            ("echo", direct.to_vec()),
+            ("everything_echo", self.jig_words(&config)),
+            ("echo", relayed),
+        ];
+        println!("`echo` of server-everything, in turns; called directly = 1");
         println!(
-            "{:<24} {:>8.2}x {:>8.2}x {:>8.2}x",
-            "through jig, confined",
-            ratio(0),
-            ratio(count / 2),
-            ratio(count * 99 / 100)
+            "{:<28} {:>9} {:>9} {:>9}   {:>14}",
+            "by", "fastest", "median", "p99", "relay, median"
         );
+        let show = |name: &str, [direct, jig, relay]: [Times; 3]| {
+            let [fastest, median, p99] = [0, 1, 2].map(|at| jig[at] / direct[at]);
+            let relay = relay[1] / direct[1];
+            println!("{name:<28} {fastest:>8.2}x {median:>8.2}x {p99:>8.2}x   {relay:>13.2}x");
+        };
+        show("a client that only waits", self.waiting(&targets));
+        let told = targets.each_ref();
+        let told = told.map(|(tool, command)| json!({ "tool": tool, "command": command }));
+        let told = json!(told).to_string();
+        let script = self.file("client.mjs", include_str!("support/client.mjs"));
+        let mut typescript = Command::new(node);
+        typescript.arg(script).arg(&self.wanted.packages);
+        typescript.args([&ROUNDS.to_string(), &CALLS.to_string(), &told]);
+        show("the client for TypeScript", self.told(&mut typescript));
+        let script = self.file("client.py", include_str!("support/client.py"));
+        let mut python = Command::new(&self.wanted.client_python);
+        python.arg(script);
+        python.args([&ROUNDS.to_string(), &(CALLS / 2).to_string(), &told]);
+        show("the client for Python", self.told(&mut python));
         println!("wanted: at most 1.30x at the median");
+    }
+
+    /// A client that does nothing but wait.
+    fn waiting(&self, targets: &[(&str, Vec<String>); 3]) -> [Times; 3] {
+        let mut clients = targets.each_ref().map(|(tool, command)| {
+            let mut program = Command::new(&command[0]);
+            let client = Client::start(program.args(&command[1..]).current_dir(&self.workspace));
+            let params = json!({ "name": tool, "arguments": { "message": MESSAGE } });
+            (client, params, Vec::new())
+        });
+        for (client, params, _) in &mut clients {
+            for _ in 0..WARM_UP {
+                client.call(params, MESSAGE);
+            }
+        }
+        for _ in 0..ROUNDS {
+            for (client, params, times) in &mut clients {
+                times.extend((0..CALLS).map(|_| client.call(params, MESSAGE).as_secs_f64()));
+            }
+        }
+        clients.map(|(_, _, mut times)| {
+            times.sort_by(f64::total_cmp);
+            [0, times.len() / 2, times.len() * 99 / 100].map(|at| times[at])
+        })
+    }
+
+    /// What another program has measured.
+    fn told(&self, command: &mut Command) -> [Times; 3] {
+        let output = command
+            .current_dir(&self.workspace)
+            .stderr(Stdio::inherit());
+        let output = output.output().expect("a client");
+        assert!(output.status.success(), "the client failed");
+        serde_json::from_slice(&output.stdout).expect("its times")
     }
 
     /// Twenty servers: the first list of all tools, with nothing known and with everything known.
@@ -202,6 +250,10 @@ impl Bench {
     }
 
     fn config(&self, name: &str, text: &str) -> PathBuf {
+        self.file(name, text)
+    }
+
+    fn file(&self, name: &str, text: &str) -> PathBuf {
         let path = self.root.join(name);
         std::fs::write(&path, text).expect("a file");
         path
@@ -209,14 +261,55 @@ impl Bench {
 
     /// `jig mcp` with a home of its own.
     fn jig(&self, config: &Path) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_jig"));
-        command.arg("mcp").arg("--config").arg(config);
-        command.current_dir(&self.workspace).env("HOME", &self.root);
-        command.env("XDG_STATE_HOME", self.root.join("state"));
-        command.env_remove("XDG_CONFIG_HOME");
+        let words = self.jig_words(config);
+        let mut command = Command::new(&words[0]);
+        command.args(&words[1..]).current_dir(&self.workspace);
         command
     }
+
+    fn jig_words(&self, config: &Path) -> Vec<String> {
+        let home = format!("HOME={}", self.root.display());
+        let state = format!("XDG_STATE_HOME={}", self.root.join("state").display());
+        let words = ["env", "-u", "XDG_CONFIG_HOME", &home, &state];
+        let jig = [env!("CARGO_BIN_EXE_jig"), "mcp", "--config"];
+        let words = words.into_iter().chain(jig).map(str::to_owned);
+        words.chain([text(config)]).collect()
+    }
 }
+
+/// Passes on what comes, and does nothing else: what a program between two others costs at least.
+fn relay(command: &[String]) {
+    let mut server = Command::new(&command[0])
+        .args(&command[1..])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("a server");
+    let (to, from) = (server.stdin.take(), server.stdout.take());
+    let back = std::thread::spawn(move || pass(from.expect("its output"), std::io::stdout()));
+    pass(std::io::stdin(), to.expect("its input"));
+    let _ = back.join();
+    let _ = server.wait();
+}
+
+fn pass(mut from: impl Read, mut to: impl Write) {
+    let mut buffer = vec![0; 64 << 10];
+    while let Ok(read @ 1..) = from.read(&mut buffer) {
+        if to.write_all(&buffer[..read]).is_err() || to.flush().is_err() {
+            return;
+        }
+    }
+}
+
+fn text(path: &Path) -> String {
+    path.display().to_string()
+}
+
+/// The fastest, the median and the 99th percentile.
+type Times = [f64; 3];
+
+/// The first word of whoever is to be a relay.
+const RELAY: &str = "--relay";
 
 /// A server that starts quickly: it knows one tool, which nobody calls.
 const SMALL: &str = r#"
