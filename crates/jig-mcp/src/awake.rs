@@ -88,11 +88,13 @@ impl Awake {
             true => 0,
             false => missed.get().saturating_add(1),
         });
-        if self.missed(side).get() < MISSES {
-            self.until.set(now + LONGEST);
-            if let Some(waker) = self.dozing.take() {
-                waker.wake();
-            }
+        if self.missed(side).get() >= MISSES {
+            self.until.set(now);
+            return;
+        }
+        self.until.set(now + LONGEST);
+        if let Some(waker) = self.dozing.take() {
+            waker.wake();
         }
     }
 
@@ -111,3 +113,6 @@ const LONGEST: Duration = Duration::from_micros(200);
 
 /// After so many waits that were too long, it is slept at once.
 const MISSES: u32 = 3;
+
+#[cfg(test)]
+mod tests;

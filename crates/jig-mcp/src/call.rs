@@ -109,25 +109,18 @@ async fn attended(
             flight
         }
         None => {
-            let mut served = ready(shared.current()).await?;
-            if served.is_incomplete() && served.catalogue().find(&request.name).is_none() {
-                // It may be one of a server that has not told its tools yet.
-                served = complete(shared).await?;
-            }
-            let Some(tool) = served.catalogue().find(&request.name) else {
-                return Err(unknown_tool(&request.name));
+            let (tool, stays) = match &begun {
+                // What has begun was found when it did, whatever is in force by now.
+                Some(Begun::Direct(underway)) => (underway.tool().to_owned(), false),
+                _ => found(shared, &request.name).await?,
             };
-            let stays = served
-                .config
-                .tool(tool)
-                .is_some_and(|tool| !tool.actions.is_one_shot());
             // A stateful tool that is to run to its end takes as long as it takes.
             if client.tasks && stays && !arguments.contains_key("action") {
                 waiting.is_long = true;
                 waiting.task_at = Some(Instant::now() + LONG_TASK_AFTER);
             }
             let request = Request {
-                tool: tool.to_owned(),
+                tool,
                 arguments,
                 bound,
                 form: client.form,
@@ -144,6 +137,21 @@ async fn attended(
         waiting.task_at.get_or_insert(later);
     }
     waiting.wait(&flight).await
+}
+
+/// The tool that a client means, and whether it is one that stays.
+async fn found(shared: &Arc<Shared>, name: &str) -> Result<(String, bool), ErrorData> {
+    let mut served = ready(shared.current()).await?;
+    if served.is_incomplete() && served.catalogue().find(name).is_none() {
+        // It may be one of a server that has not told its tools yet.
+        served = complete(shared).await?;
+    }
+    let Some(tool) = served.catalogue().find(name) else {
+        return Err(unknown_tool(name));
+    };
+    let declared = served.config.tool(tool);
+    let stays = declared.is_some_and(|tool| !tool.actions.is_one_shot());
+    Ok((tool.to_owned(), stays))
 }
 
 impl Client {

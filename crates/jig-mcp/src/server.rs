@@ -1,6 +1,6 @@
 //! [`Connection`]: what the protocol asks of a server, each method handed to the module that knows it.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams,
@@ -231,10 +231,9 @@ impl ServerHandler for Connection {
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         if let (Some(greeted), Some(info)) = (&self.greeted, context.peer.peer_info()) {
             let version = info.protocol_version.clone();
-            if version.as_str() < ProtocolVersion::V_2026_07_28.as_str() {
-                // A client that begins once more has agreed already.
-                let _ = greeted.set(version);
-            }
+            let is_older = version.as_str() < ProtocolVersion::V_2026_07_28.as_str();
+            // A client that begins once more may have agreed to another one.
+            *greeted.lock().unwrap_or_else(PoisonError::into_inner) = is_older.then_some(version);
         }
         if let Ok(caller) = self.caller(&context.extensions) {
             self.news.begin(&self.shared, &caller, context.peer);

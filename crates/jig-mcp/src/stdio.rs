@@ -72,7 +72,8 @@ async fn serve(shared: Arc<Shared>, caller: Arc<Caller>, stop: Stop) -> Result<(
         closed.cancelled().await;
         tokio::time::sleep(LAST_RESULTS).await;
         caller.in_flight.cancel_all();
-        std::future::pending::<()>().await;
+        // Whoever does not read what is left by then does not want to.
+        tokio::time::sleep(UNREAD).await;
     };
     let service = async {
         let running = serve_server_with_ct(connection, transport, stopping.token.clone()).await?;
@@ -101,3 +102,6 @@ const NAME: &str = "stdio";
 /// How long the calls of a client that has closed its side may go on: long enough for the results of a script
 /// that sends its requests and closes, too short for anybody to notice that jig still runs.
 const LAST_RESULTS: Duration = Duration::from_secs(1);
+
+/// How long it is tried to write the last answers to a client that has closed its side.
+const UNREAD: Duration = Duration::from_secs(10);

@@ -130,6 +130,22 @@ fn a_client_that_closes_gets_its_results() {
             assert_eq!(text(&said["result"]), format!("number {number}"));
         }
         assert!(client.ended().0.success());
+
+        // All at once, and closed before anybody can have read it.
+        desk.workspace.write("a.txt", "alpha");
+        let mut client = ready(desk, json!({}));
+        let params = json!({ "name": "fs_read_file", "arguments": { "path": "a.txt" } });
+        let lines = (100..400).map(|id| {
+            let read =
+                json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params });
+            format!("{read}\n")
+        });
+        client.send_raw(lines.collect::<String>().as_bytes());
+        client.shut();
+        for id in 100..400 {
+            assert_eq!(text(&client.answer(id)["result"]), "alpha");
+        }
+        assert!(client.ended().0.success());
     });
 }
 

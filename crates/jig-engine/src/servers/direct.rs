@@ -4,9 +4,10 @@
 //! does. Where nobody has to be asked before or after a call, all that the engine adds to it is checks and a line
 //! in the log.
 
+use std::sync::Arc;
 use std::time::Instant;
 
-use jig_broker::{AuditEntry, CancelToken};
+use jig_broker::{AuditEntry, AuditSink, CancelToken};
 use jig_config::{ResultMode, RunMode, Tool};
 use jig_proto::{Content, Question, ToolAction, ToolError};
 use jig_runtime::AskedBy;
@@ -27,6 +28,7 @@ pub struct Direct {
     id: Option<String>,
     /// Its line in the log, as far as it is written.
     entry: Option<AuditEntry>,
+    log: Arc<dyn AuditSink>,
     begun: Instant,
 }
 
@@ -69,6 +71,7 @@ impl Engine {
             tool: tool.name.to_string(),
             id: call.id.take(),
             entry: None,
+            log: Arc::clone(&self.audit),
             begun: Instant::now(),
         };
         Ok(Some((self.server_call(tool, arguments)?, direct)))
@@ -129,24 +132,32 @@ impl Direct {
         was_cancelled: bool,
     ) -> Result<Reply, CallError> {
         self.prepare(engine)?;
-        if let Some(mut entry) = self.entry {
-            let outcome = match &result {
-                Ok(_) => "ok",
-                Err(_) if was_cancelled => "cancelled",
-                Err(_) => "error",
-            };
-            entry.end(outcome, self.begun.elapsed());
-            // A log that cannot be written keeps nobody from what was done already.
-            let _ = engine
-                .audit
-                .record(&entry)
-                .and_then(|()| engine.audit.flush());
-        }
+        self.note(match &result {
+            Ok(_) => "ok",
+            Err(_) if was_cancelled => "cancelled",
+            Err(_) => "error",
+        });
         let tool: &Tool = engine.tool(&self.tool)?;
         let most = engine.most(tool);
         match result {
             Ok(content) => engine.fitting(tool, content, most).map(Reply::Content),
             Err(error) => Err(CallError::Tool(engine.bounded(tool, error))),
         }
+    }
+
+    /// Writes its line in the log, if it is not written yet.
+    fn note(&mut self, outcome: &str) {
+        if let Some(mut entry) = self.entry.take() {
+            entry.end(outcome, self.begun.elapsed());
+            // A log that cannot be written keeps nobody from what was done already.
+            let _ = self.log.record(&entry).and_then(|()| self.log.flush());
+        }
+    }
+}
+
+impl Drop for Direct {
+    /// A call that nobody waited for to its end is in the log, too: its server may have done it.
+    fn drop(&mut self) {
+        self.note("abandoned");
     }
 }

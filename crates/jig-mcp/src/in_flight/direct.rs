@@ -84,13 +84,21 @@ impl Underway {
         self
     }
 
+    /// The tool, by the name that jig has for it.
+    pub(crate) fn tool(&self) -> &str {
+        self.direct.tool()
+    }
+
     /// The place that it has.
     pub(super) fn take_place(&mut self) -> Option<Place> {
         self.place.take()
     }
 
     /// Makes the call. Returns its result, or nothing if the server has something to say before.
+    ///
+    /// It can be asked again: what the server had to say is then passed over.
     pub(crate) async fn result(&mut self) -> Option<Result<Content, ToolError>> {
+        self.first = None;
         // The server has it: what else there is to do is done while it works.
         let at_once = poll_fn(|context| Poll::Ready(self.work.as_mut().poll(context))).await;
         if at_once.is_pending() {
@@ -137,7 +145,7 @@ async fn done<T>(at_once: Poll<T>, work: impl Future<Output = T>) -> T {
 async fn call(running: &Running, request: Request, underway: Underway) -> Outcome {
     let Underway {
         engine,
-        direct,
+        mut direct,
         mut work,
         mut events,
         first,
@@ -145,7 +153,10 @@ async fn call(running: &Running, request: Request, underway: Underway) -> Outcom
         ..
     } = underway;
     let cancel = &running.flight.cancel;
-    let _hook = cancel.on_cancel(move || given_up.cancel());
+    let giving_up = given_up.clone();
+    let _hook = cancel.on_cancel(move || giving_up.cancel());
+    // Should nobody wait for its end, its line in the log says so. What goes wrong here goes wrong at the end.
+    let _ = direct.prepare(&engine);
     let mut desk = Some(running.desk(request.form, request.given));
     let mut asking: Option<JoinHandle<Back>> = None;
     let heard = |event, desk: &mut Option<Desk>, asking: &mut Option<JoinHandle<Back>>| {
@@ -200,7 +211,7 @@ async fn call(running: &Running, request: Request, underway: Underway) -> Outcom
     while let (Ok(Event::Progress(text)), Some(here)) = (events.try_recv(), desk.as_mut()) {
         here.progress(direct.tool(), &text);
     }
-    let was_cancelled = cancel.is_cancelled();
+    let was_cancelled = cancel.is_cancelled() || given_up.is_cancelled();
     if let Some(asking) = asking {
         // With the call its question is gone: this takes a moment.
         desk = asking.await.ok().map(|back| back.desk);

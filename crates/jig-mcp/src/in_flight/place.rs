@@ -14,7 +14,8 @@ pub(crate) struct Place {
     shared: Arc<Shared>,
     caller: Arc<Caller>,
     number: u64,
-    is_left: bool,
+    /// Whether it is left with the last of this.
+    leaves: bool,
 }
 
 impl Place {
@@ -40,13 +41,13 @@ impl Place {
             shared: Arc::clone(shared),
             caller: Arc::clone(caller),
             number,
-            is_left: true,
+            leaves: true,
         })
     }
 
     /// Leaves the room to the same call, which others know of from now on.
     pub(super) fn pass_on(mut self) {
-        self.is_left = false;
+        self.leaves = false;
     }
 }
 
@@ -54,7 +55,7 @@ impl Drop for Place {
     fn drop(&mut self) {
         let in_flight = &self.caller.in_flight;
         in_flight.calls().placed.remove(&self.number);
-        if self.is_left {
+        if self.leaves {
             in_flight.leave(&self.shared);
         }
     }

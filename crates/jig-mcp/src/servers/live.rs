@@ -77,9 +77,9 @@ impl Drop for Visit {
     fn drop(&mut self) {
         let live = &self.0;
         live.touch();
-        let was = live.visits.fetch_sub(1, Ordering::AcqRel);
+        let was = live.visits.fetch_sub(1, Ordering::SeqCst);
         // Waking somebody for every call would cost more than the rest of all this.
-        if was == 1 && live.is_awaited.load(Ordering::Acquire) {
+        if was == 1 && live.is_awaited.load(Ordering::SeqCst) {
             live.left.notify_one();
         }
     }
@@ -130,7 +130,7 @@ impl Live {
 
     /// Whether somebody uses it.
     pub(super) fn is_visited(&self) -> bool {
-        self.visits.load(Ordering::Acquire) > 0
+        self.visits.load(Ordering::SeqCst) > 0
     }
 
     /// Lets nobody new use it. The lock of its slot is held, so that nobody is just about to.
@@ -384,7 +384,8 @@ async fn until_end(common: &Arc<Common>, slot: &Slot, live: &Arc<Live>) -> End {
 
 /// Waits until nobody uses it, or it dies.
 async fn last_visit(slot: &Slot, live: &Live) -> End {
-    live.is_awaited.store(true, Ordering::Release);
+    // Before it is looked who visits, in one order for all: one of the two sees the other.
+    live.is_awaited.store(true, Ordering::SeqCst);
     while live.is_visited() {
         tokio::select! {
             () = live.left.notified() => {}

@@ -5,16 +5,15 @@
 //! that is quick, or goes to a server that is ready, is done here. As soon as there is more to it than a result,
 //! such as a question or progress, it is *handed over*: rmcp gets the request, and with it the call that has begun.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::model::{CallToolResult, ProtocolVersion, RequestId, ServerJsonRpcMessage, ServerResult};
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 use tokio::io::AsyncWrite;
 use tokio::sync::mpsc;
 
-use super::lines::Out;
+use super::lines::{Debt, Out};
 use crate::call::quickly;
 use crate::caller::Caller;
 use crate::in_flight::{Place, Underway, broke};
@@ -22,8 +21,8 @@ use crate::quick::{Begun, Tried};
 use crate::result::for_version;
 use crate::shared::Shared;
 
-/// The version that a client of the older era has agreed to, once it has.
-pub(crate) type Greeted = Arc<OnceLock<ProtocolVersion>>;
+/// The version that a client of the older era has agreed to, while it has.
+pub(crate) type Greeted = Arc<Mutex<Option<ProtocolVersion>>>;
 
 /// Whoever answers calls where they are read.
 pub(super) struct Express {
@@ -37,21 +36,22 @@ pub(super) struct Express {
 pub(crate) struct HandedOver(Arc<Mutex<Option<Begun>>>);
 
 /// A request that rmcp is to get after all.
-pub(super) struct Handed {
+pub(super) struct Handed<W: AsyncWrite + Unpin + Send + 'static> {
     /// The line that it came in.
     pub(super) line: Vec<u8>,
-    pub(super) id: RequestId,
     pub(super) begun: HandedOver,
+    /// Whoever has owed the answer until now.
+    pub(super) answering: Answering<W>,
 }
 
 /// What became of a line.
 pub(super) enum Taken {
     /// It is, or will be, answered.
-    Yes,
+    Answered,
     /// It has begun, and rmcp is to go on with it.
     Begun(HandedOver),
-    /// It is none for here.
-    No,
+    /// It is left to others.
+    Left,
 }
 
 /// The line of a call that is nothing but a call. Whatever is said besides is for others to understand.
@@ -70,9 +70,16 @@ struct Line<'l> {
 struct Params<'l> {
     name: &'l str,
     arguments: Option<Map<String, Value>>,
-    /// Whoever wants to hear of progress hears of it from rmcp.
     #[serde(rename = "_meta")]
-    _meta: Option<IgnoredAny>,
+    meta: Option<Map<String, Value>>,
+}
+
+impl Params<'_> {
+    /// Whether it says of itself what a request of the newer era says, which others judge.
+    fn is_of_newer_era(&self) -> bool {
+        let mut keys = self.meta.iter().flat_map(Map::keys);
+        keys.any(|key| key.starts_with("io.modelcontextprotocol/"))
+    }
 }
 
 impl HandedOver {
@@ -101,17 +108,16 @@ impl Express {
         &self,
         line: &[u8],
         out: &Arc<Out<W>>,
-        hand: &mpsc::UnboundedSender<Handed>,
+        hand: &mpsc::UnboundedSender<Handed<W>>,
     ) -> Taken
     where
         W: AsyncWrite + Unpin + Send + 'static,
     {
-        let Some(version) = self.greeted.get() else {
-            return Taken::No;
+        let greeted = self.greeted.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(version) = greeted.clone().filter(|_| line.len() <= LONGEST) else {
+            return Taken::Left;
         };
-        if line.len() > LONGEST {
-            return Taken::No;
-        }
+        drop(greeted);
         let Ok(Line {
             jsonrpc: "2.0",
             id,
@@ -119,33 +125,36 @@ impl Express {
             params,
         }) = serde_json::from_slice(line)
         else {
-            return Taken::No;
+            return Taken::Left;
         };
         // Of two with one id, the second is refused, elsewhere.
-        if out.owes(&id) {
-            return Taken::No;
+        if params.is_of_newer_era() || out.owes(&id) {
+            return Taken::Left;
         }
         let arguments = params.arguments.as_ref();
         let tried = quickly(&self.shared, &self.caller, params.name, arguments);
-        let answering = |given_up| {
-            out.owe(id.clone(), line.len(), given_up);
-            Answering {
-                out: Arc::clone(out),
-                id: id.clone(),
-                version: version.clone(),
-                is_due: true,
-            }
+        let answering = |given_up| Answering {
+            out: Arc::clone(out),
+            debt: out.owe(id.clone(), line.len(), given_up),
+            id,
+            version,
+            is_due: true,
         };
         match tried {
             Some(Tried::Done(result)) => {
-                tokio::spawn(answering(None).tell(result));
-                Taken::Yes
+                let (telling, hand) = (answering(None).tell(result), hand.clone());
+                tokio::spawn(async move {
+                    telling.await;
+                    // As long as somebody could hand something over, the connection does not end.
+                    drop(hand);
+                });
+                Taken::Answered
             }
             Some(Tried::Begun(Begun::Direct(underway))) => {
                 let given_up = underway.given_up().clone();
                 // Why there is no room is told elsewhere. Nothing of the call was sent.
                 let Ok(place) = Place::take(&self.shared, &self.caller, given_up.clone()) else {
-                    return Taken::No;
+                    return Taken::Left;
                 };
                 let call = Call {
                     caller: Arc::clone(&self.caller),
@@ -156,10 +165,10 @@ impl Express {
                     hand: hand.clone(),
                 };
                 tokio::spawn(call.run());
-                Taken::Yes
+                Taken::Answered
             }
             Some(Tried::Begun(begun)) => Taken::Begun(HandedOver::new(begun)),
-            Some(Tried::Not) | None => Taken::No,
+            Some(Tried::Not) | None => Taken::Left,
         }
     }
 }
@@ -171,13 +180,18 @@ struct Call<W: AsyncWrite + Unpin + Send + 'static> {
     place: Place,
     answering: Answering<W>,
     line: Vec<u8>,
-    hand: mpsc::UnboundedSender<Handed>,
+    hand: mpsc::UnboundedSender<Handed<W>>,
 }
 
 impl<W: AsyncWrite + Unpin + Send + 'static> Call<W> {
     async fn run(mut self) {
-        let Some(result) = self.underway.result().await else {
-            return self.hand_over();
+        let result = loop {
+            match self.underway.result().await {
+                Some(result) => break result,
+                // Nobody is to hear of it any more. It still comes to its end, and to its line in the log.
+                None if self.underway.given_up().is_cancelled() || self.hand.is_closed() => {}
+                None => return self.hand_over(),
+            }
         };
         let Self {
             caller,
@@ -200,18 +214,17 @@ impl<W: AsyncWrite + Unpin + Send + 'static> Call<W> {
         let Self {
             underway,
             place,
-            mut answering,
+            answering,
             line,
             hand,
             ..
         } = self;
         // The place is kept until the call has another one.
         let begun = Begun::Direct(Box::new(underway.in_place(place)));
-        answering.is_due = false;
         let handed = Handed {
             line,
-            id: answering.id.clone(),
             begun: HandedOver::new(begun),
+            answering,
         };
         // If nobody reads any more, the call is given up with it.
         let _ = hand.send(handed);
@@ -219,9 +232,10 @@ impl<W: AsyncWrite + Unpin + Send + 'static> Call<W> {
 }
 
 /// Whoever owes an answer. One that hits a mistake of ours says so.
-struct Answering<W: AsyncWrite + Unpin + Send + 'static> {
+pub(super) struct Answering<W: AsyncWrite + Unpin + Send + 'static> {
     out: Arc<Out<W>>,
     id: RequestId,
+    debt: Arc<Debt>,
     version: ProtocolVersion,
     is_due: bool,
 }
@@ -229,7 +243,15 @@ struct Answering<W: AsyncWrite + Unpin + Send + 'static> {
 impl<W: AsyncWrite + Unpin + Send + 'static> Answering<W> {
     async fn tell(mut self, result: CallToolResult) {
         self.is_due = false;
-        write(&self.out, &self.id, &self.version, result).await;
+        let (out, id, debt) = (&self.out, &self.id, &self.debt);
+        write(out, id, debt, &self.version, result).await;
+    }
+
+    /// Leaves the answer to rmcp; nothing if the request was given up meanwhile. What is owed for it goes along.
+    pub(super) fn hand_on(mut self) -> Option<Arc<Debt>> {
+        self.is_due = false;
+        let is_owed = self.out.is_owed(&self.id, &self.debt);
+        is_owed.then(|| Arc::clone(&self.debt))
     }
 }
 
@@ -241,9 +263,10 @@ impl<W: AsyncWrite + Unpin + Send + 'static> Drop for Answering<W> {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else {
             return;
         };
-        let (out, id, version) = (Arc::clone(&self.out), self.id.clone(), self.version.clone());
+        let (out, debt) = (Arc::clone(&self.out), Arc::clone(&self.debt));
+        let (id, version) = (self.id.clone(), self.version.clone());
         runtime.spawn(async move {
-            write(&out, &id, &version, broke().result).await;
+            write(&out, &id, &debt, &version, broke().result).await;
         });
     }
 }
@@ -252,20 +275,23 @@ impl<W: AsyncWrite + Unpin + Send + 'static> Drop for Answering<W> {
 async fn write<W: AsyncWrite + Unpin + Send + 'static>(
     out: &Arc<Out<W>>,
     id: &RequestId,
+    debt: &Arc<Debt>,
     version: &ProtocolVersion,
     result: CallToolResult,
 ) {
-    let Some(debt) = out.pay(id) else { return };
+    if !out.pay(id, debt) {
+        return;
+    }
     let mut result = ServerResult::from(for_version(result.into(), Some(version)));
     result.strip_result_type_for_legacy_peer();
     // That nobody reads any more is seen where lines are read.
     let _ = out
         .write(&ServerJsonRpcMessage::response(result, id.clone()))
         .await;
-    drop(debt);
 }
 
-/// The longest line that is looked at here: it is read once more if it is none for here, and kept.
+/// The longest line that is looked at here. It is kept as long as its call runs, and read once more if it is none for
+/// here: a client could make jig do twice the work, and keep twice the bytes, for the longest lines that there are.
 const LONGEST: usize = 64 << 10;
 
 #[cfg(test)]

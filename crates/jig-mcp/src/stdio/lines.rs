@@ -25,20 +25,21 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use self::debt::{Debt, Debts};
+pub(super) use self::debt::Debt;
+use self::debt::Debts;
 use super::express::{Express, Handed, HandedOver, Taken};
 use crate::awake::{self, Side};
 
 /// Messages on lines.
-pub(super) struct Lines<R, W> {
+pub(super) struct Lines<R, W: AsyncWrite + Unpin + Send + 'static> {
     input: Input<R, W>,
     /// Whether there was a request: what comes before it means nothing.
     has_begun: bool,
     out: Arc<Out<W>>,
     express: Option<Express>,
     /// Where calls come from that rmcp is to go on with, and how they get there.
-    handed: mpsc::UnboundedReceiver<Handed>,
-    hand: Option<mpsc::UnboundedSender<Handed>>,
+    handed: mpsc::UnboundedReceiver<Handed<W>>,
+    hand: Option<mpsc::UnboundedSender<Handed<W>>>,
     /// Told when the client has closed its side.
     closed: CancellationToken,
 }
@@ -117,10 +118,10 @@ where
         let bytes = line.len();
         let taken = match (&self.express, &self.hand) {
             (Some(express), Some(hand)) => express.take(line, &self.out, hand),
-            _ => Taken::No,
+            _ => Taken::Left,
         };
         let message = match (line, &taken) {
-            ([], _) | (_, Taken::Yes) => Ok(None),
+            ([], _) | (_, Taken::Answered) => Ok(None),
             (line, _) => {
                 message(line).map(|message| message.filter(|message| self.is_expected(message)))
             }
@@ -183,16 +184,20 @@ where
         Ok(message)
     }
 
-    /// A request that rmcp is to go on with.
-    fn handed_over(&self, handed: Handed) -> Option<ClientJsonRpcMessage> {
-        let mut message = message(&handed.line).ok().flatten()?;
-        if let (ClientJsonRpcMessage::Request(request), Some(owed)) =
-            (&mut message, self.out.owed().get(&handed.id))
-        {
-            let debt = Arc::clone(&owed.debt);
+    /// A request that rmcp is to go on with, unless it was given up.
+    fn handed_over(handed: Handed<W>) -> Option<ClientJsonRpcMessage> {
+        let Handed {
+            line,
+            begun,
+            answering,
+        } = handed;
+        // It was read before. If it cannot be any more, whoever owes the answer gives one.
+        let mut message = message(&line).ok().flatten()?;
+        let debt = answering.hand_on()?;
+        if let ClientJsonRpcMessage::Request(request) = &mut message {
             request.request.extensions_mut().insert(debt);
         }
-        Some(carrying(message, handed.begun))
+        Some(carrying(message, begun))
     }
 
     /// The next message, if there is one.
@@ -201,7 +206,7 @@ where
             let line = tokio::select! {
                 biased;
                 // What was begun before the next line was read comes before it.
-                Some(handed) = self.handed.recv() => match self.handed_over(handed) {
+                Some(handed) = self.handed.recv() => match Self::handed_over(handed) {
                     Some(message) => return Some(message),
                     None => continue,
                 },
@@ -220,7 +225,8 @@ where
             };
             match line {
                 Ok(Some(message)) => return Some(message),
-                Ok(None) => {}
+                // What was begun is gone on with before the next line, however many have come at once.
+                Ok(None) => tokio::task::yield_now().await,
                 Err(refused) => self.input.answer(*refused),
             }
         }
@@ -370,15 +376,37 @@ impl<W> Out<W> {
         self.owed().contains_key(id)
     }
 
-    /// Notes that a request of so many bytes is to be answered, unless it is given up.
-    pub(super) fn owe(&self, id: RequestId, bytes: usize, given_up: Option<CancellationToken>) {
+    /// Notes that a request of so many bytes is to be answered, unless it is given up. What this returns is held until
+    /// the answer is written.
+    pub(super) fn owe(
+        &self,
+        id: RequestId,
+        bytes: usize,
+        given_up: Option<CancellationToken>,
+    ) -> Arc<Debt> {
         let debt = Debt::new(&self.debts, bytes);
-        self.owed().insert(id, Owed { debt, given_up });
+        let owed = Owed {
+            debt: Arc::clone(&debt),
+            given_up,
+        };
+        self.owed().insert(id, owed);
+        debt
     }
 
-    /// Notes that a request is being answered; nothing if it was given up. The debt is held until that is written.
-    pub(super) fn pay(&self, id: &RequestId) -> Option<Arc<Debt>> {
-        self.owed().remove(id).map(|owed| owed.debt)
+    /// Whether it is this that is owed for a request: another one may have come with the same id.
+    pub(super) fn is_owed(&self, id: &RequestId, debt: &Arc<Debt>) -> bool {
+        let owed = self.owed();
+        let owed = owed.get(id);
+        owed.is_some_and(|owed| Arc::ptr_eq(&owed.debt, debt))
+    }
+
+    /// Notes that a request is being answered. `false` if it was given up.
+    pub(super) fn pay(&self, id: &RequestId, debt: &Arc<Debt>) -> bool {
+        let is_owed = self.is_owed(id, debt);
+        if is_owed {
+            self.owed().remove(id);
+        }
+        is_owed
     }
 
     /// What a message is the answer to. It is owed until it was read, even if the request was given up.
@@ -388,7 +416,8 @@ impl<W> Out<W> {
             ServerJsonRpcMessage::Error(error) => error.id.as_ref(),
             _ => return None,
         };
-        let debt = id.and_then(|id| self.pay(id));
+        let debt = id.and_then(|id| self.owed().remove(id));
+        let debt = debt.map(|owed| owed.debt);
         debt.or_else(|| Some(Debt::new(&self.debts, 0)))
     }
 }

@@ -109,7 +109,7 @@ impl Lines {
             self.buffer.reserve(READ_AT_ONCE);
             match reader.read_buf(&mut self.buffer).await {
                 Ok(0) => return "it closed its standard output".to_owned(),
-                Ok(_) => awake::stir(Side::Server),
+                Ok(_) => {}
                 Err(error) => return format!("its standard output cannot be read: {error}"),
             }
             let buffer = std::mem::take(&mut self.buffer);
@@ -118,7 +118,8 @@ impl Lines {
                 let end = searched + length;
                 let line = &buffer[start..end];
                 match self.line(wire, line) {
-                    Ok(Sought::Answer) => {}
+                    // What nobody waits for is no reason to stay awake: a server could say it without end.
+                    Ok(Sought::Answer) => awake::stir(Side::Server),
                     Ok(Sought::Noise) => {
                         if let Some(wait) = self.pace.noise(Instant::now(), line.len()) {
                             tokio::time::sleep(wait).await;

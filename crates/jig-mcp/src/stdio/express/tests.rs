@@ -32,7 +32,7 @@ async fn a_plain_call_is_answered_where_it_is_read() {
     client.write_all(sent.as_bytes()).await.unwrap();
     assert!(lines.receive().await.is_some());
 
-    greeted.set(ProtocolVersion::V_2025_06_18).unwrap();
+    *greeted.lock().unwrap() = Some(ProtocolVersion::V_2025_06_18);
     let sent = call(2, &plain);
     client.write_all(sent.as_bytes()).await.unwrap();
     let answer = tokio::select! {
@@ -47,6 +47,8 @@ async fn a_plain_call_is_answered_where_it_is_read() {
     let others = [
         json!({ "name": "fs_read_file", "arguments": {}, "task": {} }),
         json!({ "name": "fs_read_file", "requestState": "x" }),
+        json!({ "name": "fs_read_file", "_meta": 1 }),
+        json!({ "name": "fs_read_file", "_meta": { "io.modelcontextprotocol/protocolVersion": "1" } }),
         json!({ "name": "no_such_tool" }),
         json!({ "name": 1 }),
         json!([]),
