@@ -146,6 +146,9 @@ pub enum CallError {
         /// Why not.
         why: crate::Unaccepted,
     },
+    /// The packages of a server were there, and are not any more.
+    #[error("its packages were taken away while it was started; try again")]
+    PackagesGone(String),
     /// Somebody was asked whether the tool may run, and said no.
     #[error("the run of `{tool}` was declined{}", because(.reason))]
     Declined {

@@ -198,6 +198,7 @@ impl Engine {
             shell: command.shell,
             view,
             home,
+            names_files: true,
         })
     }
 }

@@ -31,6 +31,8 @@ pub struct Prepared {
     /// The door of the command: its gateway to the network is opened here, and what it was refused is
     /// explained here.
     pub broker: Broker,
+    /// Words that stand before all arguments of the command.
+    pub args: Vec<String>,
 }
 
 /// How a command is prepared, beyond the policy.
@@ -97,7 +99,8 @@ impl Engine {
         let mut confined = broker
             .confine(&commanded, view.path(), preparation.reach)
             .map_err(|error| self.not_started(tool, StartError::Confine(error)))?;
-        for (name, value) in packages.into_iter().flat_map(|(_, own)| own.env) {
+        let own = packages.map(|(_, own)| own).unwrap_or_default();
+        for (name, value) in own.env {
             confined.env.insert(name.into(), value.into());
         }
         Ok(Prepared {
@@ -107,6 +110,7 @@ impl Engine {
             root: view.path().to_owned(),
             warnings,
             view,
+            args: own.args,
         })
     }
 }

@@ -48,15 +48,16 @@ impl Engine {
         let mut parts = self.broker_parts(tool, None, Arc::clone(&policy));
         parts.process.env = minimal_environment(NO_HOME.as_ref());
         let packages = self.packages(server);
-        let own = packages
-            .as_ref()
-            .and_then(|packages| self.packages_access(packages, &filled.env));
-        if let (Some(packages), Some(own), Some(confine)) =
-            (&packages, &own, &mut parts.process.confine)
-        {
-            self.admit(confine, packages.launcher(), own);
+        let mut own = PackagesAccess::default();
+        if let Some(packages) = &packages {
+            // Without them it would look for others, with the registry or in the workspace.
+            let found = self.packages_access(packages, &filled.env);
+            own = found.ok_or_else(|| CallError::PackagesGone(server.name.clone()))?;
+            if let Some(confine) = &mut parts.process.confine {
+                self.admit(confine, packages.launcher(), &own);
+            }
         }
-        let mut env = own.map(|own| own.env).unwrap_or_default();
+        let mut env = own.env;
         env.extend(filled.env);
         let broker = Broker::new(parts);
         for secret in &filled.secrets {
@@ -64,6 +65,7 @@ impl Engine {
         }
         let mut words = filled.command.into_iter();
         let program = words.next().unwrap_or_default();
+        let words = own.args.into_iter().chain(words);
         let command = CommandLine::literal(program, words, Arc::clone(&view), NO_HOME);
         let context = Context::new(view.path().to_owned(), Action::Run);
         let context = context.with_access(policy.to_wire());

@@ -9,7 +9,7 @@
     reason = "these folders are jig's own, below its state, and hold no file of a workspace"
 )]
 
-use std::fs::{self, DirBuilder};
+use std::fs::{self, DirBuilder, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -30,6 +30,8 @@ pub struct Filling {
     shelf: Shelf,
     name: String,
     is_kept: bool,
+    /// Locked for as long as somebody fills it, who may be killed.
+    _mark: File,
 }
 
 impl Shelf {
@@ -55,7 +57,12 @@ impl Shelf {
 
     /// The folder, if one was filled and is still there.
     pub fn current(&self) -> Option<PathBuf> {
-        let name = fs::read_to_string(self.home.join(CURRENT)).ok()?;
+        self.named(CURRENT)
+    }
+
+    /// The folder that one of the two files names.
+    fn named(&self, file: &str) -> Option<PathBuf> {
+        let name = fs::read_to_string(self.home.join(file)).ok()?;
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '-';
         if name.is_empty() || !name.chars().all(is_name) {
             return None;
@@ -78,12 +85,20 @@ impl Shelf {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         let now = now.unwrap_or_default().as_nanos();
         let name = format!("{now:x}-{}-{count}", std::process::id());
-        private(&self.home.join(&name), false)?;
-        Ok(Filling {
+        // Before there is a folder: one without a lock is taken for that of somebody who was killed.
+        let mark = File::create(self.home.join(mark_of(&name)))?;
+        if mark.lock().is_err() {
+            // Where there are no locks, only its age tells.
+            let _ = fs::remove_file(self.home.join(mark_of(&name)));
+        }
+        let filling = Filling {
             shelf: self.clone(),
             name,
             is_kept: false,
-        })
+            _mark: mark,
+        };
+        private(&filling.path(), false)?;
+        Ok(filling)
     }
 
     /// Has no folder from now on. One that is in use stays until much later.
@@ -106,18 +121,49 @@ impl Shelf {
         }
     }
 
+    /// Takes the folder back that was set aside, also if another was filled by now. Returns whether another was.
+    pub fn put_back(&self) -> bool {
+        let is_filled = self.current().is_some();
+        let is_aside = self.named(ASIDE).is_some();
+        // If it fails, what is there stays.
+        is_aside && fs::rename(self.home.join(ASIDE), self.home.join(CURRENT)).is_ok() && is_filled
+    }
+
     /// Removes the folder, and all that were set aside.
     pub fn remove(&self) {
         let _ = fs::remove_dir_all(&self.home);
     }
 
-    /// Removes the folders that are neither current, nor set aside just now, nor young: those may be in use, or be
-    /// filled by another jig.
+    /// Removes the folders that are neither current nor set aside just now, if nobody uses them: those that were
+    /// never filled, because somebody was killed, and old ones. Others may be in use, or be filled by another jig.
     fn clear(&self) {
-        let aside = fs::read_to_string(self.home.join(ASIDE));
-        let aside = aside.ok().map(|name| self.home.join(name));
-        clear(&self.home, &[self.current(), aside]);
+        let kept = [self.current(), self.named(ASIDE)];
+        let entries = fs::read_dir(&self.home);
+        for entry in entries.into_iter().flatten().flatten() {
+            let mark = entry.path();
+            let is_mark = mark.extension().is_some_and(|end| end == FILLING);
+            if is_mark && let Some(_lock) = abandoned(&mark) {
+                let folder = mark.with_extension("");
+                if !kept.iter().flatten().any(|kept| *kept == folder) {
+                    let _ = fs::remove_dir_all(folder);
+                }
+                let _ = fs::remove_file(mark);
+            }
+        }
+        clear(&self.home, &kept);
     }
+}
+
+/// The lock of a mark that nobody holds any more.
+fn abandoned(mark: &Path) -> Option<File> {
+    let file = File::open(mark).ok()?;
+    file.try_lock().ok()?;
+    Some(file)
+}
+
+/// The file that is locked while a folder is filled.
+fn mark_of(name: &str) -> String {
+    format!("{name}.{FILLING}")
 }
 
 /// Removes the old folders in a folder, but for some.
@@ -143,7 +189,7 @@ impl Filling {
         self.shelf.home.join(&self.name)
     }
 
-    /// It has been filled: it is the current folder from now on.
+    /// It has been filled: it is the current folder from now on. What others have left there is removed.
     ///
     /// # Errors
     ///
@@ -154,6 +200,7 @@ impl Filling {
         fs::write(&new, &self.name)?;
         fs::rename(&new, &place)?;
         self.is_kept = true;
+        self.shelf.clear();
         Ok(self.path())
     }
 }
@@ -163,6 +210,7 @@ impl Drop for Filling {
         if !self.is_kept {
             let _ = fs::remove_dir_all(self.path());
         }
+        let _ = fs::remove_file(self.shelf.home.join(mark_of(&self.name)));
     }
 }
 
@@ -180,6 +228,9 @@ const CURRENT: &str = "current";
 
 /// The file that names the folder that was current before.
 const ASIDE: &str = "aside";
+
+/// How the names of files end that are locked while a folder is filled.
+const FILLING: &str = "filling";
 
 /// How much of a hash tells owners apart.
 const DIGITS: usize = 32;

@@ -31,6 +31,8 @@ pub struct CommandLine {
     pub view: Arc<View>,
     /// What it sees as the home directory, if it is not confined.
     pub home: PathBuf,
+    /// Whether the files that its literal words name belong to the tool, which may then read them.
+    pub names_files: bool,
 }
 
 impl CommandLine {
@@ -50,7 +52,15 @@ impl CommandLine {
             shell: false,
             view,
             home: home.into(),
+            names_files: true,
         }
+    }
+
+    /// The same command, whose words name no files: what they say is not a path, or not one to be read.
+    #[must_use]
+    pub fn naming_nothing(mut self) -> Self {
+        self.names_files = false;
+        self
     }
 
     /// The program to start, filled in.
@@ -95,6 +105,9 @@ impl CommandLine {
     /// The words that stand as they are: the files that they name belong to the tool. What comes out of
     /// a template is chosen by whoever calls the tool, and does not.
     pub(crate) fn literals(&self) -> Vec<OsString> {
+        if !self.names_files {
+            return Vec::new();
+        }
         let args = self.args.iter().filter_map(Word::as_literal);
         let (Word::Literal(text) | Word::Template(text)) = &self.program;
         let is_plain = |word: &&str| !word.is_empty() && !word.contains(['{', '}', '$']);

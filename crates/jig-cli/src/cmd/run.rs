@@ -243,7 +243,8 @@ fn start(
 ) -> anyhow::Result<(Child, Limits)> {
     let mut request = SpawnRequest::new(prepared.confined.program.clone(), "/");
     prepared.confined.apply(&mut request);
-    request.args = args.command.iter().skip(1).map(Into::into).collect();
+    let words = args.command.iter().skip(1).map(Into::into);
+    request.args = prepared.args.iter().map(Into::into).chain(words).collect();
     // Where jig was called, if the command can see that.
     if let Ok(current) = workspace::current()
         && current.starts_with(&prepared.root)

@@ -3,8 +3,11 @@
 mod accept;
 mod view;
 
+use std::sync::Arc;
+
 use anyhow::{Context as _, anyhow};
 use jig_config::Server;
+use jig_engine::Packages;
 use jig_mcp::Which;
 use serde_json::Value as Json;
 
@@ -121,18 +124,15 @@ fn refresh(
         let is_named = name.is_none_or(|name| servers::plain(name) == server.name);
         server.enable && is_named
     });
-    let mut packages = Vec::new();
-    for server in meant {
-        if let Some(found) = connections.engine().packages(server) {
-            let aside = found.set_aside();
-            aside.with_context(|| format!("the packages of `{}` stay as they are", server.name))?;
-            packages.push(found);
-        }
-    }
+    let aside = Aside::set(meant, connections)?;
     let offered = connections.offered(which);
-    for packages in packages {
-        // What could not be downloaded is not lost.
-        packages.take_back();
+    for (name, packages) in &aside.0 {
+        let has_failed = offered.problems.iter().any(|(of, _)| of == name);
+        if has_failed && packages.put_back() {
+            out.note(&format!(
+                "`{name}` does not start with what was downloaded: it keeps what it had"
+            ));
+        }
     }
     let failed = !offered.problems.is_empty();
     let view = View::new(project, connections, offered);
@@ -141,4 +141,33 @@ fn refresh(
         _ => all(&view, out)?,
     }
     Ok(if failed { Done::Bad } else { Done::Ok })
+}
+
+/// The packages of servers that were set aside. When it goes, those that nothing has replaced are taken back.
+struct Aside(Vec<(String, Packages)>);
+
+impl Aside {
+    /// Sets the packages of these servers aside, or of none.
+    fn set<'s>(
+        servers: impl Iterator<Item = &'s Arc<Server>>,
+        connections: &Connections,
+    ) -> anyhow::Result<Self> {
+        let mut aside = Self(Vec::new());
+        for server in servers {
+            if let Some(found) = connections.engine().packages(server) {
+                let set = found.set_aside();
+                set.with_context(|| format!("the packages of `{}` stay as they are", server.name))?;
+                aside.0.push((server.name.clone(), found));
+            }
+        }
+        Ok(aside)
+    }
+}
+
+impl Drop for Aside {
+    fn drop(&mut self) {
+        for (_, packages) in &self.0 {
+            packages.take_back();
+        }
+    }
 }

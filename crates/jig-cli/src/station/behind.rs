@@ -4,16 +4,20 @@ use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
+use jig_config::Config;
 use jig_mcp::Servers;
 
-/// One set of servers for each configuration under which something was spawned.
+use crate::environment::Environment;
+
+/// One set of servers for each configuration and environment under which something was spawned: a server has the
+/// variables of who started it, tokens among them, and works for nobody else.
 ///
 /// The set of the last spawn stays for the next one. Any other goes when no handle has it any more, and not before:
-/// a spawn with another configuration stops nothing that a handle is on, or waits for.
+/// a spawn with another one stops nothing that a handle is on, or waits for.
 #[derive(Debug, Default)]
 pub(super) struct Behind(Mutex<Vec<Set>>);
 
-/// The servers of one configuration. The last set is that of the last spawn.
+/// The servers of one configuration and environment. The last set is that of the last spawn.
 #[derive(Debug)]
 struct Set {
     identity: String,
@@ -21,7 +25,7 @@ struct Set {
 }
 
 impl Behind {
-    /// The servers of the configuration with this identity, as [`Servers::identity`] gives it.
+    /// The servers with this [identity].
     pub(super) fn of(&self, identity: String, make: impl FnOnce() -> Arc<Servers>) -> Arc<Servers> {
         let mut sets = self.sets();
         let set = match sets.iter().position(|set| set.identity == identity) {
@@ -62,6 +66,20 @@ impl Behind {
     fn sets(&self) -> MutexGuard<'_, Vec<Set>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What servers are: those of a configuration, for a client with these variables. No value is kept in it.
+pub(super) fn identity(config: &Config, env: &Environment) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for (name, value) in env.some(|_| true) {
+        for word in [name, value] {
+            // With its length before it, no word can pass for two.
+            hasher.update(&(word.len() as u64).to_le_bytes());
+            hasher.update(word.as_bytes());
+        }
+    }
+    let servers = Servers::identity(config);
+    format!("{} {servers}", hasher.finalize().to_hex())
 }
 
 /// Ends all of them at the same time.

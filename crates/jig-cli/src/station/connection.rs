@@ -9,13 +9,13 @@ use std::time::Duration;
 use anyhow::{anyhow, bail};
 use jig_broker::CancelToken;
 use jig_engine::{Answer, Ask, Asker, Call, Nobody};
-use jig_mcp::Servers;
 use jig_proto::{Fetch, HandleId, HandleReport, Prompt, Question, Status};
 use jig_runtime::{Await, HandleError};
 use jig_sandbox::{Interest, Waker};
 use rustix::net::RecvFlags;
 use serde_json::{Map, Value as Json, json};
 
+use super::behind;
 use super::follow;
 use super::place::{Key, is_ours, is_outside_sandboxes};
 use super::protocol::{
@@ -186,7 +186,7 @@ fn spawn(station: &Station, order: Order) -> anyhow::Result<Spawned> {
     } = order;
     let mut project = Project::load_for(station.root.clone(), &config, &set, &env)?;
     // Whoever was to be asked about a server was asked at the client.
-    let identity = Servers::identity(&project.loaded.config);
+    let identity = behind::identity(&project.loaded.config, &env);
     let make = || servers::new(&station.root, &env);
     let servers = || station.behind.of(identity, make);
     servers::find_on(servers, &mut project, &tool, &env, &mut Nobody)?;

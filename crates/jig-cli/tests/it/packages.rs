@@ -2,6 +2,7 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
+use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
@@ -303,6 +304,113 @@ fn a_server_of_npx_has_no_registry_and_changes_nobody_else() {
     });
 }
 
+/// Attack: a repository has a package, a program or settings of npm that would run in place of what was downloaded.
+#[test]
+fn nothing_of_the_workspace_runs_in_place_of_the_packages() {
+    with_registry(nothing, |desk, registry| {
+        let config = format!("[mcp.servers.tiny]\ncommand = [\"npx\", \"-y\", \"{NAME}\"]\n");
+        desk.workspace.write("jig.toml", &config);
+        registry.jig(desk, &["servers", "accept", "tiny", "--yes"]);
+        let about = json!({ "name": NAME, "version": "9.0.0", "bin": { NAME: "planted.js" } });
+        let about = about.to_string();
+        let planted = SERVER.replace("VERSION", "planted");
+        let bin = format!("node_modules/.bin/{NAME}");
+        let package = |file: &str| format!("node_modules/{NAME}/{file}");
+        let other = format!(
+            "#!/bin/sh\nPATH=\"${{PATH##*node_modules/.bin:}}\" exec node {}\n",
+            desk.path("planted.js")
+        );
+        let (of_package, code) = (package("package.json"), package("planted.js"));
+        let plants: [&[(&str, &str)]; 7] = [
+            &[(&of_package, &about), (&code, &planted), (&bin, &planted)],
+            &[(&bin, &planted)],
+            &[("package.json", &about), ("planted.js", &planted)],
+            &[
+                (".npmrc", "script-shell=./planted.sh\n"),
+                ("package.json", "{}"),
+                ("planted.sh", &other),
+                ("planted.js", &planted),
+            ],
+            &[
+                (".npmrc", "node-options=--import=./planted.mjs\n"),
+                ("package.json", "{}"),
+                ("planted.mjs", &planted_module()),
+            ],
+            &[("node_modules/.bin/node", &other), ("planted.js", &planted)],
+            &[("node_modules/.bin/sh", &other), ("planted.js", &planted)],
+        ];
+        for plant in plants {
+            for (path, content) in plant {
+                desk.workspace.write(path, *content);
+                let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+                std::fs::set_permissions(desk.path(path), mode).unwrap();
+            }
+            // The twin: npx by itself runs it.
+            let mut plain = desk.command("npx");
+            plain.env("npm_config_registry", registry.url());
+            plain.args(["-y", NAME]).stdin(asking());
+            let ran = Ran::of(plain.output().unwrap());
+            assert!(
+                ran.out.contains("planted"),
+                "{plant:?}\n{}{}",
+                ran.out,
+                ran.err
+            );
+
+            assert_eq!(registry.call(desk, "version", ""), "1.0.0", "{plant:?}");
+            let mut by_hand = desk.jig(&["run", "--policy", "mcp.tiny", "--", "npx", "-y", NAME]);
+            by_hand
+                .env("npm_config_registry", registry.url())
+                .stdin(asking());
+            let ran = Ran::of(by_hand.output().unwrap());
+            assert!(
+                ran.out.contains("1.0.0") && !ran.out.contains("planted"),
+                "{plant:?}\n{}{}",
+                ran.out,
+                ran.err
+            );
+            for (path, _) in plant {
+                std::fs::remove_file(desk.path(path)).unwrap();
+            }
+            let _ = std::fs::remove_dir_all(desk.path("node_modules"));
+        }
+    });
+}
+
+/// The same while it is watched, to learn what it needs.
+#[test]
+fn nothing_of_the_workspace_runs_in_place_of_what_is_imported() {
+    with_registry(nothing, |desk, registry| {
+        declare(desk);
+        let bin = format!("node_modules/.bin/{NAME}");
+        desk.workspace.write(&bin, "#!/bin/sh\nexit 9\n");
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(desk.path(&bin), mode).unwrap();
+        let told = registry.jig(desk, &["import", "claude", "--write"]);
+        let text = desk.read("jig.toml");
+        assert!(
+            !text.contains("a guess"),
+            "{text}\n{}{}",
+            told.out,
+            told.err
+        );
+        assert_eq!(registry.call(desk, "version", ""), "1.0.0");
+    });
+}
+
+/// What somebody says to a server that is asked who it is.
+fn asking() -> Stdio {
+    let (reader, mut writer) = std::io::pipe().unwrap();
+    let ask = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": { "protocolVersion": "2025-06-18" } });
+    writeln!(writer, "{ask}").unwrap();
+    reader.into()
+}
+
+/// A module that answers before the server does.
+fn planted_module() -> String {
+    "console.log(JSON.stringify({ planted: true }));\n".to_owned()
+}
+
 #[test]
 fn another_version_comes_when_somebody_wants_it() {
     with_registry(nothing, |desk, registry| {
@@ -328,6 +436,51 @@ fn another_version_comes_when_somebody_wants_it() {
         let args = ["servers", "refresh", "tiny"];
         registry.jig(desk, &args).ok(&args);
         assert_eq!(registry.call(desk, "version", ""), "2.0.0");
+    });
+}
+
+/// One that does not start is worse than the one that did.
+#[test]
+fn a_version_that_does_not_start_replaces_none_that_does() {
+    with_registry(nothing, |desk, registry| {
+        let config = format!("[mcp.servers.tiny]\ncommand = [\"npx\", \"-y\", \"{NAME}\"]\n");
+        desk.workspace.write("jig.toml", &config);
+        registry.jig(desk, &["servers", "accept", "tiny", "--yes"]);
+        let broken =
+            "require('fs').writeFileSync('server.js', '#!/usr/bin/env node\\nprocess.exit(3)')";
+        registry.publish(desk, "2.0.0", broken);
+        let failed = registry.jig(desk, &["servers", "refresh", "tiny"]);
+        assert_eq!(failed.code, Some(1), "{}{}", failed.out, failed.err);
+        let told = "`tiny` does not start with what was downloaded: it keeps what it had";
+        assert!(failed.err.contains(told), "{}", failed.err);
+        assert_eq!(registry.call(desk, "version", ""), "1.0.0");
+    });
+}
+
+/// Where the packages of one server cannot be set aside, those of the others stay as well.
+#[test]
+fn a_refresh_that_fails_takes_nothing_away() {
+    with_registry(nothing, |desk, registry| {
+        let entry =
+            |name: &str| format!("[mcp.servers.{name}]\ncommand = [\"npx\", \"-y\", \"{NAME}\"]\n");
+        let config = format!("{}{}", entry("tiny"), entry("other"));
+        desk.workspace.write("jig.toml", &config);
+        for name in ["tiny", "other"] {
+            registry.jig(desk, &["servers", "accept", name, "--yes"]);
+        }
+        let shelves = desk.workspace.home.join(".local/state/jig/packages");
+        let shelves = std::fs::read_dir(shelves).unwrap();
+        let shelves: Vec<_> = shelves.map(|entry| entry.unwrap().path()).collect();
+        assert_eq!(shelves.len(), 2);
+        for shelf in &shelves {
+            std::fs::create_dir_all(shelf.join("aside/full")).unwrap();
+            let failed = registry.jig(desk, &["servers", "refresh"]);
+            assert!(failed.err.contains("stay as they are"), "{}", failed.err);
+            for shelf in &shelves {
+                assert!(shelf.join("current").is_file(), "{}", failed.err);
+            }
+            std::fs::remove_dir_all(shelf.join("aside")).unwrap();
+        }
     });
 }
 

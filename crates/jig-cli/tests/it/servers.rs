@@ -344,6 +344,31 @@ fn a_spawn_with_another_configuration_ends_no_server_of_a_handle() {
     });
 }
 
+/// A server has the variables of who started it: nobody else works on it in their name.
+#[test]
+fn a_spawn_with_another_environment_has_a_server_of_its_own() {
+    let config = format!(
+        "{}\n[tools.later]\nsource = 'mcp.small.wait'\nstateful = true\n",
+        entry("env.WHO = '${WHO}'\n")
+    );
+    with_server(&config, |desk| {
+        desk.change_server("\"it is there\"", "f\"it is there, {os.environ['WHO']}\"");
+        for who in ["me", "you"] {
+            let path = format!("path={who}");
+            let args = ["spawn", "later", &path, "--id", who, "--no-interaction"];
+            let spawned = Ran::of(desk.jig(&args).env("WHO", who).output().unwrap());
+            assert_eq!(spawned.code, Some(0), "{spawned:?}");
+        }
+        for who in ["me", "you"] {
+            desk.workspace.write(who, "");
+            let waited = desk.run(&["await", who, "--timeout", "60s"]);
+            let expected = format!("it is there, {who}");
+            assert!(waited.out.contains(&expected), "{who}: {waited:?}");
+        }
+        desk.run(&["abort", "--all"]);
+    });
+}
+
 /// A command can be run as the server is, to see what it would see.
 #[test]
 fn any_command_runs_under_the_rules_of_a_server() {

@@ -8,8 +8,9 @@
 
 mod registry;
 
+use std::ffi::OsStr;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use jig_broker::{Broker, ConfineSettings, Preset, SystemAccess};
@@ -22,7 +23,7 @@ use jig_runtime::{CommandLine, Mark, Plan, RunLimits, ServerPlan, ServerProcess}
 use jig_sandbox::minimal_environment;
 use serde_json::Map;
 
-use self::registry::Registry;
+use self::registry::{Registry, Unusable};
 use super::not_started;
 use crate::call::CallError;
 use crate::confine::tree_limits;
@@ -43,6 +44,8 @@ pub struct PackagesAccess {
     pub system: Vec<SystemAccess>,
     /// Variables.
     pub env: Vec<(String, String)>,
+    /// Words that stand before all arguments of the launcher.
+    pub args: Vec<String>,
 }
 
 /// Packages that are being downloaded. Dropping it gives them up.
@@ -102,6 +105,11 @@ impl Packages {
         self.shelf.take_back();
     }
 
+    /// Takes those that were set aside back, also if there are others by now. Returns whether there are.
+    pub fn put_back(&self) -> bool {
+        self.shelf.put_back()
+    }
+
     /// Removes them, with all that was ever kept in their place.
     pub fn remove(&self) {
         self.shelf.remove();
@@ -114,22 +122,28 @@ impl Engine {
     pub fn packages(&self, server: &Server) -> Option<Packages> {
         let state = self.confine.state.as_deref().filter(|_| !self.unconfined)?;
         let download = server.download()?;
-        if keeps_itself(&download, server.env.keys()) {
+        if keeps_itself(&download, server.env.keys()) || self.is_of_workspace(&download) {
             return None;
         }
         let root = self.files.display_root();
-        let env = server.env.iter();
-        let env: Vec<String> = env.map(|(name, value)| format!("{name}={value}")).collect();
         // The launcher finds what it has by where that came from.
-        let registry = self.registry(&download, &[]).told();
-        let registry: Vec<String> = registry
-            .map(|(name, url)| format!("{name}={url}"))
+        let given = server.env.iter();
+        let given: Vec<(String, String)> = given
+            .map(|(name, value)| (name.clone(), value.to_string()))
             .collect();
-        let words = download.command.iter().chain(&env).chain(&registry);
-        let words = words.map(String::as_str);
-        let owner = [root.as_str(), server.name.as_str()]
+        let registry: Vec<String> = match self.registry(&download, &given) {
+            Ok(registry) => registry
+                .told()
+                .map(|(name, url)| format!("{name}={url}"))
+                .collect(),
+            // Nothing will ever be there, and the download says why.
+            Err(_) => vec![NO_REGISTRY.to_owned()],
+        };
+        // A server may have changed what it was given under the rules that it had. It gets no others with that.
+        let fingerprint = server.fingerprint();
+        let owner = [root.as_str(), server.name.as_str(), fingerprint.as_str()]
             .into_iter()
-            .chain(words);
+            .chain(registry.iter().map(String::as_str));
         Some(Packages {
             shelf: Shelf::of(state, FOLDER, owner),
             download,
@@ -140,7 +154,8 @@ impl Engine {
     pub fn packages_of(&self, command: &[String], env: &[(String, String)]) -> Option<Packages> {
         let state = self.confine.state.as_deref().filter(|_| !self.unconfined)?;
         let download = Download::of(command)?;
-        if keeps_itself(&download, env.iter().map(|(name, _)| name)) {
+        let names = env.iter().map(|(name, _)| name);
+        if keeps_itself(&download, names) || self.is_of_workspace(&download) {
             return None;
         }
         Shelf::sweep(state, TRIALS);
@@ -189,6 +204,7 @@ impl Engine {
         };
         let download = &packages.download;
         let registry = self.registry(download, env);
+        let registry = registry.map_err(|unusable| failed(unusable.to_string()))?;
         let mut alone = tool.clone();
         let own = std::mem::take(&mut alone.access);
         alone.access = Access {
@@ -206,6 +222,10 @@ impl Engine {
         let filling = packages.shelf.fill();
         let filling = filling
             .map_err(|error| failed(format!("there is no folder for its packages: {error}")))?;
+        if download.launcher == Launcher::Npx {
+            write_shell(&filling.path())
+                .map_err(|error| failed(format!("nothing can be kept for it: {error}")))?;
+        }
         let mut access = self.access_at(download, &filling.path(), Phase::Download);
         access.env.extend(registry.env);
         access.system.extend(registry.system);
@@ -222,7 +242,9 @@ impl Engine {
         }
         let mut words = download.command.iter().cloned();
         let program = words.next().unwrap_or_default();
-        let command = CommandLine::literal(program, words, Arc::clone(&view), NO_HOME);
+        // A package may have the name of a file, which is none of its business.
+        let command =
+            CommandLine::literal(program, words, Arc::clone(&view), NO_HOME).naming_nothing();
         let context = Context::new(view.path().to_owned(), Action::Run);
         let input = ToolInput {
             name: tool.name.to_string(),
@@ -268,7 +290,9 @@ impl Engine {
         let folder = packages.shelf.current()?;
         let mut access = self.access_at(&packages.download, &folder, Phase::Start);
         let registry = self.registry(&packages.download, env);
-        access.env.extend(registry.told());
+        access
+            .env
+            .extend(registry.into_iter().flat_map(Registry::told));
         Some(access)
     }
 
@@ -287,7 +311,11 @@ impl Engine {
         Some((packages.launcher(), access))
     }
 
-    fn registry(&self, download: &Download, env: &[(String, String)]) -> Registry {
+    fn registry(
+        &self,
+        download: &Download,
+        env: &[(String, String)],
+    ) -> Result<Registry, Unusable> {
         Registry::of(download, env, &self.env, self.confine.home.as_deref())
     }
 
@@ -311,9 +339,8 @@ impl Engine {
 
     fn access_at(&self, download: &Download, folder: &Path, phase: Phase) -> PackagesAccess {
         let mut access = PackagesAccess::default();
-        let mut set = |name: &str, value: &str| {
-            access.env.push((name.to_owned(), value.to_owned()));
-        };
+        let env = &mut access.env;
+        let mut set = |name: &str, value: &str| env.push((name.to_owned(), value.to_owned()));
         let cache = folder.to_string_lossy();
         let pythons = self.pythons_of_uv();
         match download.launcher {
@@ -323,7 +350,14 @@ impl Engine {
                 // Nobody would find them.
                 set("npm_config_logs_max", "0");
                 match phase {
-                    Phase::Start => set("npm_config_offline", "true"),
+                    Phase::Start => {
+                        set("npm_config_offline", "true");
+                        let shell = folder.join(SHELL);
+                        set("npm_config_script_shell", &shell.to_string_lossy());
+                        // Otherwise packages, programs and settings of the directory in which it starts, which
+                        // is the workspace, stand above what was downloaded.
+                        access.args.push(format!("--prefix={cache}"));
+                    }
                     // What is refused stays so: to try again for more than a minute helps nobody.
                     Phase::Download => set("npm_config_fetch_retry_mintimeout", "1000"),
                 }
@@ -355,7 +389,9 @@ impl Engine {
                 .first()
                 .and_then(|program| self.found(program));
             // It starts the `uv` that lies beside it.
-            let uv = uvx.and_then(|uvx| canonical(&uvx.parent()?.join("uv")));
+            let uv = uvx.and_then(|uvx| self.file_outside(&uvx.parent()?.join("uv")));
+            // Whatever else a link leads to is not shown for its name.
+            let uv = uv.filter(|uv| uv.file_name() == Some(OsStr::new("uv")));
             for path in uv.into_iter().chain(pythons) {
                 show(path, false);
             }
@@ -375,13 +411,35 @@ impl Engine {
         canonical(&path)
     }
 
-    /// A program on the search path, without links.
+    /// A program on the search path, without links. As for what is started, none of the workspace is: anybody
+    /// could have put it there.
     fn found(&self, program: &str) -> Option<PathBuf> {
         if program.contains('/') {
-            return canonical(Path::new(program));
+            return self.file_outside(Path::new(program));
         }
-        let mut folders = std::env::split_paths(&self.confine.search_path);
-        folders.find_map(|folder| canonical(&folder.join(program)))
+        let folders = std::env::split_paths(&self.confine.search_path);
+        let mut folders = folders.filter(|folder| folder.is_absolute());
+        folders.find_map(|folder| self.file_outside(&folder.join(program)))
+    }
+
+    /// Whether the launcher is one of the workspace, which is whatever the workspace makes of it.
+    fn is_of_workspace(&self, download: &Download) -> bool {
+        let program = download.command.first().map(Path::new);
+        program.is_some_and(|program| program.is_absolute() && self.is_inside(program))
+    }
+
+    /// A file without links, if neither it nor anything on the way to it is of the workspace.
+    fn file_outside(&self, path: &Path) -> Option<PathBuf> {
+        let file = canonical(path).filter(|file| is_file(file))?;
+        (!self.is_inside(path) && !self.is_inside(&file)).then_some(file)
+    }
+
+    /// Whether a path is in the workspace, or leads through it.
+    fn is_inside(&self, path: &Path) -> bool {
+        let root = canonical(self.files.display_root().as_std_path());
+        let climbs = path.components().any(|part| part == Component::ParentDir);
+        let mut places = path.ancestors().filter_map(canonical);
+        climbs || root.is_none_or(|root| places.any(|place| place.starts_with(&root)))
     }
 }
 
@@ -453,11 +511,56 @@ fn canonical(path: &Path) -> Option<PathBuf> {
     path.canonicalize().ok()
 }
 
+#[expect(clippy::disallowed_methods, reason = "as above")]
+fn is_file(path: &Path) -> bool {
+    path.is_file()
+}
+
+/// Writes the shell by which npx starts a program. npx has names looked for in the workspace before anywhere else,
+/// also that of the shell and that of the interpreter, where anybody could have put something.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the folder is jig's own, and holds no file of a workspace"
+)]
+fn write_shell(folder: &Path) -> std::io::Result<()> {
+    let path = folder.join(SHELL);
+    std::fs::write(&path, SHELL_SCRIPT)?;
+    #[cfg(unix)]
+    {
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+        std::fs::set_permissions(&path, mode)?;
+    }
+    Ok(())
+}
+
+/// The file with that shell, in the folder of the packages.
+const SHELL: &str = "shell";
+
+/// It leaves the folders of packages out of the search path, but for those that were downloaded.
+const SHELL_SCRIPT: &str = r#"#!/bin/sh
+set -f
+kept=
+IFS=:
+for folder in $PATH; do
+    case $folder in
+    "${0%/*}"/*) ;;
+    */node_modules/.bin | '') continue ;;
+    esac
+    kept=$kept:$folder
+done
+PATH=${kept#:}
+export PATH
+exec /bin/sh "$@"
+"#;
+
 /// The folder of all packages, below the state of jig, which no tool sees.
 const FOLDER: &str = "packages";
 
 /// The same for commands that are only tried.
 const TRIALS: &str = "trials";
+
+/// The owner of packages that cannot be downloaded, in place of where they would come from.
+const NO_REGISTRY: &str = "no registry";
 
 /// How a launcher ends that has done its work.
 const WELL: &str = "exited with code 0";

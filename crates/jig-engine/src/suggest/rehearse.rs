@@ -151,6 +151,7 @@ impl Learner {
                 view,
                 broker,
                 policy,
+                args: Vec::new(),
             },
             layers,
             _made: made,

@@ -3,26 +3,84 @@
 use jig_broker::Scrubber;
 use serde_json::{Map, Value};
 
+/// Whether arguments are still called what the server calls them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub(super) enum Names {
+    /// All of them.
+    Same,
+    /// Not all: the server would not know what they are.
+    Changed,
+}
+
 /// Takes secrets out of every text in a value, also out of names in it. Numbers stay: no secret is told from one.
 ///
 /// Words that every description has stay as well, should a secret be one of them: whoever reads them learns
-/// nothing, and without them it would be no description any more.
-pub(super) fn clean(value: &mut Value, secrets: &Scrubber) {
+/// nothing, and without them it would be no description any more. Names lose only what can be a key.
+pub(super) fn clean(value: &mut Value, secrets: &Scrubber) -> Names {
     match value {
-        Value::String(text) => clean_text(text, secrets),
-        Value::Array(items) => items.iter_mut().for_each(|item| clean(item, secrets)),
-        Value::Object(members) => clean_members(members, secrets),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        Value::String(text) => {
+            clean_text(text, secrets);
+            Names::Same
+        }
+        Value::Array(items) => all(items.iter_mut().map(|item| clean(item, secrets))),
+        Value::Object(members) => clean_members(members, secrets, Of::Other),
+        Value::Null | Value::Bool(_) | Value::Number(_) => Names::Same,
     }
 }
 
-fn clean_members(members: &mut Map<String, Value>, secrets: &Scrubber) {
-    for (mut name, mut value) in std::mem::take(members) {
-        clean_text(&mut name, secrets);
-        clean(&mut value, secrets);
+/// What the members of an object are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Of {
+    Properties,
+    Other,
+}
+
+fn clean_members(members: &mut Map<String, Value>, secrets: &Scrubber, of: Of) -> Names {
+    let mut names = Names::Same;
+    for (name, mut value) in std::mem::take(members) {
+        let inner = match (&mut value, name.as_str()) {
+            // Here these are names of arguments, and no words of JSON Schema.
+            (value, _) if of == Of::Properties => clean(value, secrets),
+            (Value::Object(members), "properties") => {
+                clean_members(members, secrets, Of::Properties)
+            }
+            (value, "required" | "dependentRequired") => clean_names(value, secrets),
+            (value, _) => clean(value, secrets),
+        };
+        let shown = clean_name(name.clone(), secrets);
+        let is_same = of == Of::Other || shown == name;
+        if inner == Names::Changed || !is_same {
+            names = Names::Changed;
+        }
         // Of two that are the same without their secrets the first counts.
-        members.entry(name).or_insert(value);
+        members.entry(shown).or_insert(value);
     }
+    names
+}
+
+/// The same for a value whose texts are all names of arguments.
+fn clean_names(value: &mut Value, secrets: &Scrubber) -> Names {
+    match value {
+        Value::String(name) => *name = clean_name(std::mem::take(name), secrets),
+        Value::Array(items) => return all(items.iter_mut().map(|item| clean_names(item, secrets))),
+        Value::Object(members) => {
+            for (name, mut value) in std::mem::take(members) {
+                let _ = clean_names(&mut value, secrets);
+                members.entry(clean_name(name, secrets)).or_insert(value);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+    Names::Same
+}
+
+fn all(names: impl Iterator<Item = Names>) -> Names {
+    // All of them are cleaned, whatever the first comes to.
+    names.fold(Names::Same, |before, names| match before {
+        Names::Same => names,
+        Names::Changed => before,
+    })
 }
 
 fn clean_text(text: &mut String, secrets: &Scrubber) {
@@ -30,6 +88,38 @@ fn clean_text(text: &mut String, secrets: &Scrubber) {
         *text = secrets.text(std::mem::take(text));
     }
 }
+
+fn clean_name(name: String, secrets: &Scrubber) -> String {
+    let bytes = name.as_bytes();
+    let masked = secrets.masked(bytes, 0..bytes.len());
+    let mut pairs = bytes.iter().copied().zip(masked);
+    let mut has_key = false;
+    while !has_key && let Some(first) = pairs.by_ref().find(is_masked) {
+        let rest = pairs.by_ref().take_while(is_masked);
+        let found: Vec<u8> = std::iter::once(first)
+            .chain(rest)
+            .map(|(byte, _)| byte)
+            .collect();
+        has_key = can_be_key(&found);
+    }
+    match has_key && !PLAIN.contains(&name.as_str()) {
+        true => secrets.text(name),
+        false => name,
+    }
+}
+
+fn is_masked((_, masked): &(u8, u8)) -> bool {
+    *masked == b'*'
+}
+
+/// Whether a secret can be one that a machine has made. Others are words, which are names of arguments as well.
+fn can_be_key(secret: &[u8]) -> bool {
+    let is_word = |byte: &u8| byte.is_ascii_lowercase() || *byte == b'_';
+    secret.len() >= SHORTEST_KEY && !secret.iter().all(is_word)
+}
+
+/// Shorter ones nobody gives out.
+const SHORTEST_KEY: usize = 8;
 
 /// Words of the protocol and of JSON Schema, as far as they are long enough for a secret.
 const PLAIN: [&str; 45] = [

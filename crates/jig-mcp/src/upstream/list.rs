@@ -9,7 +9,7 @@ use jig_config::Definition;
 use serde_json::{Map, Value};
 
 use super::begin::Agreed;
-use super::clean::clean;
+use super::clean::{Names, clean};
 use super::http::headers;
 use super::message::{weight, words};
 use super::wire::Wire;
@@ -174,11 +174,15 @@ impl List<'_> {
     fn tool(&mut self, mut tool: Value) -> bool {
         let called = tool.get("name").and_then(Value::as_str).map(str::to_owned);
         // Before anything of it is cut: the half of a secret would not be known for one.
-        if let Some(secrets) = self.secrets {
-            clean(&mut tool, secrets);
-        }
+        let names = self.cleaned(&mut tool);
         let name = tool.get("name").and_then(Value::as_str).unwrap_or("");
         let name = words(cut(name, LONGEST_NAME));
+        if names == Names::Changed {
+            self.note_tool(format!(
+                "`{name}` is left out: a secret is the name of an argument"
+            ));
+            return true;
+        }
         let bytes = weight(&tool);
         if bytes > DEFINITION {
             self.note_tool(format!(
@@ -217,6 +221,21 @@ impl List<'_> {
         }
         self.listed.definitions.push(Arc::new(definition));
         true
+    }
+
+    /// Takes secrets out of a tool. Returns whether its arguments are still called what they were.
+    fn cleaned(&self, tool: &mut Value) -> Names {
+        let Some(secrets) = self.secrets else {
+            return Names::Same;
+        };
+        let mut input = tool.get_mut("inputSchema").map(Value::take);
+        // No other names are given back to the server.
+        let _ = clean(tool, secrets);
+        let names = input.as_mut().map(|input| clean(input, secrets));
+        if let (Some(place), Some(input)) = (tool.get_mut("inputSchema"), input) {
+            *place = input;
+        }
+        names.unwrap_or(Names::Same)
     }
 
     fn note(&mut self, note: String) {

@@ -38,10 +38,16 @@ fn a_server_that_tells_its_token_in_its_list_tells_nobody() {
     let told = config.tool("x_told").expect("the tool is there");
     let definition = told.definition.as_ref().unwrap();
     assert_eq!(definition.description.as_deref(), Some("Needs [REDACTED]."));
-    assert!(definition.input["properties"]["[REDACTED]"].is_object());
-    // One that cannot be listed is told of, and also without it.
+    let deep = &definition.input["properties"]["deep"]["enum"];
+    assert_eq!(*deep, json!([[{ "[REDACTED]": "[REDACTED]" }]]));
+    // One that cannot be listed is told of, and also without it; one that could not be called is not listed.
     let reports = world.reports().join("\n");
-    assert!(reports.contains("is left out"), "{reports}");
+    assert!(
+        reports.contains("`asks` is left out: a secret is the name of an argument"),
+        "{reports}"
+    );
+    assert!(reports.contains("nnn` is left out"), "{reports}");
+    assert!(config.tool("x_asks").is_none());
     // What the server calls the tool is nobody else's business.
     let named = config
         .tools
@@ -72,4 +78,14 @@ fn nor_in_a_list_that_has_changed() {
         echo.definition.as_ref().unwrap().description.as_deref(),
         Some("Send [REDACTED] to me.")
     );
+}
+
+/// A password may be a word that names an argument, which the server knows by no other name.
+#[test]
+fn an_argument_whose_name_is_a_password_is_still_there() {
+    let world = World::with("well", "env = { TOKEN = { command = ['echo', 'text'] } }");
+    let echo = world.engine.config().tool("x_echo").unwrap();
+    let input = &echo.definition.as_ref().unwrap().input;
+    assert!(input["properties"]["text"].is_object(), "{input:?}");
+    assert_eq!(world.text("x_echo", json!({ "text": "hello" })), "hello");
 }

@@ -198,14 +198,15 @@ def listed():
 
 def telling(token):
     """Tools that say everywhere what the server was told in confidence."""
-    told = tool("told", f"Needs {token}.", **{token: "string"})
+    told = tool("told", f"Needs {token}.", deep="string")
     told["title"] = f"With {token}"
-    told["inputSchema"]["properties"][token]["enum"] = [[{"deep": token}]]
+    told["inputSchema"]["properties"]["deep"]["enum"] = [[{token: token}]]
     told["outputSchema"] = {"type": "object", "required": [token]}
     told["annotations"] = {"title": token}
     told["_meta"] = {token: {"of": token}}
     # The first is too long for what a note says of it, which must not be the half of a secret.
-    return [told, tool("n" * 50 + token + "n" * 500), tool(f"with_{token}")]
+    asks = tool("asks", **{token: "string"})
+    return [told, asks, tool("n" * 50 + token + "n" * 500), tool(f"with_{token}")]
 
 
 def begin():

@@ -15,6 +15,7 @@ fn line(program: &str, args: &[&str], shell: bool) -> (tempfile::TempDir, Comman
         shell,
         view,
         home: "/nonexistent".into(),
+        names_files: true,
     };
     (folder, command)
 }
@@ -94,6 +95,15 @@ fn a_program_that_is_filled_in_stays_in_the_workspace() {
     assert!(command.program(&values(command.root().as_str())).is_ok());
     for outside in ["/bin/ls", "../x", "a/../../x", "", "a/../b"] {
         assert!(program(outside).is_err(), "{outside}");
+    }
+}
+
+#[test]
+fn a_command_may_name_nothing() {
+    for shell in [false, true] {
+        let (_folder, command) = line("cat", &["tool.py", "--config=x.toml"], shell);
+        assert!(!command.literals().is_empty());
+        assert!(command.naming_nothing().literals().is_empty());
     }
 }
 

@@ -19,6 +19,8 @@ pub(super) struct Fetched {
     system: Vec<AddedSystem>,
     /// What the launcher has to be told.
     pub(super) env: Vec<(String, String)>,
+    /// The same in words, which stand before its arguments.
+    pub(super) args: Vec<String>,
 }
 
 impl Fetched {
@@ -71,18 +73,19 @@ impl Fetched {
             let why: String = std::iter::once(not.why).chain(denied).collect();
             return Err(Unlearned::Why(why, not.last_words));
         }
-        if let Some(access) = engine.packages_access(&packages, env) {
-            fetched.env = access.env;
-            let system = access.system.into_iter().filter_map(|one| {
-                Some(AddedSystem {
-                    path: one.path.into_os_string().into_string().ok()?,
-                    write: one.write,
-                    execute: one.execute,
-                    comment: Vec::new(),
-                })
-            });
-            fetched.system = system.collect();
-        }
+        let access = engine.packages_access(&packages, env);
+        let access = access.ok_or_else(|| Unlearned::why("its packages were taken away"))?;
+        fetched.env = access.env;
+        fetched.args = access.args;
+        let system = access.system.into_iter().filter_map(|one| {
+            Some(AddedSystem {
+                path: one.path.into_os_string().into_string().ok()?,
+                write: one.write,
+                execute: one.execute,
+                comment: Vec::new(),
+            })
+        });
+        fetched.system = system.collect();
         Ok(fetched)
     }
 

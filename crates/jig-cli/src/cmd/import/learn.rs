@@ -79,9 +79,12 @@ impl Teacher<'_> {
         let fetched = Fetched::of(self, subject)?;
         let mut env = fetched.env.clone();
         env.extend_from_slice(subject.env);
+        let mut command = subject.command.to_vec();
+        let first = command.len().min(1);
+        command.splice(first..first, fetched.args.iter().cloned());
         let subject = &Subject {
             env: &env,
-            command: subject.command,
+            command: &command,
             named: subject.named,
             limit: subject.limit,
             is_stranger: subject.is_stranger,

@@ -165,16 +165,26 @@ fn uvx(program: Vec<String>, args: &[String]) -> Option<Download> {
 /// The rule under which a registry can be reached. `None` if this is no address of one: it is on the web, and what
 /// it asks for to let somebody in does not stand in its address.
 pub fn registry_rule(url: &str) -> Option<NetRule> {
+    let url = web_url(url)?;
+    let is_open = url.username().is_empty() && url.password().is_none();
+    let host = url.host_str().filter(|_| is_open)?;
+    Some(host_rule(host, url.scheme(), url.port()))
+}
+
+/// Whether these are addresses on the web, of which uv takes several in one word. A path is none.
+fn is_on_the_web(urls: &str) -> bool {
+    let mut urls = urls.split_whitespace().peekable();
+    urls.peek().is_some() && urls.all(|url| web_url(url).is_some())
+}
+
+fn web_url(url: &str) -> Option<Url> {
     // uv lets a name stand before it.
     let url = match url.split_once('=') {
         Some((name, url)) if !name.contains([':', '/']) => url,
         _ => url,
     };
     let url = Url::parse(url).ok()?;
-    let is_web = matches!(url.scheme(), "https" | "http");
-    let is_open = url.username().is_empty() && url.password().is_none();
-    let host = url.host_str().filter(|_| is_web && is_open)?;
-    Some(host_rule(host, url.scheme(), url.port()))
+    matches!(url.scheme(), "https" | "http").then_some(url)
 }
 
 /// The rule under which a host of packages can be reached.
@@ -204,7 +214,8 @@ impl Read {
         self.registries.push(url);
     }
 
-    /// Whether all packages are named as a registry names them: no folder, archive, address or repository.
+    /// Whether all packages are named as a registry names them, which is no folder, archive, address or repository,
+    /// and come from one.
     fn is_of_registry(&self) -> bool {
         let is_plain = |package: &String| {
             let name = package.strip_prefix('@').unwrap_or(package);
@@ -218,7 +229,9 @@ impl Read {
                 && !package.ends_with(".whl")
                 && (slashes == 0 || is_scoped && slashes == 1)
         };
-        !self.packages.is_empty() && self.packages.iter().all(is_plain)
+        !self.packages.is_empty()
+            && self.packages.iter().all(is_plain)
+            && self.registries.iter().all(|urls| is_on_the_web(urls))
     }
 }
 

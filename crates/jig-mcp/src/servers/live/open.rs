@@ -304,15 +304,15 @@ fn kill(process: Arc<ServerProcess>) {
     drop(spawn_blocking(move || process.stop(Duration::ZERO)));
 }
 
-/// Why a server was not started, which will not pass by itself: something is missing, or its entry is wrong. That
-/// it was not, and which, stands before it.
+/// Why a server was not started, which will not pass by itself, but for packages that are downloaded again:
+/// something is missing, or its entry is wrong. That it was not, and which, stands before it.
 pub(super) fn lasting(error: &CallError) -> Failure {
     Failure {
         why: match error {
             CallError::Server { why, .. } => words::bounded(why),
             error => words::chain(error),
         },
-        lasts: true,
+        lasts: !matches!(error, CallError::PackagesGone(_)),
         ..Failure::default()
     }
 }
@@ -348,3 +348,6 @@ fn era_named(name: &str) -> Option<Era> {
         .into_iter()
         .find(|&era| era_name(era) == name)
 }
+
+#[cfg(test)]
+mod tests;

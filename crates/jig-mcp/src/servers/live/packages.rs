@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use jig_config::Server;
 use jig_engine::{CallError, Downloading, Engine, Packages};
+use tokio::runtime::Handle;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -24,24 +25,19 @@ pub(super) async fn have_packages(
         let (engine, server) = (Arc::clone(engine), Arc::clone(server));
         blocking(move || begin(&engine, &server)).await?
     };
-    let (packages, downloading) = match begun {
+    let mut begun = match begun {
         Ok(Some(begun)) => begun,
         Ok(None) => return Ok(()),
         Err(error) => return Err(lasting(&error)),
     };
     let name = &server.name;
-    let what = words::bounded(&packages.to_string());
-    let from = words::bounded(&downloading.hosts().join(", "));
+    let what = words::bounded(&begun.packages.to_string());
+    let from = words::bounded(&begun.hosts);
     (common.report)(&format!(
         "downloading {what} from {from} for the MCP server `{name}`"
     ));
-    let over = CancellationToken::new();
-    downloading.on_end({
-        let over = over.clone();
-        move || over.cancel()
-    });
     let since = Instant::now();
-    while timeout(TOLD, over.cancelled()).await.is_err() {
+    while timeout(TOLD, begun.over.cancelled()).await.is_err() {
         let lasted = since.elapsed();
         if lasted >= LONGEST {
             break;
@@ -51,8 +47,9 @@ pub(super) async fn have_packages(
             "still downloading {what} for the MCP server `{name}`, after {lasted}"
         ));
     }
-    let finished = blocking(move || downloading.finish()).await?;
-    finished.map_err(|not| {
+    let downloading = begun.downloading.take();
+    let finished = blocking(move || downloading.map(Downloading::finish)).await?;
+    finished.unwrap_or(Ok(())).map_err(|not| {
         // Also who only lists tools is told what is missing, in the same words.
         let denials = not.denials.iter().take(MOST_DENIALS);
         let denials = denials.map(|denial| format!("\ndenied: {denial}"));
@@ -65,13 +62,52 @@ pub(super) async fn have_packages(
 }
 
 /// Begins to download what is missing, if anything is.
-fn begin(engine: &Engine, server: &Server) -> Result<Option<(Packages, Downloading)>, CallError> {
+fn begin(engine: &Engine, server: &Server) -> Result<Option<Begun>, CallError> {
     let packages = engine.packages(server);
     let Some(packages) = packages.filter(Packages::are_missing) else {
         return Ok(None);
     };
     let downloading = engine.download_packages(&packages, server)?;
-    Ok(Some((packages, downloading)))
+    let over = CancellationToken::new();
+    downloading.on_end({
+        let over = over.clone();
+        move || over.cancel()
+    });
+    Ok(Some(Begun {
+        packages,
+        hosts: downloading.hosts().join(", "),
+        over,
+        downloading: Elsewhere(Some(downloading)),
+    }))
+}
+
+/// A download that has begun.
+struct Begun {
+    packages: Packages,
+    /// From where.
+    hosts: String,
+    over: CancellationToken,
+    downloading: Elsewhere<Downloading>,
+}
+
+/// What takes its time when it is dropped: a process is ended, say, and much is removed. That is done on a thread
+/// where it holds nobody up, also if a start is given up in the middle.
+struct Elsewhere<T: Send + 'static>(Option<T>);
+
+impl<T: Send + 'static> Elsewhere<T> {
+    fn take(&mut self) -> Option<T> {
+        self.0.take()
+    }
+}
+
+impl<T: Send + 'static> Drop for Elsewhere<T> {
+    fn drop(&mut self) {
+        if let Some(inner) = self.take()
+            && let Ok(runtime) = Handle::try_current()
+        {
+            drop(runtime.spawn_blocking(move || drop(inner)));
+        }
+    }
 }
 
 /// More hosts than that are not told at once.
@@ -82,3 +118,6 @@ const TOLD: Duration = Duration::from_secs(15);
 
 /// The longest that a download may take. One that is so slow will not come to an end.
 const LONGEST: Duration = Duration::from_secs(10 * 60);
+
+#[cfg(test)]
+mod tests;

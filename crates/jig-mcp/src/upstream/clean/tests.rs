@@ -1,20 +1,21 @@
 use jig_broker::Secrets;
 use serde_json::{Value, json};
 
-use super::clean;
+use super::{Names, clean};
 
+#[track_caller]
 fn check(secret: &str, mut said: Value, shown: Value) {
     let secrets = Secrets::new();
     secrets.remember(secret);
-    clean(&mut said, &secrets.scrubber().expect("a secret"));
+    let _ = clean(&mut said, &secrets.scrubber().expect("a secret"));
     assert_eq!(said, shown);
 }
 
 #[test]
 fn texts_and_names_lose_it_however_deep_they_lie() {
     check(
-        "swordfish",
-        json!({"a": [{"swordfish": ["my swordfish", 1, null, true]}], "b": "fish"}),
+        "Sword-fish",
+        json!({"a": [{"Sword-fish": ["my Sword-fish", 1, null, true]}], "b": "fish"}),
         json!({"a": [{"[REDACTED]": ["my [REDACTED]", 1, null, true]}], "b": "fish"}),
     );
 }
@@ -22,8 +23,8 @@ fn texts_and_names_lose_it_however_deep_they_lie() {
 #[test]
 fn of_names_that_become_one_the_first_counts() {
     check(
-        "swordfish",
-        json!({"a": 0, "[REDACTED]": 1, "swordfish": 2}),
+        "Sword-fish",
+        json!({"a": 0, "[REDACTED]": 1, "Sword-fish": 2}),
         json!({"a": 0, "[REDACTED]": 1}),
     );
 }
@@ -32,7 +33,51 @@ fn of_names_that_become_one_the_first_counts() {
 fn a_secret_that_is_an_ordinary_word_breaks_no_schema() {
     check(
         "string",
-        json!({"type": "string", "properties": {"a string": {"type": ["string", "null"]}}}),
-        json!({"type": "string", "properties": {"a [REDACTED]": {"type": ["string", "null"]}}}),
+        json!({"type": "string", "description": "a string", "properties": {"a string": {"type": ["string", "null"]}}}),
+        json!({"type": "string", "description": "a [REDACTED]", "properties": {"a string": {"type": ["string", "null"]}}}),
     );
+}
+
+/// The server knows its arguments by no other names.
+#[test]
+fn a_secret_that_is_no_key_is_no_reason_to_rename_an_argument() {
+    for secret in ["table", "table_of_names", "tAble"] {
+        let other = format!("{secret}Number7");
+        check(
+            secret,
+            json!({
+                "properties": {secret: {"description": secret}, other.clone(): {}, "required": {"default": secret}},
+                "required": [secret, other],
+                "dependentRequired": {secret: [other]},
+            }),
+            json!({
+                "properties": {secret: {"description": "[REDACTED]"}, other.clone(): {}, "required": {"default": "[REDACTED]"}},
+                "required": [secret, other],
+                "dependentRequired": {secret: [other]},
+            }),
+        );
+    }
+    check(
+        "Sword-fish",
+        json!({"required": ["my_Sword-fish", "x"]}),
+        json!({"required": ["my_[REDACTED]", "x"]}),
+    );
+}
+
+#[test]
+fn it_is_told_whether_an_argument_was_renamed() {
+    let check = |mut said: Value, expected: Names| {
+        let secrets = Secrets::new();
+        secrets.remember("Sword-fish");
+        let names = clean(&mut said, &secrets.scrubber().expect("a secret"));
+        assert_eq!(names, expected, "{said}");
+    };
+    check(
+        json!({"properties": {"a": {}}, "$defs": {"Sword-fish": {}}}),
+        Names::Same,
+    );
+    check(json!({"description": "Sword-fish"}), Names::Same);
+    check(json!({"properties": {"Sword-fish": {}}}), Names::Changed);
+    let deep = json!({"properties": {"a": {"items": [{"properties": {"x-Sword-fish": {}}}]}}});
+    check(deep, Names::Changed);
 }
