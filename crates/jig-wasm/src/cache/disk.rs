@@ -268,7 +268,8 @@ fn is_own_file(stat: &Stat) -> bool {
     FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile
         && is_ours(stat)
         && !Mode::from_raw_mode(stat.st_mode).intersects(ANYTHING)
-        && i128::from(stat.st_nlink) == 1
+        // None, if somebody has put another one in its place since it was opened.
+        && i128::from(stat.st_nlink) <= 1
 }
 
 fn is_ours(stat: &Stat) -> bool {
