@@ -91,6 +91,13 @@ impl Registry {
         Ran::of(command.output().unwrap())
     }
 
+    /// What comes of declaring the server `tiny` in the workspace and accepting it.
+    fn accepted(&self, desk: &Desk) -> Ran {
+        let config = format!("[mcp.servers.tiny]\ncommand = [\"npx\", \"-y\", \"{NAME}\"]\n");
+        desk.workspace.write("jig.toml", &config);
+        self.jig(desk, &ACCEPT)
+    }
+
     #[track_caller]
     fn call(&self, desk: &Desk, tool: &str, value: &str) -> String {
         let name = format!("tiny_{tool}");
@@ -249,9 +256,7 @@ fn what_is_installed_sees_nothing_of_the_workspace() {
         assert_eq!(stolen(registry), ["/stolen/FOUND,FOUND"], "{}", ran.err);
         registry.change(|inner| inner.asked.clear());
 
-        let config = format!("[mcp.servers.tiny]\ncommand = [\"npx\", \"-y\", \"{NAME}\"]\n");
-        desk.workspace.write("jig.toml", &config);
-        let accepted = registry.jig(desk, &["servers", "accept", "tiny", "--yes"]);
+        let accepted = registry.accepted(desk);
         assert!(
             accepted.out.contains("accepted"),
             "{}{}",
@@ -308,9 +313,7 @@ fn a_server_of_npx_has_no_registry_and_changes_nobody_else() {
 #[test]
 fn nothing_of_the_workspace_runs_in_place_of_the_packages() {
     with_registry(nothing, |desk, registry| {
-        let config = format!("[mcp.servers.tiny]\ncommand = [\"npx\", \"-y\", \"{NAME}\"]\n");
-        desk.workspace.write("jig.toml", &config);
-        registry.jig(desk, &["servers", "accept", "tiny", "--yes"]);
+        registry.accepted(desk).ok(&ACCEPT);
         let about = json!({ "name": NAME, "version": "9.0.0", "bin": { NAME: "planted.js" } });
         let about = about.to_string();
         let planted = SERVER.replace("VERSION", "planted");
@@ -414,9 +417,7 @@ fn planted_module() -> String {
 #[test]
 fn another_version_comes_when_somebody_wants_it() {
     with_registry(nothing, |desk, registry| {
-        let config = format!("[mcp.servers.tiny]\ncommand = [\"npx\", \"-y\", \"{NAME}\"]\n");
-        desk.workspace.write("jig.toml", &config);
-        registry.jig(desk, &["servers", "accept", "tiny", "--yes"]);
+        registry.accepted(desk).ok(&ACCEPT);
         registry.publish(desk, "2.0.0", "");
         assert_eq!(registry.call(desk, "version", ""), "1.0.0");
         // A registry that has nothing takes nothing away.
@@ -443,9 +444,7 @@ fn another_version_comes_when_somebody_wants_it() {
 #[test]
 fn a_version_that_does_not_start_replaces_none_that_does() {
     with_registry(nothing, |desk, registry| {
-        let config = format!("[mcp.servers.tiny]\ncommand = [\"npx\", \"-y\", \"{NAME}\"]\n");
-        desk.workspace.write("jig.toml", &config);
-        registry.jig(desk, &["servers", "accept", "tiny", "--yes"]);
+        registry.accepted(desk).ok(&ACCEPT);
         let broken =
             "require('fs').writeFileSync('server.js', '#!/usr/bin/env node\\nprocess.exit(3)')";
         registry.publish(desk, "2.0.0", broken);
@@ -579,3 +578,5 @@ require("readline").createInterface({ input: process.stdin }).on("line", async (
     console.log(JSON.stringify({ jsonrpc: "2.0", id: message.id, ...rest }));
 });
 "#;
+
+const ACCEPT: [&str; 4] = ["servers", "accept", "tiny", "--yes"];
