@@ -96,7 +96,8 @@ mod work;
 
 pub use approvals::Approvals;
 pub use audit::{
-    AuditDecision, AuditEntry, AuditFilter, AuditSink, MAX_LINE, NullSink, OnAuditFailure,
+    AuditDecision, AuditDraft, AuditEntry, AuditFilter, AuditSink, MAX_LINE, NullSink,
+    OnAuditFailure,
 };
 #[cfg(unix)]
 pub use audit::{AuditReader, FileSink, FileSinkOptions};

@@ -52,7 +52,8 @@ pub(crate) async fn call_tool(
     let handed = context.extensions.get::<HandedOver>();
     let begun = match handed.and_then(HandedOver::take).map(Tried::Begun) {
         None if request.request_state.is_none() => {
-            quickly(shared, &caller, &request.name, request.arguments.as_ref())
+            let arguments = || request.arguments.clone().unwrap_or_default();
+            quickly(shared, &caller, &request.name, arguments)
         }
         begun => begun,
     };
@@ -70,7 +71,7 @@ pub(crate) fn quickly(
     shared: &Shared,
     caller: &Caller,
     name: &str,
-    arguments: Option<&JsonObject>,
+    arguments: impl FnOnce() -> JsonObject,
 ) -> Option<Tried> {
     let served = shared.current();
     if !served.is_catalogued() {

@@ -28,6 +28,7 @@ mod gather;
 mod http;
 mod in_flight;
 mod knowledge;
+mod mailbox;
 mod notify;
 mod outputs;
 mod page;

@@ -43,13 +43,13 @@ pub(crate) enum Begun {
     Direct(Box<Underway>),
 }
 
-/// Does a call on this thread, if it is quick, or has it ready if it goes to a server. The arguments are left as
-/// they are: a call that has begun is still known by them.
+/// Does a call on this thread, if it is quick, or has it ready if it goes to a server. Only then its arguments are
+/// asked for.
 pub(crate) fn call(
     shared: &Shared,
     caller: &Caller,
     tool: &str,
-    arguments: Option<&JsonObject>,
+    arguments: impl FnOnce() -> JsonObject,
 ) -> Tried {
     let engine = caller.engine(shared);
     let Some(declared) = engine.config().tool(tool) else {
@@ -58,7 +58,7 @@ pub(crate) fn call(
     if let Some((server, there)) = declared.on_server() {
         return match &shared.servers {
             Some(servers) if servers.is_ready(server, there) => {
-                let ready = || directly(caller, &engine, declared, servers, arguments);
+                let ready = || directly(caller, &engine, declared, servers, arguments());
                 caught(catch_unwind(AssertUnwindSafe(ready)))
             }
             _ => Tried::Not,
@@ -71,8 +71,7 @@ pub(crate) fn call(
         return Tried::Not;
     };
     let cancel = CancelToken::new();
-    let arguments = arguments.cloned().unwrap_or_default();
-    let mut call = Call::new(tool, Value::Object(arguments));
+    let mut call = Call::new(tool, Value::Object(arguments()));
     call.cancel = Some(cancel.clone());
     let tried = catch_unwind(AssertUnwindSafe(|| match engine.try_at_once(call) {
         AtOnce::Done(outcome) => Tried::Done(result(caller, &engine, declared, outcome, &[])),
@@ -107,9 +106,8 @@ fn directly(
     engine: &Arc<Engine>,
     tool: &Tool,
     servers: &Arc<Servers>,
-    arguments: Option<&JsonObject>,
+    arguments: JsonObject,
 ) -> Tried {
-    let arguments = arguments.cloned().unwrap_or_default();
     let mut call = Call::new(tool.name.as_str(), Value::Object(arguments));
     match engine.try_direct(&mut call) {
         Ok(Some((call, direct))) => {

@@ -66,9 +66,9 @@ pub(crate) fn result(
     told.content
         .extend(links.into_iter().map(ContentBlock::resource_link));
     let notices = engine.notices();
-    let notices = notices.iter().map(ToString::to_string);
-    let said: Vec<String> = notes.iter().cloned().chain(notices).collect();
-    if !said.is_empty() {
+    if !notes.is_empty() || !notices.is_empty() {
+        let notices = notices.iter().map(ToString::to_string);
+        let said: Vec<String> = notes.iter().cloned().chain(notices).collect();
         told.content.push(ContentBlock::text(said.join("\n")));
     }
     told
@@ -117,6 +117,10 @@ fn of_failure(
 
 /// The blocks of a content, and what it says about itself.
 fn without_meta(content: Content) -> (Content, Option<MetaObject>) {
+    let is_meta = |block: &Block| matches!(block, Block::Meta(_));
+    if !content.blocks().iter().any(is_meta) {
+        return (content, None);
+    }
     let mut meta = None;
     let blocks = content.into_blocks().into_iter();
     let blocks = blocks.filter_map(|block| match block {

@@ -25,7 +25,7 @@ pub(crate) struct Tail {
 )]
 enum Kept {
     Entry(AuditEntry),
-    /// The line of an entry with a long text, which is cut there.
+    /// A line that was written already, or that of an entry with a long text, which is cut there.
     Line(String),
 }
 
@@ -67,10 +67,13 @@ impl Tail {
 
     fn keep(&self, entry: &AuditEntry) {
         // A tool chooses paths and URLs. Only what is short is kept as it is.
-        let kept = match text_bytes(entry) <= MAX_PLAIN {
+        self.push(match text_bytes(entry) <= MAX_PLAIN {
             true => Kept::Entry(entry.clone()),
             false => Kept::Line(entry.to_line()),
-        };
+        });
+    }
+
+    fn push(&self, kept: Kept) {
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         if lines.len() == Self::LENGTH {
             lines.pop_front();
@@ -100,6 +103,11 @@ impl AuditSink for Before {
     fn record(&self, entry: &AuditEntry) -> io::Result<()> {
         self.tail.keep(entry);
         self.next.record(entry)
+    }
+
+    fn record_line(&self, entry: &AuditEntry, line: &str) -> io::Result<()> {
+        self.tail.push(Kept::Line(line.to_owned()));
+        self.next.record_line(entry, line)
     }
 
     fn flush(&self) -> io::Result<()> {

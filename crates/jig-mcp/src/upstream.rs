@@ -29,12 +29,14 @@ use jig_broker::Scrubber;
 use jig_config::Definition;
 use jig_proto::Question;
 use serde_json::{Map, Value};
-use tokio::sync::{Semaphore, mpsc, oneshot, watch};
+use tokio::sync::{Semaphore, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use self::begin::Agreed;
+pub(crate) use self::message::Said;
 use self::wire::Wire;
 use crate::check::Era;
+use crate::mailbox;
 
 /// A connection on which both sides have begun.
 #[derive(Debug)]
@@ -80,10 +82,8 @@ pub(crate) struct UpstreamCall {
     pub(crate) arguments: Map<String, Value>,
     /// Whose call it is: a question that could be of several calls is only put to a caller of all of them.
     pub(crate) caller: u64,
-    /// Gives the call up. The server is told.
-    pub(crate) cancel: CancellationToken,
     /// Where progress and questions go. The server cannot fill it: what is too much is dropped.
-    pub(crate) events: mpsc::UnboundedSender<CallEvent>,
+    pub(crate) events: mailbox::Sender<CallEvent>,
 }
 
 /// What happens during a call.
@@ -149,9 +149,6 @@ pub(crate) enum UpstreamError {
     /// It wants something for which there is nobody, or has not begun in a version that is known.
     #[error("{0}")]
     Unable(String),
-    /// The call was given up.
-    #[error("the call was given up")]
-    Cancelled,
 }
 
 impl Upstream {
@@ -220,15 +217,15 @@ impl Upstream {
     }
 
     /// Calls a tool, answers what the server asks, and waits for the end of a task if it makes one of the call.
-    /// Returns the result as it came: a `CallToolResult`, also if it says `isError`.
+    /// Returns the result as it came: a `CallToolResult`, also if it says `isError`. Given up, the server is told.
     ///
     /// # Errors
     ///
-    /// If the call was given up, the server refused it, or the connection ended. Then it may have had effects.
-    pub(crate) async fn call(&self, mut call: UpstreamCall) -> Result<Value, UpstreamError> {
-        let _permit = tokio::select! {
-            permit = self.calls.acquire() => permit,
-            () = call.cancel.cancelled() => return Err(UpstreamError::Cancelled),
+    /// If the server refused it, or the connection ended. Then it may have had effects.
+    pub(crate) async fn call(&self, mut call: UpstreamCall) -> Result<Said, UpstreamError> {
+        let _permit = match self.calls.try_acquire() {
+            Ok(permit) => Ok(permit),
+            Err(_) => Box::pin(self.calls.acquire()).await,
         };
         if let Some(name) = self.wire.known().told_as(&call.name) {
             call.name = name;

@@ -425,6 +425,10 @@ impl Handles {
     pub fn notices(&self) -> Vec<Notice> {
         let (mut notices, mut entries) = {
             let mut table = self.shared.lock();
+            // Every response asks, and most callers have no handle.
+            if !table.has_news() {
+                return Vec::new();
+            }
             (table.take_dropped(MOST_NOTICES), table.entries())
         };
         entries.retain(|entry| entry.has_news.load(Ordering::SeqCst));

@@ -161,7 +161,10 @@ impl FileSink {
 
 impl AuditSink for FileSink {
     fn record(&self, entry: &AuditEntry) -> io::Result<()> {
-        let line = entry.to_line();
+        self.record_line(entry, &entry.to_line())
+    }
+
+    fn record_line(&self, _: &AuditEntry, line: &str) -> io::Result<()> {
         let mut current = self.current();
         current.waiting.extend_from_slice(line.as_bytes());
         if self.options.buffered && current.waiting.len() < MAX_WAITING {

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use jig_broker::{AuditEntry, AuditSink, CancelToken};
+use jig_broker::{AuditDraft, AuditSink, CancelToken};
 use jig_config::{ResultMode, RunMode, Tool};
 use jig_proto::{Content, Question, ToolAction, ToolError};
 use jig_runtime::AskedBy;
@@ -27,7 +27,7 @@ pub struct Direct {
     /// What its caller names the call.
     id: Option<String>,
     /// Its line in the log, as far as it is written.
-    entry: Option<AuditEntry>,
+    draft: Option<AuditDraft>,
     log: Arc<dyn AuditSink>,
     begun: Instant,
 }
@@ -68,9 +68,9 @@ impl Engine {
             return Ok(None);
         }
         let direct = Direct {
-            tool: tool.name.to_string(),
+            tool: tool.name.as_str().to_owned(),
             id: call.id.take(),
-            entry: None,
+            draft: None,
             log: Arc::clone(&self.audit),
             begun: Instant::now(),
         };
@@ -110,12 +110,13 @@ impl Direct {
     ///
     /// If the tool is none of a server any more.
     pub fn prepare(&mut self, engine: &Engine) -> Result<(), CallError> {
-        if self.entry.is_none() {
+        if self.draft.is_none() {
             let tool = engine.tool(&self.tool)?;
             let Reached { server, named, .. } = engine.reached(tool)?;
             let note = engine.note(tool, server, named);
             let id = engine.call_id(self.id.take());
-            self.entry = Some(note.into_entry(self.tool.as_str(), id));
+            let entry = note.into_entry(self.tool.as_str(), id);
+            self.draft = Some(AuditDraft::new(entry));
         }
         Ok(())
     }
@@ -147,10 +148,10 @@ impl Direct {
 
     /// Writes its line in the log, if it is not written yet.
     fn note(&mut self, outcome: &str) {
-        if let Some(mut entry) = self.entry.take() {
-            entry.end(outcome, self.begun.elapsed());
+        if let Some(draft) = self.draft.take() {
+            let noted = draft.end(outcome, self.begun.elapsed(), &*self.log);
             // A log that cannot be written keeps nobody from what was done already.
-            let _ = self.log.record(&entry).and_then(|()| self.log.flush());
+            let _ = noted.and_then(|()| self.log.flush());
         }
     }
 }

@@ -7,13 +7,14 @@ use std::task::Poll;
 
 use jig_engine::{Asker, Direct, Engine, Inquired, ServerCall};
 use jig_proto::{Block, Content, ToolError};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, spawn_blocking};
 use tokio_util::sync::CancellationToken;
 
 use super::{Outcome, Place, Request, Running, broke, outcome};
 use crate::caller::Caller;
 use crate::desk::Desk;
+use crate::mailbox::{self, mailbox};
 use crate::servers::{Event, Servers};
 use crate::upstream::Answered;
 
@@ -44,7 +45,7 @@ pub(crate) struct Underway {
     engine: Arc<Engine>,
     direct: Direct,
     work: Pin<Box<dyn Future<Output = Result<Content, ToolError>> + Send>>,
-    events: mpsc::UnboundedReceiver<Event>,
+    events: mailbox::Receiver<Event>,
     /// What has come of those already.
     first: Option<Event>,
     given_up: CancellationToken,
@@ -59,7 +60,7 @@ impl Underway {
         call: ServerCall,
         direct: Direct,
     ) -> Self {
-        let (tell, events) = mpsc::unbounded_channel();
+        let (tell, events) = mailbox();
         let given_up = CancellationToken::new();
         let cancel = given_up.clone();
         Self {
@@ -114,23 +115,37 @@ impl Underway {
             }
         };
         match self.events.try_recv() {
-            Ok(event) => {
+            Some(event) => {
                 self.first = Some(event);
                 self.work = Box::pin(std::future::ready(result));
                 None
             }
-            Err(_) => Some(result),
+            None => Some(result),
         }
     }
 
     /// What a client is told of a result before which there was nothing to tell.
     pub(crate) async fn outcome(
-        self,
+        self: Box<Self>,
         caller: &Caller,
         result: Result<Content, ToolError>,
     ) -> Outcome {
         let was_cancelled = self.given_up.is_cancelled();
-        ended(caller, self.engine, self.direct, result, was_cancelled, &[]).await
+        if is_short(&result) {
+            let Self { engine, direct, .. } = *self;
+            return ended(caller, &engine, direct, result, was_cancelled, &[]);
+        }
+        Box::pin(self.long_outcome(caller, result, was_cancelled)).await
+    }
+
+    async fn long_outcome(
+        self: Box<Self>,
+        caller: &Caller,
+        result: Result<Content, ToolError>,
+        was_cancelled: bool,
+    ) -> Outcome {
+        let Self { engine, direct, .. } = *self;
+        ended_elsewhere(caller, engine, direct, result, was_cancelled, &[]).await
     }
 }
 
@@ -208,7 +223,7 @@ async fn call(running: &Running, request: Request, underway: Underway) -> Outcom
         }
     };
     // What the server told before its result is told before it.
-    while let (Ok(Event::Progress(text)), Some(here)) = (events.try_recv(), desk.as_mut()) {
+    while let (Some(Event::Progress(text)), Some(here)) = (events.try_recv(), desk.as_mut()) {
         here.progress(direct.tool(), &text);
     }
     let was_cancelled = cancel.is_cancelled() || given_up.is_cancelled();
@@ -218,11 +233,28 @@ async fn call(running: &Running, request: Request, underway: Underway) -> Outcom
     }
     let notes = desk.as_ref().map(Desk::notes).unwrap_or_default();
     let caller = &running.caller;
-    ended(caller, engine, direct, result, was_cancelled, notes).await
+    match is_short(&result) {
+        true => ended(caller, &engine, direct, result, was_cancelled, notes),
+        false => ended_elsewhere(caller, engine, direct, result, was_cancelled, notes).await,
+    }
 }
 
 /// Writes the call's line in the log, and says what the client is told.
-async fn ended(
+fn ended(
+    caller: &Caller,
+    engine: &Engine,
+    direct: Direct,
+    result: Result<Content, ToolError>,
+    was_cancelled: bool,
+    notes: &[String],
+) -> Outcome {
+    let tool = direct.tool().to_owned();
+    let ended = direct.end(engine, result, was_cancelled);
+    outcome(caller, engine, &tool, ended, was_cancelled, notes)
+}
+
+/// The same, for a result that takes its time.
+async fn ended_elsewhere(
     caller: &Caller,
     engine: Arc<Engine>,
     direct: Direct,
@@ -231,16 +263,11 @@ async fn ended(
     notes: &[String],
 ) -> Outcome {
     let tool = direct.tool().to_owned();
-    let ended = match is_short(&result) {
-        true => direct.end(&engine, result, was_cancelled),
-        false => {
-            let engine = Arc::clone(&engine);
-            let ended = spawn_blocking(move || direct.end(&engine, result, was_cancelled)).await;
-            let Ok(ended) = ended else { return broke() };
-            ended
-        }
-    };
-    outcome(caller, &engine, &tool, ended, was_cancelled, notes)
+    let here = Arc::clone(&engine);
+    match spawn_blocking(move || direct.end(&here, result, was_cancelled)).await {
+        Ok(ended) => outcome(caller, &engine, &tool, ended, was_cancelled, notes),
+        Err(_) => broke(),
+    }
 }
 
 /// Whether a result is looked at in no time, whatever schema its server declares for it.

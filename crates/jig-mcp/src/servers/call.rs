@@ -12,7 +12,7 @@ use jig_config::Definitions;
 use jig_engine::{Held, ServerCall, ToolServers};
 use jig_proto::{Content, Question, ToolError};
 use jig_runtime::{InProcess, Put};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 use super::live::{Live, Visit};
 use super::slot::{Slot, Unavailable};
 use super::{Servers, after, words};
+use crate::mailbox::{self, mailbox};
 use crate::upstream::{Answered, CallEvent, UpstreamCall, UpstreamError};
 
 /// What happens during a call.
@@ -52,7 +53,7 @@ impl Servers {
         &self,
         call: ServerCall,
         cancel: CancellationToken,
-        events: mpsc::UnboundedSender<Event>,
+        events: mailbox::Sender<Event>,
     ) -> Result<Content, ToolError> {
         let (slot, visit) = tokio::select! {
             biased;
@@ -112,7 +113,7 @@ impl ToolServers for Servers {
         let token = CancelToken::new();
         let (cancel, _hook) = bridge(Some(&token));
         door.cancel_by(&token);
-        let (events, mut received) = mpsc::unbounded_channel();
+        let (events, mut received) = mailbox();
         let runtime = self.runtime().map_err(ToolError::new)?;
         let mut work = pin!(self.call_async(call, cancel, events));
         let result = loop {
@@ -207,7 +208,7 @@ impl Calling<'_> {
         self,
         call: ServerCall,
         cancel: CancellationToken,
-        events: mpsc::UnboundedSender<Event>,
+        events: mailbox::Sender<Event>,
     ) -> Result<Content, ToolError> {
         let live = self.visit.live();
         let mark = live.mark();
@@ -257,17 +258,14 @@ impl Calling<'_> {
         &self,
         call: ServerCall,
         cancel: CancellationToken,
-        events: mpsc::UnboundedSender<Event>,
+        events: mailbox::Sender<Event>,
     ) -> Result<Content, ToolError> {
         let live = self.visit.live();
-        // What gives it up here must not give up what the caller does besides.
-        let cancel = cancel.child_token();
-        let (said, mut says) = mpsc::unbounded_channel();
+        let (said, mut says) = mailbox();
         let mut work = pin!(live.upstream.call(UpstreamCall {
             name: call.tool,
             arguments: call.arguments,
             caller: call.caller,
-            cancel: cancel.clone(),
             events: said,
         }));
         let mut deadline = after(self.limit);
@@ -293,26 +291,19 @@ impl Calling<'_> {
                         let _ = asked.wanted.send(answer);
                     }
                 }
-                () = cancel.cancelled() => {
-                    // The server is told; it need not agree.
-                    let _ = timeout(TOLD, &mut work).await;
-                    break Err(UpstreamError::Cancelled);
-                }
-                () = sleep_until(deadline), if asked.is_none() => {
-                    cancel.cancel();
-                    let _ = timeout(TOLD, &mut work).await;
-                    return Err(self.late());
-                }
+                // The server is told; it need not agree.
+                () = cancel.cancelled() => return Err(given_up()),
+                () = sleep_until(deadline), if asked.is_none() => return Err(self.late()),
             }
         };
         // What it told before its result is told before it.
-        while let Ok(CallEvent::Progress(text)) = says.try_recv() {
+        while let Some(CallEvent::Progress(text)) = says.try_recv() {
             let text = live.scrub(&text).into_owned();
             let _ = events.send(Event::Progress(text));
         }
         match result {
-            Ok(result) => Content::from_mcp(result),
-            Err(error) => Err(self.failed(error).await),
+            Ok(result) => result.into_content(),
+            Err(error) => Err(Box::pin(self.failed(error)).await),
         }
     }
 
@@ -321,7 +312,7 @@ impl Calling<'_> {
         mut question: Question,
         wanted: oneshot::Sender<Answered>,
         asked: &mut Option<Asked>,
-        events: &mpsc::UnboundedSender<Event>,
+        events: &mailbox::Sender<Event>,
     ) {
         let live = self.visit.live();
         if asked.is_some() {
@@ -364,7 +355,6 @@ impl Calling<'_> {
         let live = self.visit.live();
         let name = self.slot.server().name.clone();
         match error {
-            UpstreamError::Cancelled => given_up(),
             UpstreamError::Refused { code, message, .. } => ToolError::new(format!(
                 "the MCP server `{name}` refused the call: {message} (error {code})"
             )),
@@ -473,6 +463,3 @@ const NOT_LOOKED: &str = "the call counts as failed: jig could not look for what
 
 /// How long it is waited for the end of a connection on which nothing can be sent any more.
 const CLOSED: Duration = Duration::from_secs(1);
-
-/// How long it is waited until a server was told that a call is given up.
-const TOLD: Duration = Duration::from_millis(500);

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use tokio::io::AsyncWrite;
 use tokio::sync::mpsc;
 
-use super::lines::{Debt, Out};
+use super::lines::{self, Debt, Out};
 use crate::call::quickly;
 use crate::caller::Caller;
 use crate::in_flight::{Place, Underway, broke};
@@ -131,7 +131,7 @@ impl Express {
         if params.is_of_newer_era() || out.owes(&id) {
             return Taken::Left;
         }
-        let arguments = params.arguments.as_ref();
+        let arguments = || params.arguments.unwrap_or_default();
         let tried = quickly(&self.shared, &self.caller, params.name, arguments);
         let answering = |given_up| Answering {
             out: Arc::clone(out),
@@ -243,8 +243,10 @@ pub(super) struct Answering<W: AsyncWrite + Unpin + Send + 'static> {
 impl<W: AsyncWrite + Unpin + Send + 'static> Answering<W> {
     async fn tell(mut self, result: CallToolResult) {
         self.is_due = false;
-        let (out, id, debt) = (&self.out, &self.id, &self.debt);
-        write(out, id, debt, &self.version, result).await;
+        if let Some(line) = line(&self.out, &self.id, &self.debt, &self.version, result) {
+            // That nobody reads any more is seen where lines are read.
+            let _ = self.out.write(line).await;
+        }
     }
 
     /// Leaves the answer to rmcp; nothing if the request was given up meanwhile. What is owed for it goes along.
@@ -266,28 +268,28 @@ impl<W: AsyncWrite + Unpin + Send + 'static> Drop for Answering<W> {
         let (out, debt) = (Arc::clone(&self.out), Arc::clone(&self.debt));
         let (id, version) = (self.id.clone(), self.version.clone());
         runtime.spawn(async move {
-            write(&out, &id, &debt, &version, broke().result).await;
+            if let Some(line) = line(&out, &id, &debt, &version, broke().result) {
+                let _ = out.write(line).await;
+            }
         });
     }
 }
 
-/// Answers a request as rmcp would, unless it was given up.
-async fn write<W: AsyncWrite + Unpin + Send + 'static>(
-    out: &Arc<Out<W>>,
+/// The answer to a request as rmcp would write it, unless it was given up.
+fn line<W>(
+    out: &Out<W>,
     id: &RequestId,
     debt: &Arc<Debt>,
     version: &ProtocolVersion,
     result: CallToolResult,
-) {
+) -> Option<Vec<u8>> {
     if !out.pay(id, debt) {
-        return;
+        return None;
     }
     let mut result = ServerResult::from(for_version(result.into(), Some(version)));
     result.strip_result_type_for_legacy_peer();
-    // That nobody reads any more is seen where lines are read.
-    let _ = out
-        .write(&ServerJsonRpcMessage::response(result, id.clone()))
-        .await;
+    // There is nothing in it that could not be written.
+    lines::line(&ServerJsonRpcMessage::response(result, id.clone())).ok()
 }
 
 /// The longest line that is looked at here. It is kept as long as its call runs, and read once more if it is none for

@@ -284,7 +284,9 @@ where
     fn answer(&mut self, (id, error): (Option<RequestId>, ErrorData)) {
         let out = Arc::clone(&self.out);
         self.reply = Some(tokio::spawn(async move {
-            let _ = out.write(&ServerJsonRpcMessage::error(error, id)).await;
+            if let Ok(line) = line(&ServerJsonRpcMessage::error(error, id)) {
+                let _ = out.write(line).await;
+            }
         }));
     }
 
@@ -346,14 +348,19 @@ fn id_of(value: &Value) -> Option<RequestId> {
     }
 }
 
+/// A message as a line.
+pub(super) fn line(message: &ServerJsonRpcMessage) -> io::Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(message)?;
+    line.push(b'\n');
+    Ok(line)
+}
+
 impl<W> Out<W>
 where
     W: AsyncWrite + Unpin,
 {
     /// Writes one line, whole.
-    pub(super) async fn write(&self, message: &ServerJsonRpcMessage) -> io::Result<()> {
-        let mut line = serde_json::to_vec(message)?;
-        line.push(b'\n');
+    pub(super) async fn write(&self, line: Vec<u8>) -> io::Result<()> {
         let mut writer = self.writer.lock().await;
         let gone = || io::Error::from(io::ErrorKind::NotConnected);
         let writer = writer.as_mut().ok_or_else(gone)?;
@@ -444,7 +451,7 @@ where
         let out = Arc::clone(&self.out);
         let debt = out.settled(&message);
         async move {
-            let written = out.write(&message).await;
+            let written = out.write(line(&message)?).await;
             drop(debt);
             written
         }

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::ask::Form;
 use super::begin::Agreed;
 use super::list::requires_task;
-use super::message::words;
+use super::message::{Refusal, Said, words};
 use super::wire::{Entered, InFlight, Wire};
 use super::{UpstreamCall, UpstreamError, task};
 use crate::check::Era;
@@ -18,25 +19,20 @@ pub(super) async fn call(
     wire: &Arc<Wire>,
     agreed: &Agreed,
     call: UpstreamCall,
-) -> Result<Value, UpstreamError> {
+) -> Result<Said, UpstreamError> {
     let UpstreamCall {
         name,
         arguments,
         caller,
-        cancel,
         events,
     } = call;
     let entered = wire.enter(caller, events);
-    let result = async {
-        match agreed.era {
-            Era::Handshake => older(wire, agreed, name, arguments, &entered).await,
-            Era::Stateless => newer(wire, &name, arguments, &entered).await,
-        }
-    };
-    tokio::select! {
-        biased;
-        result = result => result,
-        () = cancel.cancelled() => Err(UpstreamError::Cancelled),
+    match agreed.era {
+        Era::Handshake => older(wire, agreed, name, arguments, &entered).await,
+        // Every call has room for the longest way that it could go. What only some go is elsewhere.
+        Era::Stateless => Box::pin(newer(wire, &name, arguments, &entered))
+            .await
+            .map(Said::Json),
     }
 }
 
@@ -47,24 +43,36 @@ async fn older(
     name: String,
     arguments: Map<String, Value>,
     entered: &Entered,
-) -> Result<Value, UpstreamError> {
+) -> Result<Said, UpstreamError> {
     let definition = wire.known().of(&name);
     let is_task = definition.is_some_and(|definition| requires_task(&definition))
         && agreed.offers("/tasks/requests/tools/call");
-    let mut params = Map::from_iter([
-        ("name".to_owned(), name.into()),
-        ("arguments".to_owned(), arguments.into()),
-        (
-            "_meta".to_owned(),
-            json!({"progressToken": entered.token()}),
-        ),
-    ]);
-    if is_task {
-        params.insert("task".to_owned(), json!({}));
-    }
-    let result = send(wire, entered.call(), params).await?;
+    let params = Params {
+        name: &name,
+        arguments: &arguments,
+        meta: Meta {
+            progress_token: entered.token(),
+        },
+        task: is_task.then(Map::new),
+    };
+    let result = match wire.pipes() {
+        Some(pipes) => {
+            let numbered = |id| entered.call().is_now(id);
+            let answer = wire.ask(pipes, METHOD, &params, numbered).await?;
+            answer.map_err(refused)?
+        }
+        None => {
+            let params = match json!(params) {
+                Value::Object(params) => params,
+                _ => Map::new(),
+            };
+            Said::Json(send(wire, entered.call(), params).await?)
+        }
+    };
     match is_task {
-        true => task::older(wire, result, entered.call()).await,
+        true => Box::pin(task::older(wire, result.into_value(), entered.call()))
+            .await
+            .map(Said::Json),
         false => Ok(result),
     }
 }
@@ -116,14 +124,34 @@ async fn send(
     call: &InFlight,
     params: Map<String, Value>,
 ) -> Result<Value, UpstreamError> {
-    let method = "tools/call";
     let numbered = |id| call.is_now(id);
-    let answer = wire.exchange(method, params, numbered).await?;
-    answer.map_err(|refusal| UpstreamError::Refused {
-        method,
+    let answer = wire.exchange(METHOD, params, numbered).await?;
+    answer.map_err(refused)
+}
+
+fn refused(refusal: Refusal) -> UpstreamError {
+    UpstreamError::Refused {
+        method: METHOD,
         code: refusal.code,
         message: refusal.message,
-    })
+    }
+}
+
+/// What a call of the older era says.
+#[derive(Serialize)]
+struct Params<'a> {
+    name: &'a str,
+    arguments: &'a Map<String, Value>,
+    #[serde(rename = "_meta")]
+    meta: Meta,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    task: Option<Map<String, Value>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Meta {
+    progress_token: u64,
 }
 
 /// The answers to `inputRequests`, under the same names: one question after the other.
@@ -168,6 +196,8 @@ pub(super) async fn answers(
     }
     Ok(answers)
 }
+
+const METHOD: &str = "tools/call";
 
 /// How often a call may come back with a question. A wizard has some steps; a server without end has no limit.
 const ROUNDS: u32 = 32;

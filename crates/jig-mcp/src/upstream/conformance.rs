@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use jig_config::Definition;
 use serde_json::{Map, Value, json};
-use tokio::sync::mpsc;
-use tokio_util::sync::CancellationToken;
 
-use super::{Answered, CallEvent, Upstream, UpstreamCall, UpstreamError, UpstreamLimits};
+use crate::mailbox::mailbox;
+
+use super::{Answered, CallEvent, Said, Upstream, UpstreamCall, UpstreamError, UpstreamLimits};
 
 /// Does what a client does at `url`. `calls` are those that the scenario wants, as `[{name, arguments}]`; without
 /// them, every tool is called once.
@@ -63,8 +63,8 @@ async fn call(
     upstream: &Upstream,
     name: String,
     arguments: Map<String, Value>,
-) -> Result<Value, UpstreamError> {
-    let (events, mut happened) = mpsc::unbounded_channel();
+) -> Result<Said, UpstreamError> {
+    let (events, mut happened) = mailbox();
     let answer_all = async {
         while let Some(event) = happened.recv().await {
             if let CallEvent::Ask { question, answer } = event {
@@ -81,7 +81,6 @@ async fn call(
         name,
         arguments,
         caller: 0,
-        cancel: CancellationToken::new(),
         events,
     });
     tokio::select! {

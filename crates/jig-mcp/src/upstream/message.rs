@@ -1,8 +1,9 @@
 //! What goes over the wire: JSON-RPC 2.0, read as plain JSON.
 
 use jig_proto::json::{self, JsonError, Limits};
-use serde::Serialize;
-use serde_json::{Map, Value};
+use jig_proto::{Block, Content, ToolError};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 
 use crate::printable::{cut, printable_line};
 
@@ -14,7 +15,7 @@ pub(super) enum Message {
         /// The number of the request.
         id: Option<u64>,
         /// What it says.
-        answer: Answer,
+        answer: Result<Said, Refusal>,
     },
     /// It wants something of us.
     Request {
@@ -36,6 +37,41 @@ pub(super) enum Message {
 
 /// What a server answers.
 pub(super) type Answer = Result<Value, Refusal>;
+
+/// The result in an answer.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Said {
+    /// Any JSON.
+    Json(Value),
+    /// The result of a call that is nothing but blocks of text.
+    Texts(Vec<String>),
+}
+
+impl Said {
+    /// The result as JSON.
+    pub(crate) fn into_value(self) -> Value {
+        match self {
+            Self::Json(value) => value,
+            Self::Texts(texts) => {
+                let texts = texts.into_iter();
+                let blocks = texts.map(|text| json!({"type": "text", "text": text}));
+                json!({"content": blocks.collect::<Vec<Value>>()})
+            }
+        }
+    }
+
+    /// The result of a call as content.
+    ///
+    /// # Errors
+    ///
+    /// If the server says that the tool failed.
+    pub(crate) fn into_content(self) -> Result<Content, ToolError> {
+        match self {
+            Self::Json(value) => Content::from_mcp(value),
+            Self::Texts(texts) => Ok(texts.into_iter().map(Block::text).collect()),
+        }
+    }
+}
 
 /// The error that a server answers with.
 #[derive(Debug, Clone)]
@@ -75,7 +111,7 @@ impl Message {
             None => None,
         };
         let answer = match (members.remove("result"), members.remove("error")) {
-            (Some(result), None) => Ok(result),
+            (Some(result), None) => Ok(Said::Json(result)),
             (None, Some(error)) => Err(Refusal::of(error)),
             _ => return None,
         };
@@ -115,13 +151,13 @@ pub(super) fn words(text: &str) -> String {
 }
 
 /// A request of ours, as a line without its end.
-pub(super) fn request(id: u64, method: &str, params: &Map<String, Value>) -> Vec<u8> {
+pub(super) fn request(id: u64, method: &str, params: &impl Serialize) -> Vec<u8> {
     #[derive(Serialize)]
-    struct Request<'a> {
+    struct Request<'a, P> {
         jsonrpc: &'static str,
         id: u64,
         method: &'a str,
-        params: &'a Map<String, Value>,
+        params: &'a P,
     }
     bytes(&Request {
         jsonrpc: VERSION,
@@ -204,6 +240,55 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Value, JsonError> {
     json::value(bytes, &limits)
 }
 
+/// The answer to a call that is nothing but text, as most are: it is read in one go, and nothing is made of it that
+/// is taken apart again. Whatever is said besides is for [`parse`] to read.
+pub(super) fn texts(line: &[u8]) -> Option<Message> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Line<'l> {
+        jsonrpc: &'l str,
+        id: u64,
+        #[serde(borrow)]
+        result: Called<'l>,
+    }
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields, rename_all = "camelCase")]
+    struct Called<'l> {
+        #[serde(borrow)]
+        content: Vec<Text<'l>>,
+        #[serde(default)]
+        is_error: bool,
+    }
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Text<'l> {
+        r#type: &'l str,
+        text: String,
+    }
+    // What is none of these is read twice.
+    if line.len() > LONGEST_TEXTS {
+        return None;
+    }
+    let Line {
+        jsonrpc,
+        id,
+        result: Called { content, is_error },
+    } = serde_json::from_slice(line).ok()?;
+    let is_plain = |block: &Text<'_>| block.r#type == "text" && !block.text.is_empty();
+    if jsonrpc != VERSION
+        || is_error
+        || content.len() > Content::MAX_BLOCKS
+        || !content.iter().all(is_plain)
+    {
+        return None;
+    }
+    let texts = content.into_iter().map(|block| block.text).collect();
+    Some(Message::Answer {
+        id: Some(id),
+        answer: Ok(Said::Texts(texts)),
+    })
+}
+
 /// How big a value is as JSON, nearly: without what has to be escaped.
 pub(super) fn weight(value: &Value) -> usize {
     match value {
@@ -229,6 +314,9 @@ pub(super) const UNSUPPORTED_VERSION: i64 = -32022;
 
 /// How long a message may be. It has to be kept before it can be read.
 pub(super) const LONGEST: usize = Limits::MESSAGE.bytes;
+
+/// The longest answer that is looked at as nothing but text.
+const LONGEST_TEXTS: usize = 64 << 10;
 
 /// How many bytes of a server's words stand in an error.
 const LONGEST_WORDS: usize = 1000;

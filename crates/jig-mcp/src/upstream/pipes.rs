@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::pipe;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, OwnedMutexGuard};
 use tokio_util::sync::CancellationToken;
 
-use super::message::{LONGEST, Message, parse, words};
+use super::message::{LONGEST, Message, parse, texts, words};
 use super::pace::Pace;
 use super::wire::{Sought, Wire};
 use crate::awake::{self, Side};
@@ -38,15 +38,39 @@ impl Pipes {
         closed: &CancellationToken,
     ) -> io::Result<()> {
         line.push(b'\n');
-        let mut held = Arc::clone(&self.writer).lock_owned().await;
-        let writer = held.as_mut().ok_or(io::ErrorKind::BrokenPipe)?;
-        // Nearly every message fits into the pipe: no task has to wait for it.
-        let written = match writer.try_write(&line) {
-            Ok(written) if written == line.len() => return Ok(()),
-            Ok(written) => written,
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => 0,
-            Err(error) => return Err(error),
+        // Nearly every message fits into the pipe: nobody has to wait for it.
+        let (held, written) = match Arc::clone(&self.writer).try_lock_owned() {
+            Ok(held) => {
+                let written = written_at_once(&held, &line)?;
+                if written == line.len() {
+                    return Ok(());
+                }
+                (Some(held), written)
+            }
+            Err(_) => (None, 0),
         };
+        Box::pin(self.send_rest(line, written, held, closed)).await
+    }
+
+    /// Writes what is left of a message. Whoever has begun with it `held` the writer.
+    async fn send_rest(
+        &self,
+        line: Vec<u8>,
+        mut written: usize,
+        held: Option<OwnedMutexGuard<Option<pipe::Sender>>>,
+        closed: &CancellationToken,
+    ) -> io::Result<()> {
+        let mut held = match held {
+            Some(held) => held,
+            None => {
+                let held = Arc::clone(&self.writer).lock_owned().await;
+                written = written_at_once(&held, &line)?;
+                held
+            }
+        };
+        if written == line.len() {
+            return Ok(());
+        }
         let closed = closed.clone();
         let rest = tokio::spawn(async move {
             let writer = held.as_mut().ok_or(io::ErrorKind::BrokenPipe)?;
@@ -66,6 +90,15 @@ impl Pipes {
             () = tokio::time::sleep(LAST_MESSAGE) => {}
             () = closed.cancelled() => {}
         }
+    }
+}
+
+/// How much of a line the pipe takes now.
+fn written_at_once(writer: &Option<pipe::Sender>, line: &[u8]) -> io::Result<usize> {
+    let writer = writer.as_ref().ok_or(io::ErrorKind::BrokenPipe)?;
+    match writer.try_write(line) {
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),
+        written => written,
     }
 }
 
@@ -154,6 +187,9 @@ impl Lines {
         }
         if line.is_empty() {
             return Ok(Sought::Noise);
+        }
+        if let Some(answer) = texts(line) {
+            return Ok(wire.incoming(answer, None));
         }
         let messages = match parse(line) {
             Ok(Value::Array(values)) => values.into_iter().map(Message::of).collect(),

@@ -15,12 +15,11 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::unix::pipe;
-use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
-use tokio_util::sync::CancellationToken;
 
-use super::{CallEvent, Upstream, UpstreamCall, UpstreamError, UpstreamLimits};
+use super::{CallEvent, Said, Upstream, UpstreamCall, UpstreamError, UpstreamLimits};
 use crate::check::Era;
+use crate::mailbox;
 
 /// A server, played by a test.
 struct Server {
@@ -151,31 +150,33 @@ fn limits(era: Option<Era>) -> UpstreamLimits {
 /// A call that runs by itself.
 struct Calling {
     result: JoinHandle<Result<Value, UpstreamError>>,
-    events: mpsc::UnboundedReceiver<CallEvent>,
-    cancel: CancellationToken,
+    events: mailbox::Receiver<CallEvent>,
 }
 
 fn calling(upstream: &Arc<Upstream>, name: &str, caller: u64) -> Calling {
-    let (sender, events) = mpsc::unbounded_channel();
-    let cancel = CancellationToken::new();
+    let (sender, events) = mailbox::mailbox();
     let call = UpstreamCall {
         name: name.to_owned(),
         arguments: Map::from_iter([("a".to_owned(), json!(1))]),
         caller,
-        cancel: cancel.clone(),
         events: sender,
     };
     let upstream = Arc::clone(upstream);
     Calling {
-        result: tokio::spawn(async move { upstream.call(call).await }),
+        result: tokio::spawn(async move { upstream.call(call).await.map(Said::into_value) }),
         events,
-        cancel,
     }
 }
 
 impl Calling {
     async fn result(self) -> Result<Value, UpstreamError> {
         within(self.result).await.expect("no panic")
+    }
+
+    async fn give_up(self) {
+        self.result.abort();
+        let ended = within(self.result).await.expect_err("no result");
+        assert!(ended.is_cancelled(), "{ended}");
     }
 
     async fn event(&mut self) -> CallEvent {

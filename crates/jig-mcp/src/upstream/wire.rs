@@ -8,17 +8,19 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
-use tokio::sync::{Semaphore, mpsc, oneshot, watch};
+use tokio::sync::{Semaphore, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 pub(super) use self::in_flight::{Entered, InFlight};
 use super::ask::Form;
 use super::http::Http;
 use super::list::Known;
-use super::message::{self, Answer, Message, Reply, words};
+use super::message::{self, Answer, Message, Refusal, Reply, Said, words};
 use super::pipes::{self, Pipes};
 use super::{Answered, CallEvent, UpstreamError};
+use crate::mailbox;
 
 /// One connection.
 #[derive(Debug)]
@@ -26,7 +28,7 @@ pub(super) struct Wire {
     link: Link,
     /// The numbers of requests and the tokens of calls.
     next: AtomicU64,
-    waiting: Mutex<HashMap<u64, oneshot::Sender<Answer>>>,
+    waiting: Mutex<HashMap<u64, oneshot::Sender<Result<Said, Refusal>>>>,
     calls: Mutex<BTreeMap<u64, Arc<InFlight>>>,
     /// The questions that a server can take back, by their numbers as JSON.
     asked: Mutex<HashMap<String, CancellationToken>>,
@@ -190,28 +192,45 @@ impl Wire {
                 );
             }
         }
+        let http = match &self.link {
+            Link::Pipes(pipes) => {
+                let answer = self.ask(pipes, method, &params, numbered).await?;
+                return Ok(answer.map(Said::into_value));
+            }
+            Link::Http(http) => http,
+        };
         let mut waiter = Waiter::new(self, method);
         numbered(waiter.id);
-        match &self.link {
-            Link::Pipes(pipes) => {
-                let line = message::request(waiter.id, method, &params);
-                let sent = pipes.send(line, &self.closed).await;
-                sent.map_err(|error| self.lost(&error.to_string()))?;
-                waiter.is_sent = true;
+        waiter.is_sent = true;
+        let request = Box::pin(http.request(self, waiter.id, method, &params));
+        // The answer may come on another stream than that of the request.
+        let answer = tokio::select! {
+            biased;
+            posted = request => {
+                posted?;
+                (&mut waiter.answer).await
             }
-            Link::Http(http) => {
-                waiter.is_sent = true;
-                // The answer may come on another stream than that of the request.
-                tokio::select! {
-                    biased;
-                    posted = http.request(self, waiter.id, method, &params) => posted?,
-                    answer = &mut waiter.answer => {
-                        waiter.is_sent = false;
-                        return answer.map_err(|_| self.lost(ENDED));
-                    }
-                }
-            }
-        }
+            answer = &mut waiter.answer => answer,
+        };
+        waiter.is_sent = false;
+        let answer = answer.map_err(|_| self.lost(ENDED))?;
+        Ok(answer.map(Said::into_value))
+    }
+
+    /// The same over pipes, in the older era: what is said is written as it is.
+    pub(super) async fn ask(
+        self: &Arc<Self>,
+        pipes: &Pipes,
+        method: &'static str,
+        params: &impl Serialize,
+        numbered: impl FnOnce(u64),
+    ) -> Result<Result<Said, Refusal>, UpstreamError> {
+        let mut waiter = Waiter::new(self, method);
+        numbered(waiter.id);
+        let line = message::request(waiter.id, method, params);
+        let sent = pipes.send(line, &self.closed).await;
+        sent.map_err(|error| self.lost(&error.to_string()))?;
+        waiter.is_sent = true;
         let answer = (&mut waiter.answer).await;
         waiter.is_sent = false;
         answer.map_err(|_| self.lost(ENDED))
@@ -241,7 +260,7 @@ impl Wire {
     pub(super) fn enter(
         self: &Arc<Self>,
         caller: u64,
-        events: mpsc::UnboundedSender<CallEvent>,
+        events: mailbox::Sender<CallEvent>,
     ) -> Entered {
         let token = self.number();
         let call = Arc::new(InFlight::new(caller, events));
@@ -271,7 +290,12 @@ impl Wire {
         Sought::Noise
     }
 
-    fn answered(&self, id: Option<u64>, answer: Answer, origin: Option<u64>) -> Sought {
+    fn answered(
+        &self,
+        id: Option<u64>,
+        answer: Result<Said, Refusal>,
+        origin: Option<u64>,
+    ) -> Sought {
         let mut waiting = locked(&self.waiting);
         let known = id.filter(|id| waiting.contains_key(id));
         // An error without a number belongs to the request of its stream, or to the only one.
@@ -439,7 +463,7 @@ struct Waiter<'a> {
     wire: &'a Arc<Wire>,
     id: u64,
     method: &'static str,
-    answer: oneshot::Receiver<Answer>,
+    answer: oneshot::Receiver<Result<Said, Refusal>>,
     is_sent: bool,
 }
 

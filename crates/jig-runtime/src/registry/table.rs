@@ -201,6 +201,11 @@ impl Table {
         self.is_over
     }
 
+    /// Whether there may be something to tell of: handles, or results that were dropped.
+    pub(super) fn has_news(&self) -> bool {
+        !self.slots.is_empty() || !self.dropped.is_empty()
+    }
+
     /// The oldest of the results that were dropped and not yet told of.
     pub(super) fn take_dropped(&mut self, most: usize) -> Vec<Notice> {
         let count = self.dropped.len().min(most);

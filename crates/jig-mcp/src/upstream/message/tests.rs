@@ -2,7 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Message, Reply, notification, reply, request, weight, words};
+use super::{
+    LONGEST_TEXTS, Message, Reply, Said, notification, parse, reply, request, texts, weight, words,
+};
 
 /// What a server sends, as it is understood.
 #[test]
@@ -103,4 +105,80 @@ fn a_value_weighs_about_as_much_as_its_text() {
     let text = value.to_string().len();
     let weight = weight(&value);
     assert!(weight.abs_diff(text) < 20, "{weight} for {text}");
+}
+
+/// Answers that are nothing but text mean the same in both ways in which they are read; all others are read in one.
+#[test]
+fn texts_are_what_they_are_as_json() {
+    let both = |line: &str| {
+        let (id, said) = match texts(line.as_bytes())? {
+            Message::Answer {
+                id: Some(id),
+                answer: Ok(said),
+            } => (id, said),
+            other => panic!("{other:?}"),
+        };
+        let parsed = Message::of(parse(line.as_bytes()).expect(line)).expect(line);
+        let Message::Answer {
+            id: Some(same),
+            answer: Ok(json),
+        } = parsed
+        else {
+            panic!("{parsed:?}");
+        };
+        assert_eq!(id, same);
+        let content = said.into_content().expect(line);
+        assert_eq!(content, json.into_content().expect(line));
+        Some(content.to_text())
+    };
+    let text = |text: &str| json!({"type": "text", "text": text});
+    let answer = |result: Value| json!({"result": result, "jsonrpc": "2.0", "id": 7}).to_string();
+    let one = answer(json!({"content": [text("a \" \n \u{1b} é 🦀 ")]}));
+    assert_eq!(both(&one).as_deref(), Some("a \" \n \u{1b} é 🦀 "));
+    let escaped = r#" {"id": 7, "jsonrpc": "2.0", "result": {"isError": false, "content": [{"text": "\u00e9\ud83e\udd80", "type": "text"}]}} "#;
+    assert_eq!(both(escaped).as_deref(), Some("é🦀"));
+    both(&answer(
+        json!({"content": [text("a"), text("b")], "isError": false}),
+    ))
+    .expect("texts");
+    both(&answer(json!({"content": []}))).expect("no text");
+    let many = vec![text("a"); jig_proto::Content::MAX_BLOCKS];
+    both(&answer(json!({"content": many}))).expect("texts");
+
+    let too_many = vec![text("a"); jig_proto::Content::MAX_BLOCKS + 1];
+    let long = "x".repeat(LONGEST_TEXTS);
+    let others = [
+        answer(json!({"content": [text("")]})),
+        answer(json!({"content": [text("a")], "isError": true})),
+        answer(json!({"content": [text("a")], "isError": null})),
+        answer(json!({"content": [text("a")], "structuredContent": {}})),
+        answer(json!({"content": [text("a")], "_meta": {}})),
+        answer(json!({"content": [{"type": "text", "text": "a", "annotations": {}}]})),
+        answer(json!({"content": [{"type": "image", "text": "a"}]})),
+        answer(json!({"content": [{"type": "text"}]})),
+        answer(json!({"content": too_many})),
+        answer(json!({"content": [text(&long)]})),
+        answer(json!({"tools": []})),
+        json!({"result": {"content": []}, "jsonrpc": "1.0", "id": 7}).to_string(),
+        json!({"result": {"content": []}, "jsonrpc": "2.0", "id": "7"}).to_string(),
+        json!({"result": {"content": []}, "jsonrpc": "2.0", "id": -7}).to_string(),
+        json!({"result": {"content": []}, "jsonrpc": "2.0"}).to_string(),
+        json!({"result": {"content": []}, "jsonrpc": "2.0", "id": 7, "error": {}}).to_string(),
+        r#"{"jsonrpc":"2.0","id":7,"id":8,"result":{"content":[]}}"#.to_owned(),
+        r#"{"jsonrpc":"2.0","id":7,"result":{"content":[],"content":[]}}"#.to_owned(),
+        r#"{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"\ud83e"}]}}"#
+            .to_owned(),
+        r#"{"jsonrpc":"2.0","id":7,"result":{"content":[]}} {}"#.to_owned(),
+    ];
+    for line in others {
+        assert!(texts(line.as_bytes()).is_none(), "{line}");
+    }
+    assert!(texts(b"\xff").is_none());
+}
+
+#[test]
+fn texts_as_json_are_the_blocks_that_they_were() {
+    let said = Said::Texts(vec!["a".to_owned(), "b".to_owned()]);
+    let blocks = json!([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]);
+    assert_eq!(said.into_value(), json!({"content": blocks}));
 }

@@ -1,14 +1,15 @@
 //! [`InFlight`]: a call that a server works on, as what the server says finds it.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use jig_proto::Question;
 use serde_json::Value;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::sync::{Semaphore, oneshot};
 
 use super::Wire;
+use crate::mailbox;
 use crate::upstream::message::words;
 use crate::upstream::pace::Seldom;
 use crate::upstream::{Answered, CallEvent};
@@ -17,23 +18,24 @@ use crate::upstream::{Answered, CallEvent};
 #[derive(Debug)]
 pub(in crate::upstream) struct InFlight {
     pub(super) caller: u64,
-    events: mpsc::UnboundedSender<CallEvent>,
+    events: mailbox::Sender<CallEvent>,
     /// The number of its request. Every round of questions is a new one.
     request: AtomicU64,
     /// One question after the other.
     turn: Semaphore,
-    places: Arc<Semaphore>,
+    /// How many questions there are now.
+    questions: AtomicUsize,
     pace: Seldom,
 }
 
 impl InFlight {
-    pub(super) fn new(caller: u64, events: mpsc::UnboundedSender<CallEvent>) -> Self {
+    pub(super) fn new(caller: u64, events: mailbox::Sender<CallEvent>) -> Self {
         Self {
             caller,
             events,
             request: AtomicU64::new(0),
             turn: Semaphore::new(1),
-            places: Arc::new(Semaphore::new(QUESTIONS)),
+            questions: AtomicUsize::new(0),
             pace: Seldom::default(),
         }
     }
@@ -48,8 +50,10 @@ impl InFlight {
     }
 
     /// A place among the questions of this call that wait; none if there are many.
-    pub(super) fn queue(&self) -> Option<OwnedSemaphorePermit> {
-        Arc::clone(&self.places).try_acquire_owned().ok()
+    pub(super) fn queue(self: &Arc<Self>) -> Option<Queued> {
+        let queued = Queued(Arc::clone(self));
+        let before = self.questions.fetch_add(1, Ordering::AcqRel);
+        (before < QUESTIONS).then_some(queued)
     }
 
     /// Puts a question to whoever called, when those before it are answered.
@@ -97,6 +101,15 @@ impl InFlight {
     pub(in crate::upstream) fn tell(&self, text: String) {
         // A call that has ended is told nothing.
         let _ = self.events.send(CallEvent::Progress(text));
+    }
+}
+
+/// A place among the questions of a call, until it is dropped.
+pub(super) struct Queued(Arc<InFlight>);
+
+impl Drop for Queued {
+    fn drop(&mut self) {
+        self.0.questions.fetch_sub(1, Ordering::AcqRel);
     }
 }
 

@@ -65,6 +65,14 @@ impl Ledger {
 
     /// All of it, in order.
     pub(super) fn close(self) -> Observation {
+        // A tree that stays is asked often, and mostly has wanted nothing.
+        if self.entries.is_empty() {
+            return Observation {
+                seen: Vec::new(),
+                lost: self.lost,
+                unread: self.unread,
+            };
+        }
         let mut entries: Vec<(SeenTarget, Entry)> = self.entries.into_iter().collect();
         entries.sort_unstable_by_key(|(_, entry)| entry.place);
         let seen = entries.into_iter().map(|(target, entry)| {
