@@ -3,8 +3,8 @@
 //! A call of a server behind jig wakes jig twice: for the request, and for the answer. A thread that sleeps on
 //! another core than whoever wakes it takes longer to wake than such a call takes. So the thread that serves one
 //! client looks for the next message a little before it sleeps, where the last ones came soon, and leaves its core
-//! to whoever else wants it meanwhile. Where messages come seldom, nothing is spent: a wait that was too long a few
-//! times in a row is slept through from its beginning.
+//! to whoever else wants it meanwhile. Where messages come seldom, nothing is spent: it has to be earned, by waits that
+//! were short, and every one that was not costs some of that.
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
@@ -30,8 +30,8 @@ thread_local! {
 struct Awake {
     /// Who said something last, and when.
     last: Cell<(Side, Instant)>,
-    /// How many times in a row it took too long, after each side.
-    missed: [Cell<u32>; 2],
+    /// How many waits that are too long it can afford, after each side.
+    earned: [Cell<u32>; 2],
     until: Cell<Instant>,
     /// Whoever stays awake, while it has no reason to.
     dozing: RefCell<Option<Waker>>,
@@ -75,7 +75,7 @@ impl Awake {
     fn new(now: Instant) -> Self {
         Self {
             last: Cell::new((Side::Server, now)),
-            missed: [Cell::new(0), Cell::new(0)],
+            earned: [Cell::new(0), Cell::new(0)],
             until: Cell::new(now),
             dozing: RefCell::new(None),
         }
@@ -83,12 +83,12 @@ impl Awake {
 
     fn stir(&self, side: Side, now: Instant) {
         let (before, then) = self.last.replace((side, now));
-        let missed = self.missed(before);
-        missed.set(match now.duration_since(then) <= LONGEST {
-            true => 0,
-            false => missed.get().saturating_add(1),
+        let earned = self.earned(before);
+        earned.set(match now.duration_since(then) <= LONGEST {
+            true => MOST.min(earned.get() + 1),
+            false => earned.get().saturating_sub(1),
         });
-        if self.missed(side).get() >= MISSES {
+        if self.earned(side).get() == 0 {
             self.until.set(now);
             return;
         }
@@ -102,17 +102,17 @@ impl Awake {
         now < self.until.get()
     }
 
-    fn missed(&self, side: Side) -> &Cell<u32> {
-        &self.missed[side as usize]
+    fn earned(&self, side: Side) -> &Cell<u32> {
+        &self.earned[side as usize]
     }
 }
 
-/// How long to stay awake for one message. Waking takes some tens of microseconds; what comes later than a few of
-/// them hardly gains from it.
-const LONGEST: Duration = Duration::from_micros(200);
+/// How long to stay awake for one message: as long as the official client for Python takes from one answer to its next
+/// call. To wake takes up to a hundred microseconds, of which what comes later than this gains little.
+const LONGEST: Duration = Duration::from_micros(450);
 
-/// After so many waits that were too long, it is slept at once.
-const MISSES: u32 = 3;
+/// So many waits that are too long can be earned.
+const MOST: u32 = 3;
 
 #[cfg(test)]
 mod tests;

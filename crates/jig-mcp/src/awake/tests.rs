@@ -11,32 +11,47 @@ fn a_message_is_worth_a_moment() {
     let awake = Awake::new(now);
     assert!(!awake.is_worth_it(now));
     awake.stir(Side::Client, now);
-    assert!(awake.is_worth_it(now + after(199)));
-    assert!(!awake.is_worth_it(now + LONGEST));
+    assert!(!awake.is_worth_it(now), "nothing was quick yet");
+    awake.stir(Side::Server, now + after(50));
+    awake.stir(Side::Client, now + after(100));
+    assert!(awake.is_worth_it(now + after(100)));
+    assert!(awake.is_worth_it(now + after(99) + LONGEST));
+    assert!(!awake.is_worth_it(now + after(100) + LONGEST));
 }
 
-/// After a few waits that were too long nothing is spent any more, until one was short.
+/// A client that asks now and then, of a server that answers at once: only the answer is waited for.
 #[test]
 fn waits_that_are_too_long_are_slept_through() {
     let mut now = Instant::now();
     let awake = Awake::new(now);
-    let long = LONGEST * 100;
-    // A client that asks now and then, and a server that answers at once.
     for round in 0..10 {
-        now += long;
+        now += LONGEST * 100;
         awake.stir(Side::Client, now);
-        assert!(awake.is_worth_it(now), "a quick server, in round {round}");
+        assert_eq!(awake.is_worth_it(now), round > 0, "{round}");
         now += after(50);
         awake.stir(Side::Server, now);
-        assert_eq!(
-            awake.is_worth_it(now + after(1)),
-            round + 1 < MISSES,
-            "{round}"
-        );
+        assert!(!awake.is_worth_it(now), "{round}");
     }
-    now += after(100);
-    awake.stir(Side::Client, now);
-    now += after(50);
-    awake.stir(Side::Server, now);
-    assert!(awake.is_worth_it(now + after(1)), "it asked soon");
+}
+
+/// What was earned is spent again by waits that are too long, and a single one does not matter.
+#[test]
+fn what_was_earned_is_spent() {
+    let mut now = Instant::now();
+    let awake = Awake::new(now);
+    let mut round = |pause: Duration| {
+        now += pause;
+        awake.stir(Side::Client, now);
+        now += after(50);
+        awake.stir(Side::Server, now);
+        awake.is_worth_it(now)
+    };
+    assert!(!round(LONGEST * 2));
+    for _ in 0..10 {
+        assert!(round(after(100)));
+    }
+    assert!(round(LONGEST * 2));
+    assert!(round(LONGEST * 2));
+    assert!(!round(LONGEST * 2));
+    assert!(round(after(100)));
 }
