@@ -59,6 +59,7 @@ pub struct AuditEntry {
     /// The smallest rule that would allow what was refused, as TOML.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
+    // The last two are what a draft leaves open.
     /// How it ended: `ok`, the kind of the error, or `abandoned`. Absent if nothing was done. A program that
     /// stays has a second line when it is over: `ended`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -3,8 +3,8 @@
 //! A call of a server behind jig wakes jig twice: for the request, and for the answer. A thread that sleeps on
 //! another core than whoever wakes it takes longer to wake than such a call takes. So the thread that serves one
 //! client looks for the next message a little before it sleeps, where the last ones came soon, and leaves its core
-//! to whoever else wants it meanwhile. Where messages come seldom, nothing is spent: it has to be earned, by waits that
-//! were short, and every one that was not costs some of that.
+//! to whoever else wants it meanwhile. Where messages come seldom, nothing is spent: a wait that was short earns a few,
+//! of which every one that is too long costs one.
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
@@ -85,7 +85,7 @@ impl Awake {
         let (before, then) = self.last.replace((side, now));
         let earned = self.earned(before);
         earned.set(match now.duration_since(then) <= LONGEST {
-            true => MOST.min(earned.get() + 1),
+            true => EARNED,
             false => earned.get().saturating_sub(1),
         });
         if self.earned(side).get() == 0 {
@@ -111,8 +111,8 @@ impl Awake {
 /// call. To wake takes up to a hundred microseconds, of which what comes later than this gains little.
 const LONGEST: Duration = Duration::from_micros(450);
 
-/// So many waits that are too long can be earned.
-const MOST: u32 = 3;
+/// How many waits that are too long one that was short is worth.
+const EARNED: u32 = 3;
 
 #[cfg(test)]
 mod tests;

@@ -30,6 +30,7 @@ mod in_flight;
 mod knowledge;
 mod mailbox;
 mod notify;
+mod object;
 mod outputs;
 mod page;
 mod printable;

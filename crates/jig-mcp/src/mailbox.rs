@@ -14,7 +14,7 @@ pub(crate) fn mailbox<T>() -> (Sender<T>, Receiver<T>) {
     let shared = Arc::new(Shared(Mutex::new(State {
         letters: VecDeque::new(),
         hears: None,
-        leaves: Vec::new(),
+        leaves: None,
         is_sender_gone: false,
         is_receiver_gone: false,
     })));
@@ -33,8 +33,8 @@ struct State<T> {
     letters: VecDeque<T>,
     /// Wakes whoever waits for the next letter.
     hears: Option<Waker>,
-    /// Wake those who wait until nobody hears anything any more.
-    leaves: Vec<Waker>,
+    /// Wakes whoever waits until nobody hears anything any more.
+    leaves: Option<Waker>,
     is_sender_gone: bool,
     is_receiver_gone: bool,
 }
@@ -63,17 +63,14 @@ impl<T> Sender<T> {
         Ok(())
     }
 
-    /// Waits until nobody hears anything any more.
+    /// Waits until nobody hears anything any more. Of several who wait, the last is told.
     pub(crate) async fn closed(&self) {
         poll_fn(|context| {
             let mut state = self.0.state();
             if state.is_receiver_gone {
                 return Poll::Ready(());
             }
-            let waker = context.waker();
-            if !state.leaves.iter().any(|known| known.will_wake(waker)) {
-                state.leaves.push(waker.clone());
-            }
+            note(&mut state.leaves, context);
             Poll::Pending
         })
         .await;
@@ -97,10 +94,7 @@ impl<T> Receiver<T> {
             Some(letter) => Poll::Ready(Some(letter)),
             None if state.is_sender_gone => Poll::Ready(None),
             None => {
-                match &mut state.hears {
-                    Some(known) => known.clone_from(context.waker()),
-                    place => *place = Some(context.waker().clone()),
-                }
+                note(&mut state.hears, context);
                 Poll::Pending
             }
         }
@@ -122,7 +116,7 @@ impl<T> Drop for Receiver<T> {
         let mut state = self.0.state();
         state.is_receiver_gone = true;
         let unheard = std::mem::take(&mut state.letters);
-        let leaves = std::mem::take(&mut state.leaves);
+        let leaves = state.leaves.take();
         state.hears = None;
         drop(state);
         wake(leaves);
@@ -131,8 +125,15 @@ impl<T> Drop for Receiver<T> {
     }
 }
 
-fn wake(wakers: impl IntoIterator<Item = Waker>) {
-    for waker in wakers {
+fn note(place: &mut Option<Waker>, context: &Context<'_>) {
+    match place {
+        Some(known) => known.clone_from(context.waker()),
+        None => *place = Some(context.waker().clone()),
+    }
+}
+
+fn wake(waker: Option<Waker>) {
+    if let Some(waker) = waker {
         waker.wake();
     }
 }

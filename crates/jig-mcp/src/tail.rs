@@ -18,11 +18,8 @@ pub(crate) struct Tail {
     count: watch::Sender<u64>,
 }
 
-/// An entry. It becomes a line when somebody reads it: a request waits for `record`.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "nearly all are entries, and there are few"
-)]
+/// An entry. One that is no line yet becomes one when somebody reads it: a request waits for `record`.
+#[expect(clippy::large_enum_variant, reason = "there are few")]
 enum Kept {
     Entry(AuditEntry),
     /// A line that was written already, or that of an entry with a long text, which is cut there.

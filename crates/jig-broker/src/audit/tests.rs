@@ -363,7 +363,12 @@ fn a_draft_that_ends_is_the_line_of_its_entry() {
     for (target, is_drafted) in targets {
         for outcome in ["ok", "cancelled", "no \"word\""] {
             let sink = Handed::default();
-            let draft = AuditDraft::new(entry(target));
+            let draft = AuditDraft::new(AuditEntry {
+                rule: Some("fs = \"read\"".to_owned()),
+                origin: Some("jig.toml:3".to_owned()),
+                hint: Some("[access]\nfs = []".to_owned()),
+                ..entry(target)
+            });
             draft.end(outcome, Duration::from_micros(7), &sink).unwrap();
             let (told, line) = sink.got.into_inner().unwrap().remove(0);
             assert_eq!(told.outcome.as_deref(), Some(outcome));

@@ -70,3 +70,26 @@ async fn whoever_tells_learns_that_nobody_hears() {
     assert_eq!(Arc::strong_count(&letter), 1);
     tell.send(letter).unwrap_err();
 }
+
+/// A task that has waited, and is over, is not kept.
+#[tokio::test]
+async fn whoever_waits_no_more_is_forgotten() {
+    struct Woken;
+    impl std::task::Wake for Woken {
+        fn wake(self: Arc<Self>) {}
+    }
+    let (tell, mut hear) = mailbox::<()>();
+    let tasks: Vec<Arc<Woken>> = (0..100).map(|_| Arc::new(Woken)).collect();
+    for task in &tasks {
+        let waker = Waker::from(Arc::clone(task));
+        let mut context = Context::from_waker(&waker);
+        assert!(
+            std::pin::pin!(tell.closed())
+                .poll(&mut context)
+                .is_pending()
+        );
+        assert!(std::pin::pin!(hear.recv()).poll(&mut context).is_pending());
+    }
+    let kept = tasks.iter().filter(|task| Arc::strong_count(task) > 1);
+    assert_eq!(kept.count(), 1);
+}

@@ -17,6 +17,7 @@ use super::lines::{self, Debt, Out};
 use crate::call::quickly;
 use crate::caller::Caller;
 use crate::in_flight::{Place, Underway, broke};
+use crate::object::Object;
 use crate::quick::{Begun, Tried};
 use crate::result::for_version;
 use crate::shared::Shared;
@@ -62,7 +63,7 @@ struct Line<'l> {
     id: RequestId,
     method: &'l str,
     #[serde(borrow)]
-    params: Params<'l>,
+    params: Object<Params<'l>>,
 }
 
 #[derive(Deserialize)]
@@ -118,12 +119,12 @@ impl Express {
             return Taken::Left;
         };
         drop(greeted);
-        let Ok(Line {
+        let Ok(Object(Line {
             jsonrpc: "2.0",
             id,
             method: "tools/call",
-            params,
-        }) = serde_json::from_slice(line)
+            params: Object(params),
+        })) = serde_json::from_slice(line)
         else {
             return Taken::Left;
         };

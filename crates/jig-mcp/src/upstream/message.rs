@@ -5,6 +5,7 @@ use jig_proto::{Block, Content, ToolError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::object::Object;
 use crate::printable::{cut, printable_line};
 
 /// A message of a server.
@@ -249,13 +250,13 @@ pub(super) fn texts(line: &[u8]) -> Option<Message> {
         jsonrpc: &'l str,
         id: u64,
         #[serde(borrow)]
-        result: Called<'l>,
+        result: Object<Called<'l>>,
     }
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields, rename_all = "camelCase")]
     struct Called<'l> {
         #[serde(borrow)]
-        content: Vec<Text<'l>>,
+        content: Vec<Object<Text<'l>>>,
         #[serde(default)]
         is_error: bool,
     }
@@ -269,12 +270,13 @@ pub(super) fn texts(line: &[u8]) -> Option<Message> {
     if line.len() > LONGEST_TEXTS {
         return None;
     }
-    let Line {
+    let Object(Line {
         jsonrpc,
         id,
-        result: Called { content, is_error },
-    } = serde_json::from_slice(line).ok()?;
-    let is_plain = |block: &Text<'_>| block.r#type == "text" && !block.text.is_empty();
+        result: Object(Called { content, is_error }),
+    }) = serde_json::from_slice(line).ok()?;
+    let is_plain =
+        |Object(block): &Object<Text<'_>>| block.r#type == "text" && !block.text.is_empty();
     if jsonrpc != VERSION
         || is_error
         || content.len() > Content::MAX_BLOCKS
@@ -282,10 +284,10 @@ pub(super) fn texts(line: &[u8]) -> Option<Message> {
     {
         return None;
     }
-    let texts = content.into_iter().map(|block| block.text).collect();
+    let texts = content.into_iter().map(|Object(block)| block.text);
     Some(Message::Answer {
         id: Some(id),
-        answer: Ok(Said::Texts(texts)),
+        answer: Ok(Said::Texts(texts.collect())),
     })
 }
 

@@ -217,7 +217,7 @@ impl Wire {
         Ok(answer.map(Said::into_value))
     }
 
-    /// The same over pipes, in the older era: what is said is written as it is.
+    /// The same over pipes: what is said is written as it is.
     pub(super) async fn ask(
         self: &Arc<Self>,
         pipes: &Pipes,
@@ -228,9 +228,10 @@ impl Wire {
         let mut waiter = Waiter::new(self, method);
         numbered(waiter.id);
         let line = message::request(waiter.id, method, params);
+        // Before it is: what is given up meanwhile may go out all the same.
+        waiter.is_sent = true;
         let sent = pipes.send(line, &self.closed).await;
         sent.map_err(|error| self.lost(&error.to_string()))?;
-        waiter.is_sent = true;
         let answer = (&mut waiter.answer).await;
         waiter.is_sent = false;
         answer.map_err(|_| self.lost(ENDED))
