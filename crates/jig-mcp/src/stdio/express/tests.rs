@@ -52,6 +52,7 @@ async fn a_plain_call_is_answered_where_it_is_read() {
         json!({ "name": "no_such_tool" }),
         json!({ "name": 1 }),
         json!([]),
+        json!(["fs_read_file", { "path": "a.txt" }, null]),
     ];
     for (number, params) in (3..).zip(&others) {
         let sent = call(number, params);
