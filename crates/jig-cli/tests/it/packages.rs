@@ -303,8 +303,7 @@ fn a_server_of_npx_has_no_registry_and_changes_nobody_else() {
         // Packages of the user are yet others.
         assert!(!desk.workspace.home.join(".npm").exists());
         // What it has changed is gone with a new download, which finds nothing of it.
-        let args = ["servers", "refresh", "tiny"];
-        registry.jig(desk, &args).ok(&args);
+        registry.jig(desk, &REFRESH).ok(&REFRESH);
         assert_eq!(registry.call(desk, "version", ""), "1.0.0");
     });
 }
@@ -422,7 +421,7 @@ fn another_version_comes_when_somebody_wants_it() {
         assert_eq!(registry.call(desk, "version", ""), "1.0.0");
         // A registry that has nothing takes nothing away.
         registry.change(|inner| inner.is_down = true);
-        let failed = registry.jig(desk, &["servers", "refresh", "tiny"]);
+        let failed = registry.jig(desk, &REFRESH);
         assert_eq!(failed.code, Some(1), "{}{}", failed.out, failed.err);
         assert!(
             failed
@@ -434,8 +433,7 @@ fn another_version_comes_when_somebody_wants_it() {
         );
         assert_eq!(registry.call(desk, "version", ""), "1.0.0");
         registry.change(|inner| inner.is_down = false);
-        let args = ["servers", "refresh", "tiny"];
-        registry.jig(desk, &args).ok(&args);
+        registry.jig(desk, &REFRESH).ok(&REFRESH);
         assert_eq!(registry.call(desk, "version", ""), "2.0.0");
     });
 }
@@ -448,7 +446,7 @@ fn a_version_that_does_not_start_replaces_none_that_does() {
         let broken =
             "require('fs').writeFileSync('server.js', '#!/usr/bin/env node\\nprocess.exit(3)')";
         registry.publish(desk, "2.0.0", broken);
-        let failed = registry.jig(desk, &["servers", "refresh", "tiny"]);
+        let failed = registry.jig(desk, &REFRESH);
         assert_eq!(failed.code, Some(1), "{}{}", failed.out, failed.err);
         let told = "`tiny` does not start with what was downloaded: it keeps what it had";
         assert!(failed.err.contains(told), "{}", failed.err);
@@ -580,3 +578,5 @@ require("readline").createInterface({ input: process.stdin }).on("line", async (
 "#;
 
 const ACCEPT: [&str; 4] = ["servers", "accept", "tiny", "--yes"];
+
+const REFRESH: [&str; 3] = ["servers", "refresh", "tiny"];

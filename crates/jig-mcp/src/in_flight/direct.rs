@@ -131,21 +131,15 @@ impl Underway {
         result: Result<Content, ToolError>,
     ) -> Outcome {
         let was_cancelled = self.given_up.is_cancelled();
-        if is_short(&result) {
-            let Self { engine, direct, .. } = *self;
-            return ended(caller, &engine, direct, result, was_cancelled, &[]);
-        }
-        Box::pin(self.long_outcome(caller, result, was_cancelled)).await
-    }
-
-    async fn long_outcome(
-        self: Box<Self>,
-        caller: &Caller,
-        result: Result<Content, ToolError>,
-        was_cancelled: bool,
-    ) -> Outcome {
         let Self { engine, direct, .. } = *self;
-        ended_elsewhere(caller, engine, direct, result, was_cancelled, &[]).await
+        match is_short(&result) {
+            true => ended(caller, &engine, direct, result, was_cancelled, &[]),
+            // Few take long: the others need no room for it.
+            false => {
+                let ended = ended_elsewhere(caller, engine, direct, result, was_cancelled, &[]);
+                Box::pin(ended).await
+            }
+        }
     }
 }
 
