@@ -33,6 +33,7 @@ use tokio::sync::{Semaphore, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use self::begin::Agreed;
+pub(crate) use self::clean::clean_question;
 pub(crate) use self::message::Said;
 use self::wire::Wire;
 use crate::check::Era;

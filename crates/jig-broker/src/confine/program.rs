@@ -212,9 +212,14 @@ impl Search<'_> {
     /// The directories in which names are looked for. None of the workspace: a tool could plant a program
     /// there.
     fn search_path(&self) -> Vec<PathBuf> {
-        let entries = self.around.search_path.iter();
-        let outside = entries.filter(|(_, canonical)| !canonical.starts_with(self.around.root));
-        outside.map(|(_, canonical)| canonical.clone()).collect()
+        let mut folders: Vec<PathBuf> = Vec::new();
+        for (_, canonical) in self.around.search_path {
+            // One may be there twice, also under the name of a link to it.
+            if !canonical.starts_with(self.around.root) && !folders.contains(canonical) {
+                folders.push(canonical.clone());
+            }
+        }
+        folders
     }
 
     /// Shows a program that is to be started, if it cannot be seen yet.

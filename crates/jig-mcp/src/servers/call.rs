@@ -21,7 +21,7 @@ use super::live::{Live, Visit};
 use super::slot::{Slot, Unavailable};
 use super::{Servers, after, words};
 use crate::mailbox::{self, mailbox};
-use crate::upstream::{Answered, CallEvent, UpstreamCall, UpstreamError};
+use crate::upstream::{Answered, CallEvent, UpstreamCall, UpstreamError, clean_question};
 
 /// What happens during a call.
 #[derive(Debug)]
@@ -320,9 +320,17 @@ impl Calling<'_> {
             let _ = wanted.send(Answered::Declined);
             return;
         }
-        scrub(live, &mut question.text);
-        if let Some(context) = &mut question.context {
-            scrub(live, context);
+        let secrets = live.scrubber();
+        if let Some(secrets) = &secrets
+            && !clean_question(&mut question, secrets)
+        {
+            let name = &self.slot.server().name;
+            let _ = events.send(Event::Progress(format!(
+                "the MCP server `{name}` asked for something whose possible answers hold one of its secrets; nobody \
+                 was asked"
+            )));
+            let _ = wanted.send(Answered::Declined);
+            return;
         }
         let (answer, receive) = oneshot::channel();
         let gone = CancelToken::new();

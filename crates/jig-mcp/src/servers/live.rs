@@ -234,7 +234,7 @@ impl Live {
     }
 
     /// What takes secrets that the server was given out of its words.
-    fn scrubber(&self) -> Option<Scrubber> {
+    pub(super) fn scrubber(&self) -> Option<Scrubber> {
         match &self.behind {
             Behind::Program { process, .. } => process.scrubber(),
             Behind::Remote(scrubber) => scrubber.clone(),

@@ -1,6 +1,8 @@
-//! [`clean`]: what a server says about its tools, without what it was told in confidence.
+//! [`clean`]: what a server says about its tools, without what it was told in confidence. [`clean_question`]: the
+//! same for what it asks.
 
 use jig_broker::Scrubber;
+use jig_proto::Question;
 use serde_json::{Map, Value};
 
 /// Whether arguments are still called what the server calls them.
@@ -28,6 +30,74 @@ pub(super) fn clean(value: &mut Value, secrets: &Scrubber) -> Names {
         Value::Null | Value::Bool(_) | Value::Number(_) => Names::Same,
     }
 }
+
+/// Takes secrets out of a question. Returns whether an answer still means to the server what it means to whoever
+/// gives it: a choice without its secret is none that the server knows.
+#[must_use]
+pub(crate) fn clean_question(question: &mut Question, secrets: &Scrubber) -> bool {
+    clean_text(&mut question.text, secrets);
+    if let Some(context) = &mut question.context {
+        clean_text(context, secrets);
+    }
+    question.id = clean_name(std::mem::take(&mut question.id), secrets);
+    question.default = question
+        .default
+        .take()
+        .filter(|default| is_clean(default, secrets));
+    forget_defaults(&mut question.schema, secrets);
+    let said = question.schema.clone();
+    let _ = clean(&mut question.schema, secrets);
+    said == question.schema || without_prose(said) == without_prose(question.schema.clone())
+}
+
+fn is_clean(value: &Value, secrets: &Scrubber) -> bool {
+    let mut shown = value.clone();
+    let _ = clean(&mut shown, secrets);
+    shown == *value
+}
+
+/// Removes defaults that hold a secret. Where nobody says anything, the server gets what it said itself.
+fn forget_defaults(schema: &mut Value, secrets: &Scrubber) {
+    match schema {
+        Value::Object(members) => {
+            // A field may have that name as well, and is described by an object.
+            members.retain(|name, value| {
+                name != "default" || value.is_object() || is_clean(value, secrets)
+            });
+            for value in members.values_mut() {
+                forget_defaults(value, secrets);
+            }
+        }
+        Value::Array(items) => {
+            for item in items {
+                forget_defaults(item, secrets);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// A schema without what is only there to be read.
+fn without_prose(mut schema: Value) -> Value {
+    match &mut schema {
+        Value::Object(members) => {
+            members.retain(|name, value| value.is_object() || !PROSE.contains(&name.as_str()));
+            for value in members.values_mut() {
+                *value = without_prose(value.take());
+            }
+        }
+        Value::Array(items) => {
+            for item in items {
+                *item = without_prose(item.take());
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+    schema
+}
+
+/// Members of a schema that no answer is measured by.
+const PROSE: [&str; 4] = ["$comment", "description", "enumNames", "title"];
 
 /// What the members of an object are.
 #[derive(Clone, Copy, PartialEq, Eq)]

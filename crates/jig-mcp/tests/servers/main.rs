@@ -255,7 +255,8 @@ struct Person {
 
 impl Asker for Person {
     fn ask(&mut self, ask: &Ask<'_>) -> Answer {
-        self.asked.lock().unwrap().push(ask.question.text.clone());
+        let question = serde_json::to_string(ask.question).unwrap();
+        self.asked.lock().unwrap().push(question);
         match &self.answer {
             Some(answer) => Answer::Given(answer.clone()),
             None => Answer::Unavailable,

@@ -3,7 +3,7 @@
 use jig_mcp::{Memory as _, Which};
 use serde_json::json;
 
-use super::World;
+use super::{LONG, Person, World};
 
 /// Nothing that is kept or shown of the server `x` has the secret, or a part of it that says much.
 fn check(world: &World) {
@@ -88,4 +88,41 @@ fn an_argument_whose_name_is_a_password_is_still_there() {
     let input = &echo.definition.as_ref().unwrap().input;
     assert!(input["properties"]["text"].is_object(), "{input:?}");
     assert_eq!(world.text("x_echo", json!({ "text": "hello" })), "hello");
+}
+
+/// The attack: a server asks for something, and says what it was told in confidence where the answer is described.
+#[test]
+fn nor_in_what_a_form_says_of_its_fields() {
+    let world = World::with("well", TOKEN);
+    let asked = |about: &str| {
+        let person = Person {
+            answer: Some(json!("Ada")),
+            ..Person::default()
+        };
+        let arguments = json!({ "about": about });
+        let result = world.asked("x_ask_about", arguments, None, person.clone());
+        let text = result.recv_timeout(LONG).unwrap().unwrap();
+        let asked = person.asked.lock().unwrap().join("\n");
+        let told = person.told.lock().unwrap().join("\n");
+        for (what, shown) in [("asked", &asked), ("told", &told), ("the result", &text)] {
+            assert!(!shown.contains("swordfish"), "{what}: {shown}");
+        }
+        (asked, told, text)
+    };
+    // Prose is shown without it.
+    let (question, _, text) = asked(r#"{"title": "Your TOKEN", "description": "for TOKEN"}"#);
+    assert!(question.contains("for [REDACTED]"), "{question}");
+    assert!(text.contains("accept") && text.contains("Ada"), "{text}");
+    // A default that holds it is none.
+    let (question, _, text) = asked(r#"{"default": "TOKEN"}"#);
+    assert!(
+        question.contains("name") && !question.contains("REDACTED"),
+        "{question}"
+    );
+    assert!(text.contains("Ada"), "{text}");
+    // Whoever chose it would say something that the server does not know.
+    let (question, told, text) = asked(r#"{"enum": ["Ada", "TOKEN"]}"#);
+    assert_eq!(question, "");
+    assert!(text.contains("decline"), "{text}");
+    assert!(told.contains("one of its secrets"), "{told}");
 }

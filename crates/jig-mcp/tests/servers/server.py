@@ -32,6 +32,7 @@ TOOLS = [
     tool("cancelled"),
     tool("steps"),
     tool("ask"),
+    tool("ask_about", about="string"),
     tool("ask_and_die"),
     tool("ask_and_take_back"),
     tool("ask_and_go_on"),
@@ -72,8 +73,9 @@ def die(code, words):
     os._exit(code)
 
 
-def ask():
-    schema = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+def ask(**about):
+    field = {"type": "string", **about}
+    schema = {"type": "object", "properties": {"name": field}, "required": ["name"]}
     arrived = threading.Event()
     ANSWERS["ask-1"] = arrived
     params = {"message": "What is your name?", "requestedSchema": schema}
@@ -118,8 +120,9 @@ def call(params):
         return text("you know it")
     if name == "steps":
         return steps(token)
-    if name == "ask":
-        arrived = ask()
+    if name in ("ask", "ask_about"):
+        token = os.environ.get("TOKEN", "")
+        arrived = ask(**json.loads(given.get("about", "{}").replace("TOKEN", token)))
         arrived.wait()
         return text(json.dumps(ANSWERS["ask-1"]))
     if name == "ask_and_die":

@@ -15,7 +15,9 @@ fn check(suite: &Suite, layers: Layers, names: &[&str]) {
 fn check_as(suite: &Suite, manner: &Manner, names: &[&str]) {
     let layers = manner.layers;
     let wanted = |attack: &Attack| names.contains(&attack.name);
-    let all = suite.run(wanted, |suite, attack| suite.confined_as(attack, manner));
+    let how = |suite: &Suite, attack: &Attack| suite.confined_as(attack, manner);
+    // What must be shown is that it can escape, so once is enough.
+    let all = suite.run(wanted, how, |_, outcome| !outcome.escaped());
     assert_eq!(all.len(), names.len(), "each name is in the table");
     for Tried {
         attack, outcome, ..

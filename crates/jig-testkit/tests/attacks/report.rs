@@ -10,6 +10,7 @@ use crate::run::Tried;
 pub(crate) struct Report {
     name: &'static str,
     counts: BTreeMap<(Class, &'static str), usize>,
+    lines: Vec<String>,
     wrong: Vec<String>,
 }
 
@@ -18,6 +19,7 @@ impl Report {
         Self {
             name,
             counts: BTreeMap::new(),
+            lines: Vec::new(),
             wrong: Vec::new(),
         }
     }
@@ -36,17 +38,20 @@ impl Report {
             attack.name,
             tried.took.as_millis(),
         );
-        println!("{line}");
         *self.counts.entry((attack.class, word)).or_default() += 1;
         if is_wrong {
-            self.wrong.push(line);
+            self.wrong.push(line.clone());
         }
+        self.lines.push(line);
     }
 
-    /// Prints the counts, and fails if anything went wrong.
+    /// Prints all of it, beginning with what went wrong, and fails if anything did.
     #[track_caller]
     pub(crate) fn end(self) {
         println!("{}:", self.name);
+        for line in self.wrong.iter().chain(&self.lines) {
+            println!("{line}");
+        }
         for ((class, word), count) in &self.counts {
             println!("  {class:11} {word:8} {count:4}");
         }

@@ -1,7 +1,8 @@
 use jig_broker::Secrets;
+use jig_proto::Question;
 use serde_json::{Value, json};
 
-use super::{Names, clean};
+use super::{Names, clean, clean_question};
 
 #[track_caller]
 fn check(secret: &str, mut said: Value, shown: Value) {
@@ -80,4 +81,69 @@ fn it_is_told_whether_an_argument_was_renamed() {
     check(json!({"properties": {"Sword-fish": {}}}), Names::Changed);
     let deep = json!({"properties": {"a": {"items": [{"properties": {"x-Sword-fish": {}}}]}}});
     check(deep, Names::Changed);
+}
+
+#[track_caller]
+fn check_question(schema: Value, default: Option<Value>, is_same: bool, shown: Value) {
+    let secrets = Secrets::new();
+    secrets.remember("Sword-fish");
+    let mut question = Question::new("Sword-fish", "Which Sword-fish?", schema);
+    question.context = Some("the Sword-fish".to_owned());
+    question.default = default;
+    let scrubber = secrets.scrubber().expect("a secret");
+    assert_eq!(
+        clean_question(&mut question, &scrubber),
+        is_same,
+        "{question:?}"
+    );
+    assert_eq!(question.schema, shown);
+    let shown = format!("{question:?}");
+    assert!(!shown.contains("fish"), "{shown}");
+}
+
+#[test]
+fn a_question_loses_it_and_stays_the_same_question_where_only_prose_had_it() {
+    check_question(
+        json!({"type": "string", "title": "a Sword-fish", "enum": ["a"], "enumNames": ["Sword-fish"]}),
+        Some(json!("Sword-fish")),
+        true,
+        json!({"type": "string", "title": "a [REDACTED]", "enum": ["a"], "enumNames": ["[REDACTED]"]}),
+    );
+    // A default in place of which nothing can be shown is none; fields may be called anything.
+    check_question(
+        json!({"properties": {
+            "a": {"default": "Sword-fish"},
+            "default": {"description": "Sword-fish"},
+            "title": {"default": 1},
+        }}),
+        None,
+        true,
+        json!({"properties": {
+            "a": {},
+            "default": {"description": "[REDACTED]"},
+            "title": {"default": 1},
+        }}),
+    );
+}
+
+#[test]
+fn a_question_whose_answers_hold_it_is_another_one_without_it() {
+    check_question(
+        json!({"enum": ["a", "Sword-fish"]}),
+        None,
+        false,
+        json!({"enum": ["a", "[REDACTED]"]}),
+    );
+    check_question(
+        json!({"properties": {"Sword-fish": {}, "b": {}}, "required": ["Sword-fish"]}),
+        None,
+        false,
+        json!({"properties": {"[REDACTED]": {}, "b": {}}, "required": ["[REDACTED]"]}),
+    );
+    check_question(
+        json!({"const": "my Sword-fish"}),
+        None,
+        false,
+        json!({"const": "my [REDACTED]"}),
+    );
 }
