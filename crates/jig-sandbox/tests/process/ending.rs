@@ -23,7 +23,7 @@ fn waiting_takes_the_time_it_was_given() {
         let limit = Duration::from_millis(120);
         assert_eq!(child.wait_timeout(limit).expect("waitable"), None);
         let took = start.elapsed();
-        assert!(took >= limit && took < limit * 4, "{took:?}");
+        assert!(took >= limit && took < Duration::from_secs(20), "{took:?}");
         // A limit beyond the clock's range is none, and does not matter here.
         child.kill();
         assert_eq!(
@@ -94,7 +94,7 @@ fn who_does_not_end_is_killed() {
         let grace = Duration::from_millis(100);
         assert_eq!(child.end(grace).expect("waitable"), KILLED);
         let took = start.elapsed();
-        assert!(took >= grace && took < Duration::from_secs(5), "{took:?}");
+        assert!(took >= grace && took < Duration::from_secs(20), "{took:?}");
     }
 }
 

@@ -140,13 +140,13 @@ fn a_pipe_that_stays_open_does_not_delay() {
             // SAFETY: the copy only sleeps and exits.
             if let Ok(Fork::Child) = unsafe { uapi::fork() } {
                 // SAFETY: `sleep` takes no pointers.
-                unsafe { libc::sleep(2) };
+                unsafe { libc::sleep(15) };
                 uapi::exit();
             }
         },
         &[Trial::Works],
     );
-    assert!(took < Duration::from_millis(1500), "took {took:?}");
+    assert!(took < Duration::from_secs(10), "took {took:?}");
 }
 
 #[test]
