@@ -81,6 +81,8 @@ pub struct ConfineSettings {
     pub enforce: Enforce,
     /// Paths outside the workspace that the program may use as well. Default: none.
     pub system: Vec<SystemAccess>,
+    /// The same for paths that jig itself gives to it, and that no configuration names. Default: none.
+    pub provided: Vec<SystemAccess>,
     /// Toolchains that the program may use. Default: none.
     pub presets: Vec<Preset>,
     /// What the tree of processes may use. Default: [`Limits::ROOMY`].
@@ -108,6 +110,7 @@ impl Default for ConfineSettings {
         Self {
             enforce: Enforce::Required,
             system: Vec::new(),
+            provided: Vec::new(),
             presets: Vec::new(),
             limits: Limits::ROOMY,
             launch: Launch::Auto,

@@ -65,6 +65,7 @@ impl Engine {
                 Enforce::BestEffort => jig_sandbox::Enforce::BestEffort,
             },
             system: system.collect(),
+            provided: Vec::new(),
             presets: presets
                 .filter_map(|preset| Preset::parse(preset.name()))
                 .collect(),

@@ -148,7 +148,18 @@ pub(super) fn confined(
     warnings.extend(workspace.warnings);
     warnings.extend(history(policy, root, &walked));
 
-    let has_own_root = private.iter().any(|directory| directory.path == *root);
+    let mut has_own_root = private.iter().any(|directory| directory.path == *root);
+    // In a directory of its own, such as `/tmp`, a program could write between what it was given, and lose that.
+    let is_in_private = private.iter().any(|of| root.starts_with(&of.path));
+    if !is_open && !has_own_root && is_in_private && shown.reaches_into(root) {
+        private.push(PrivateDirectory {
+            path: root.clone(),
+            size: EMPTY_ROOT,
+            executable: false,
+        });
+        has_own_root = true;
+    }
+    let sealed = has_own_root.then(|| root.clone()).into_iter().collect();
     let cwd = match has_own_root || shown.reaches_into(root) {
         true => root.clone(),
         false => private_home.clone(),
@@ -164,6 +175,7 @@ pub(super) fn confined(
             paths: shown.into_rules(),
             private,
             files,
+            sealed,
             pins: workspace.pins,
             network,
             replaced,
@@ -191,9 +203,9 @@ pub(super) fn confined(
     })
 }
 
-/// Shows what a person declared outside the workspace.
+/// Shows what a person declared outside the workspace, and what jig gives to the program.
 fn declared(settings: &ConfineSettings, shown: &mut Shown, warnings: &mut Vec<String>) {
-    for access in &settings.system {
+    for access in settings.system.iter().chain(&settings.provided) {
         let Some(path) = host::canonical(&access.path) else {
             warnings.push(format!(
                 "`{}` of `sandbox.system` does not exist",

@@ -20,7 +20,7 @@ pub(super) fn links(
 ) -> Vec<PrivateFile> {
     let mut links: Vec<PrivateFile> = Vec::new();
     let given = settings.home.as_deref();
-    for access in &settings.system {
+    for access in settings.system.iter().chain(&settings.provided) {
         let below = [given, home].into_iter().flatten();
         let below = below.filter_map(|home| access.path.strip_prefix(home).ok());
         let Some(below) = below

@@ -173,6 +173,16 @@ fn opened(around: &Around<'_>, one: &Missing, path: &Path, denial: Denial) -> De
         1 => place(around, one, path),
         _ => (path.to_owned(), true),
     };
+    if !is_there && is_for_once(&place) {
+        let folder = place.parent().unwrap_or(&place);
+        let advice = format!(
+            "it has a name for once, which no rule can tell beforehand, and `{}` holds too much to be opened: have \
+             the program write to the workspace, or to a folder of its own that `sandbox.system` names with \
+             `write = true`",
+            around.shown(folder)
+        );
+        return advise(denial, &advice);
+    }
     if around.holds_what_is_withheld(&place) {
         let shown = around.shown(&place);
         let advice = format!(
@@ -217,6 +227,21 @@ fn place(around: &Around<'_>, one: &Missing, path: &Path) -> (PathBuf, bool) {
         Some(parent) if is_entry && !around.is_broad(parent) => (parent.to_owned(), true),
         _ => (path.to_owned(), stands(path) != Stands::Nothing),
     }
+}
+
+/// Whether a file has a name that programs make up anew each time: to be written and then renamed, say.
+fn is_for_once(path: &Path) -> bool {
+    let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
+        return false;
+    };
+    let ends = [".tmp", ".temp", ".part", ".swp", ".swx", "~"];
+    // Of a word of letters alone nobody knows.
+    let is_random = |part: &str| {
+        part.len() >= 8
+            && part.bytes().all(|byte| byte.is_ascii_hexdigit())
+            && part.bytes().any(|byte| byte.is_ascii_digit())
+    };
+    ends.iter().any(|end| name.ends_with(end)) || name.split(['.', '-', '_']).any(is_random)
 }
 
 /// What the tool has outside the workspace besides the system.

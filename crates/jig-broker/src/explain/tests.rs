@@ -310,6 +310,43 @@ fn outside_it_is_the_sandbox() {
     );
 }
 
+/// No rule on it would help the next time.
+#[test]
+fn a_name_that_is_made_up_anew_each_time_is_no_rule() {
+    let scene = Scene::new(&["home/settled/a"], &[]);
+    for name in ["graph.json.0183abcd9f.tmp", "x~", "part-0123456789"] {
+        let told = scene.explain(&[&format!("cu home/{name}")]);
+        let [denial] = told.as_slice() else {
+            panic!("{told:?}");
+        };
+        assert_eq!(denial.hint, None, "{denial:?}");
+        let advice = denial.advice.as_deref().unwrap_or_default();
+        assert!(advice.contains("a name for once"), "{denial:?}");
+    }
+    let settled = Some("[tools.t.sandbox]\nsystem = [{ path = \"~/settled\", write = true }]\n");
+    scene.check_hints(&["cu home/settled/a.tmp"], &[settled]);
+    let named = Some("[tools.t.sandbox]\nsystem = [{ path = \"~/notes.txt\", write = true }]\n");
+    scene.check_hints(&["cu home/notes.txt"], &[named]);
+}
+
+/// What jig gives to a program by itself is nobody's to write down.
+#[test]
+fn what_jig_gives_is_in_no_rule() {
+    let mut scene = Scene::new(&["home/data/a", "state/packages/x/"], &[]);
+    scene.settings.provided = vec![SystemAccess {
+        path: scene.tree.root().join("state/packages/x"),
+        write: true,
+        execute: true,
+    }];
+    let told = scene.explain(&["r home/data/a", "c state/packages/x/new"]);
+    let [denial] = told.as_slice() else {
+        panic!("{told:?}");
+    };
+    let hint = "[tools.t.sandbox]\nsystem = [\"~/data/a\"]\n";
+    assert_eq!(denial.hint.as_deref(), Some(hint));
+    assert!(denial.grants.is_empty(), "{denial:?}");
+}
+
 #[test]
 fn a_home_that_is_hidden_is_told_as_such() {
     let scene = Scene::new(&["home/.npmrc", "home/.config/x", "home/lib/py/site/"], &[]);

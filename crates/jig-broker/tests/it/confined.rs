@@ -123,6 +123,53 @@ fn x62_what_no_rule_grants_is_out_of_reach() {
     assert!(!world.outside().join("planted").exists());
 }
 
+/// Also where the workspace lies in a directory that programs have anew, such as `/tmp`: what seems to be written and is
+/// gone afterwards is lost without a word.
+#[test]
+fn what_only_leads_to_what_is_granted_cannot_be_written_to() {
+    for (place, is_memory) in [("/tmp", true), ("/var/tmp", true), ("/opt", false)] {
+        let Ok(folder) = tempfile::tempdir_in(place) else {
+            println!("only root can try {place}");
+            continue;
+        };
+        let world = World::at(folder)
+            .with("docs/deep/file", "text")
+            .with("other/file", "text")
+            .with("a.txt", "text")
+            .allow("docs/deep", "rcudx")
+            .allow("a.txt", "r")
+            .command("sh", None, &[])
+            .confined();
+        for attack in [
+            "echo x > new.txt",
+            "mkdir sub",
+            "echo x > docs/new.txt",
+            "mkdir -p other && echo x > other/new",
+            "echo x > a.txt",
+            "mv docs elsewhere",
+            "rmdir docs/deep docs",
+        ] {
+            let reply = shell(&world, attack);
+            assert_ne!(reply.exit_code, 0, "{place}: {attack}: {}", reply.stdout);
+        }
+        assert_eq!(
+            output(&world, "cat docs/deep/file a.txt; echo y > docs/deep/new"),
+            "texttext",
+            "{place}"
+        );
+        assert_eq!(world.content("docs/deep/new").as_deref(), Some("y\n"));
+        let listed = output(&world, "ls; ls docs");
+        assert_eq!(listed, "a.txt\ndocs\ndeep\n", "{place}");
+        if is_memory {
+            // What is beside it is the program's own, as ever.
+            output(
+                &world,
+                &format!("echo x > {place}/mine && cat {place}/mine"),
+            );
+        }
+    }
+}
+
 #[test]
 fn x65_what_lies_above_something_hidden_cannot_be_moved() {
     let world = World::on_disk()

@@ -37,7 +37,11 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn on_disk() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        Self::at(tempfile::tempdir().unwrap())
+    }
+
+    /// On disk in this folder.
+    pub(crate) fn at(folder: tempfile::TempDir) -> Self {
         let root = folder.path().join("ws");
         std::fs::create_dir(&root).unwrap();
         let files = DiskFiles::open(Utf8Path::from_path(&root).unwrap()).unwrap();

@@ -326,7 +326,7 @@ impl Engine {
         launcher: Launcher,
         access: &PackagesAccess,
     ) {
-        confine.system.extend(access.system.iter().cloned());
+        confine.provided.extend(access.system.iter().cloned());
         let (preset, program) = match launcher {
             Launcher::Npx => (Preset::Node, "node"),
             Launcher::Uvx => (Preset::Python, "python3"),

@@ -28,6 +28,7 @@ pub(super) fn steps(
         base: before,
         steps: Vec::new(),
         mounted: HashSet::new(),
+        sealed: Vec::new(),
         above: vec![Stretch::root()],
         private_early: true,
         overlays: Overlays::new(&profile.overlays),
@@ -49,12 +50,13 @@ pub(super) fn steps(
     let Walk {
         mut base,
         mut steps,
+        sealed,
         ..
     } = walk;
     base.extend(skeleton::machine(profile));
     // What is made in private directories is made after them.
     let last = if early { &mut base } else { &mut steps };
-    last.extend(skeleton::within_private(profile)?);
+    last.extend(skeleton::within_private(profile, &sealed)?);
     Ok((base, steps))
 }
 
@@ -63,6 +65,8 @@ struct Walk<'a> {
     steps: Vec<Step>,
     /// Paths that are mount points in a tree of the host.
     mounted: HashSet<PathBuf>,
+    /// Private directories in which nothing can be made any more.
+    sealed: Vec<PathBuf>,
     /// What is above the current path, outermost first.
     above: Vec<Stretch>,
     /// Whether all private directories are made before the call is known.
@@ -333,18 +337,7 @@ impl<'a> Walk<'a> {
             Ground::Masked
         } else {
             self.push(early, tmpfs(path, MASK_SIZE, 0o111, true));
-            for (hole, found) in holes {
-                self.make_mount_point(hole, &found, early);
-            }
-            self.again(
-                path,
-                MountFlags {
-                    read_only: true,
-                    no_exec: true,
-                    dev: false,
-                },
-                early,
-            );
+            self.prepare(path, &holes, early);
             Ground::Prepared
         };
         self.above.push(Stretch {
@@ -353,6 +346,22 @@ impl<'a> Walk<'a> {
             early,
             ..above.clone()
         });
+    }
+
+    /// Makes the mount points in memory that was just mounted, after which nothing can be made there any more.
+    fn prepare(&mut self, path: &Path, holes: &[(&Path, Found)], early: bool) {
+        for (hole, found) in holes {
+            self.make_mount_point(hole, found, early);
+        }
+        self.again(
+            path,
+            MountFlags {
+                read_only: true,
+                no_exec: true,
+                dev: false,
+            },
+            early,
+        );
     }
 
     /// The outermost paths below that show something which is there to be shown.
@@ -381,7 +390,12 @@ impl<'a> Walk<'a> {
         if path == Path::new("/") {
             return Err(Refused::Root);
         }
-        let early = above.early;
+        // One that is sealed is sealed with what it leads to, which is a call's own.
+        let holes = match self.outline.is_sealed(path) {
+            true => self.holes(path),
+            false => Vec::new(),
+        };
+        let early = above.early && holes.is_empty();
         self.private_early &= early;
         match above.ground {
             Ground::Memory => self.push(early, directory(&target(path), 0o755)),
@@ -404,6 +418,19 @@ impl<'a> Walk<'a> {
             0o700
         };
         self.push(early, tmpfs(path, private.size, mode, !private.executable));
+        if !holes.is_empty() {
+            self.mounted.insert(path.clone());
+            self.prepare(path, &holes, early);
+            self.sealed.push(path.clone());
+            self.above.push(Stretch {
+                path: path.clone(),
+                ground: Ground::Prepared,
+                early,
+                layer: None,
+                ..above.clone()
+            });
+            return Ok(());
+        }
         let access = landlock::private(private.executable, self.abi);
         allow(self.list(early), &target(path), access);
         self.above.push(Stretch {

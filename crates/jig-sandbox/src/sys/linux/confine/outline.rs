@@ -13,6 +13,7 @@ use crate::profile::{PathRule, PrivateDirectory, Profile, Rights};
 pub(super) struct Outline<'a> {
     places: BTreeMap<&'a Path, Place<'a>>,
     pins: &'a [PathBuf],
+    sealed: &'a [PathBuf],
 }
 
 /// What a profile says about one path.
@@ -45,6 +46,7 @@ impl<'a> Outline<'a> {
         let outline = Self {
             places,
             pins: &profile.pins,
+            sealed: &profile.sealed,
         };
         for path in made_in_private(profile) {
             if !outline.is_in_private(canonical(path)?) {
@@ -81,6 +83,11 @@ impl<'a> Outline<'a> {
     /// Whether a path that has a rule is to be pinned as well.
     pub(super) fn is_pinned(&self, path: &Path) -> bool {
         self.pins.iter().any(|pin| pin == path)
+    }
+
+    /// Whether a private directory is to be sealed.
+    pub(super) fn is_sealed(&self, path: &Path) -> bool {
+        self.sealed.iter().any(|sealed| sealed == path)
     }
 
     /// Whether no rule grants anything without also granting to read it.

@@ -2,7 +2,7 @@
 //! system, and what is made in its private directories.
 
 use std::ffi::CString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use super::Refused;
@@ -56,8 +56,8 @@ pub(super) fn machine(profile: &Profile) -> Vec<Step> {
     steps
 }
 
-/// What is made in private directories.
-pub(super) fn within_private(profile: &Profile) -> Result<Vec<Step>, Refused> {
+/// What is made in private directories, after which those are sealed that are to be and are not yet.
+pub(super) fn within_private(profile: &Profile, sealed: &[PathBuf]) -> Result<Vec<Step>, Refused> {
     let mut steps = Vec::new();
     for file in &profile.files {
         parents(&mut steps, &file.path);
@@ -69,7 +69,7 @@ pub(super) fn within_private(profile: &Profile) -> Result<Vec<Step>, Refused> {
             target: target(door),
         }));
     }
-    for path in &profile.sealed {
+    for path in profile.sealed.iter().filter(|path| !sealed.contains(path)) {
         steps.push(needed(Act::Again {
             target: target(path),
             flags: MountFlags {

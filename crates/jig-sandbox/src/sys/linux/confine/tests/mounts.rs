@@ -467,6 +467,20 @@ fn private_directories_inside_trees_of_the_host() {
             "again w/cache ro",
         ],
     );
+    // Where it leads to something, what that takes is made first, and then nothing more.
+    check(
+        "/tmp/w/a/b/ /tmp/w/c",
+        "p /tmp\np /tmp/w\nseal /tmp/w\nd rcud /tmp/w/a/b\nd r /tmp/w/c",
+        &[
+            "dir tmp/w",
+            "mount tmp/w tmpfs(1048576,700) noexec",
+            "dir tmp/w/a/b",
+            "file tmp/w/c 0",
+            "again tmp/w ro,noexec",
+            "bind tmp/w/a/b noexec",
+            "bind tmp/w/c ro,noexec",
+        ],
+    );
     // The private directory hides what a rule at the same path would show.
     check("/tmp/", "p /tmp\nd rcud /tmp", &[]);
 }
