@@ -1,7 +1,7 @@
 //! [`Given`]: what a profile gives at a path.
 
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use jig_sandbox::{Profile, Rights, RuleSource};
 
@@ -11,6 +11,8 @@ use super::Made;
 pub(super) struct Given<'a> {
     rules: HashMap<&'a Path, (Rights, RuleSource)>,
     private: HashMap<&'a Path, bool>,
+    /// Directories of its own that only lead to what is shown, and in which it can make nothing.
+    sealed: HashSet<&'a Path>,
     /// Files that the program finds whatever the host has there.
     files: HashSet<&'a Path>,
     /// Directories that something is shown in. They can be listed, with nothing else in them.
@@ -36,9 +38,11 @@ impl<'a> Given<'a> {
         let rules: HashMap<_, _> = rules
             .map(|rule| (rule.path.as_path(), (rule.rights, rule.source)))
             .collect();
+        let sealed: HashSet<&Path> = profile.sealed.iter().map(PathBuf::as_path).collect();
         let private = profile.private.iter();
         let private: HashMap<_, _> = private
             .map(|own| (own.path.as_path(), own.executable))
+            .filter(|(path, _)| !sealed.contains(path))
             .collect();
         let put = profile.files.iter().chain(&profile.replaced);
         let files: HashSet<&Path> = put.map(|file| file.path.as_path()).collect();
@@ -49,6 +53,7 @@ impl<'a> Given<'a> {
         let seen = seen.map(|(path, _)| *path);
         for path in seen
             .chain(private.keys().copied())
+            .chain(sealed.iter().copied())
             .chain(files.iter().copied())
         {
             for directory in path.ancestors().skip(1) {
@@ -61,6 +66,7 @@ impl<'a> Given<'a> {
         Self {
             rules,
             private,
+            sealed,
             files,
             above,
         }
@@ -80,6 +86,13 @@ impl<'a> Given<'a> {
                 if rights.has(Rights::CREATE) {
                     rights = rights.with(Rights::UPDATE);
                 }
+                return Standing::Shown(self.with_listing(path, rights));
+            }
+            if self.sealed.contains(above) {
+                let rights = match above == path {
+                    true => Rights::READ,
+                    false => Rights::NONE,
+                };
                 return Standing::Shown(self.with_listing(path, rights));
             }
             if let Some((at, executable)) = self.private.get_key_value(above) {

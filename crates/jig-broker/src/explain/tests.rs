@@ -239,6 +239,10 @@ fn what_is_made_or_removed_needs_a_rule_on_its_directory() {
     check("cu ws/top", ".", create);
     check("d ws/out/old", "out", delete);
     check("cu ws/out/old", "out/old", "read = true\nupdate = true");
+    // A directory that only leads to what a rule grants.
+    let leads = Scene::new(&["ws/out/old"], &["out r"]);
+    let only_create = create.trim_start_matches("read = true\n");
+    leads.check_hints(&["cu ws/top"], &[Some(&rule(".", only_create))]);
     // What no rule opens is not offered.
     let kept = Scene::new(&["ws/jig.toml"], &[". r"]);
     kept.check_hints(&["d ws/jig.toml"], &[None]);
