@@ -161,7 +161,7 @@ fn missing(
         let told = connections.servers.told(server);
         let named = match declared.and_then(Tool::on_server) {
             Some((_, named)) => named,
-            None => name.strip_prefix(&server.prefix).unwrap_or(name),
+            None => plain_name(server, name),
         };
         let known = told.tools.iter().find(|tool| tool.definition.name == named);
         let name = &server.name;
@@ -174,6 +174,7 @@ fn missing(
                 );
                 return Some(anyhow!(hint).context(held));
             }
+            Some(_) if declared.is_none() => return Some(elsewhere(server, offered, named)),
             Some(_) => {}
             None if declared.is_some() => {
                 let names = told.tools.iter().map(|tool| tool.definition.name.as_str());
@@ -191,6 +192,32 @@ fn missing(
         }
     }
     None
+}
+
+/// What the server calls a tool of this name, with its prefix or with the one that is usual.
+fn plain_name<'n>(server: &Server, name: &'n str) -> &'n str {
+    let plain = name.strip_prefix(&server.prefix);
+    plain.or_else(|| usual_name(server, name)).unwrap_or(name)
+}
+
+/// The same for a name with the prefix that a server has whose entry names none.
+fn usual_name<'n>(server: &Server, name: &'n str) -> Option<&'n str> {
+    name.strip_prefix(&server.name)?.strip_prefix('_')
+}
+
+/// Where a tool is that its server has, but not under the name by which it was looked for.
+fn elsewhere(server: &Server, offered: &Offered, named: &str) -> anyhow::Error {
+    let name = &server.name;
+    let is_same = |tool: &&Tool| tool.on_server() == Some((name.as_str(), named));
+    match offered.config.tools.values().find(is_same) {
+        Some(tool) => anyhow!("hint: call `{}`", tool.name).context(format!(
+            "the tool `{named}` of the server `{name}` has another name here"
+        )),
+        None => anyhow!("hint: `tools` and `hide` in `[mcp.servers.{name}]` say which are offered")
+            .context(format!(
+                "the tool `{named}` of the server `{name}` is hidden"
+            )),
+    }
 }
 
 /// The name that was probably meant.
@@ -277,7 +304,9 @@ fn candidates(project: &Project, name: &str) -> Vec<Arc<Server>> {
             mine.cloned().collect()
         }
         None => {
-            let fitting = enabled.filter(|server| name.starts_with(&server.prefix));
+            let fitting = enabled.filter(|server| {
+                name.starts_with(&server.prefix) || usual_name(server, name).is_some()
+            });
             let mut fitting: Vec<_> = fitting.cloned().collect();
             fitting.sort_by_key(|server| std::cmp::Reverse(server.prefix.len()));
             fitting

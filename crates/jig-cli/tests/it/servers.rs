@@ -108,14 +108,18 @@ run = [{ arg = "/text", prefix = "hello", mode = "unattended" }, { mode = "skip"
         assert_eq!(desk.result(&["say", "text=hello you"]), "hello you");
         let skipped = desk.run(&["call", "say", "text=goodbye"]);
         assert!(!skipped.out.contains("goodbye"), "{skipped:?}");
-        // What is hidden cannot be called either.
-        let hidden = desk.run(&["call", "s_die"]);
-        assert_eq!(hidden.code, Some(1), "{hidden:?}");
-        assert!(
-            hidden.err.contains("there is no tool `s_die`"),
-            "{}",
-            hidden.err
-        );
+        // What is hidden cannot be called either; what has another name is told with it.
+        for (name, said) in [
+            ("s_die", "`die` of the server `small` is hidden"),
+            ("s_echo", "call `say`"),
+            ("small_echo", "call `say`"),
+            ("small_read", "call `s_read`"),
+            ("s_nothing", "there is no tool `s_nothing`"),
+        ] {
+            let told = desk.run(&["call", name]);
+            assert_eq!(told.code, Some(1), "{told:?}");
+            assert!(told.err.contains(said), "{name}: {}", told.err);
+        }
     });
 }
 
