@@ -31,8 +31,14 @@ pub(super) fn of_command(
     let (preset, hosts) = match Download::of(command) {
         // What jig downloads, the server need not, and jig knows the toolchain.
         Some(_) => (None, [].as_slice()),
+        None if is_installed(name, args, root) => (toolchain(name).0, [].as_slice()),
         None => toolchain(name),
     };
+    if name == "npx" && !hosts.is_empty() {
+        let note = "without `-y` it asks the registry itself, and may reach it; with `-y` jig downloads the package \
+                    before, and starts it without a network";
+        named.notes.push(note.to_owned());
+    }
     named.additions.presets.extend(preset);
     for host in hosts {
         named.additions.net.push(AddedNet {
@@ -116,19 +122,41 @@ pub(super) fn guessed(named: &Additions) -> Additions {
         Some(rule) => rule.capabilities = rule.capabilities | READ,
         None => additions.fs.insert(0, workspace),
     }
+    let (all, rules) = (&mut additions.fs, named.fs.iter());
+    let covered: Vec<&str> = rules
+        .filter(|rule| is_covered(rule, all))
+        .map(|rule| rule.path.as_str())
+        .collect();
+    all.retain(|rule| !covered.contains(&rule.path.as_str()));
     additions
+}
+
+/// Whether the next rule above this one grants all of it: then it would say nothing, or take something away.
+fn is_covered(rule: &AddedFs, all: &[AddedFs]) -> bool {
+    let below = |other: &&AddedFs| {
+        let is_above = other.path == "." || Utf8Path::new(&rule.path).starts_with(&other.path);
+        is_above && other.path != rule.path
+    };
+    let depth = |other: &&AddedFs| match other.path.as_str() {
+        "." => 0,
+        path => path.len(),
+    };
+    let nearest = all.iter().filter(below).max_by_key(depth);
+    nearest.is_some_and(|nearest| nearest.capabilities.covers(rule.capabilities))
 }
 
 /// What was learned, and what the command says besides.
 pub(super) fn joined(learned: Additions, named: &Additions) -> Additions {
     let mut all = learned;
     for rule in &named.fs {
+        let is_covered = is_covered(rule, &all.fs);
         match all.fs.iter_mut().find(|other| other.path == rule.path) {
             Some(other) if other.capabilities.covers(rule.capabilities) => {}
             Some(other) => {
                 other.capabilities = other.capabilities | rule.capabilities;
                 other.comment.clone_from(&rule.comment);
             }
+            None if is_covered => {}
             None => all.fs.push(rule.clone()),
         }
     }
@@ -159,6 +187,19 @@ fn toolchain(program: &str) -> (Option<Preset>, &'static [&'static str]) {
         name if name.starts_with("python") => (Some(Preset::Python), &[]),
         _ => (None, &[]),
     }
+}
+
+/// Whether `npx` finds its package in the workspace, and so downloads nothing.
+fn is_installed(program: &str, args: &[String], root: &Utf8Path) -> bool {
+    let package = args.iter().find(|arg| !arg.starts_with('-'));
+    let Some(package) = package.filter(|_| program == "npx") else {
+        return false;
+    };
+    let folder = root.join("node_modules");
+    let places = [folder.join(package), folder.join(".bin").join(package)];
+    places
+        .iter()
+        .any(|place| workspace::resolved(place).is_ok())
 }
 
 /// The path that an argument is, if there is something.

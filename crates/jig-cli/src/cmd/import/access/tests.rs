@@ -20,7 +20,11 @@ fn place() -> Place {
     let (root, home) = (path.join("ws"), path.join("home"));
     let packages = "other/node_modules/.store/b/node_modules/@a/b/dist";
     let environments = ["ws/.venv/bin", "other/venv/bin", "other/bin"];
-    for name in ["ws/src", "ws/.ssh", "home/docs", "other", packages] {
+    let installed = ["ws/node_modules/@a/own", "ws/node_modules/.bin/own-server"];
+    for name in ["ws/src", "ws/.ssh", "home/docs", "other", packages]
+        .into_iter()
+        .chain(installed)
+    {
         std::fs::create_dir_all(path.join(name)).unwrap();
     }
     for name in environments {
@@ -99,8 +103,11 @@ fn a_command_says_what_it_needs() {
         &[],
         &["node"],
         &["registry.npmjs.org"],
-        0,
+        1,
     );
+    // What is installed is not downloaded.
+    check(&["npx", "@a/own"], &[], &[], &["node"], &[], 0);
+    check(&["npx", "own-server"], &[], &[], &["node"], &[], 0);
     check(
         &["uv", "run", "mcp-server-git", "--repository=./src"],
         &["src read"],
@@ -207,6 +214,8 @@ fn a_guess_reads_the_workspace() {
     };
     assert_eq!(guess(&["x"]), [". read"]);
     assert_eq!(guess(&["x", "."]), [". read"]);
+    // What that grants already is not said again.
+    assert_eq!(guess(&["x", "./src"]), [". read"]);
     assert_eq!(
         guess(&["./server.py"]),
         [". read", "server.py read + execute"]
@@ -226,7 +235,13 @@ fn what_is_named_comes_on_top_of_what_was_learned() {
         ..Additions::default()
     };
     let named = Additions {
-        fs: vec![rule(".", READ), rule("a", READ), rule("b", READ)],
+        fs: vec![
+            rule(".", READ),
+            rule("a", READ),
+            rule("a/b", READ),
+            rule("b", READ),
+            rule("c", Capabilities::ALL),
+        ],
         presets: vec![Preset::Node, Preset::Python],
         ..Additions::default()
     };
@@ -236,6 +251,8 @@ fn what_is_named_comes_on_top_of_what_was_learned() {
         .iter()
         .map(|rule| (rule.path.as_str(), rule.capabilities))
         .collect();
-    assert_eq!(fs, [(".", READ), ("a", Capabilities::ALL), ("b", READ)]);
+    // A rule below one that grants more would take something away.
+    let all_of = |path| (path, Capabilities::ALL);
+    assert_eq!(fs, [(".", READ), all_of("a"), all_of("c")]);
     assert_eq!(all.presets, [Preset::Node, Preset::Python]);
 }
