@@ -42,6 +42,7 @@ fn check(deny_warnings: bool, global: &Global, out: &mut Output) -> anyhow::Resu
             "workspace": project.root,
             "files": files,
             "tools": config.tools.len(),
+            "servers": config.servers.len(),
             "problems": problems,
         }))?;
     } else {
@@ -51,7 +52,13 @@ fn check(deny_warnings: bool, global: &Global, out: &mut Output) -> anyhow::Resu
             files => files.join(", "),
         };
         let tools = config.tools.len();
-        let mut text = format!("{GREEN}valid{GREEN:#}: {files}; {tools} tools\n");
+        // Their tools are those that they tell, which nobody asks for here.
+        let servers = match config.servers.len() {
+            0 => String::new(),
+            1 => ", 1 MCP server".to_owned(),
+            servers => format!(", {servers} MCP servers"),
+        };
+        let mut text = format!("{GREEN}valid{GREEN:#}: {files}; {tools} tools{servers}\n");
         if !warnings.is_empty() {
             text = format!(
                 "{text}{YELLOW}{} to look at{YELLOW:#}\n",

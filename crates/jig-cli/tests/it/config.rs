@@ -14,6 +14,12 @@ fn a_valid_configuration_is_called_so() {
     let answer = workspace.json(&["config", "check"]);
     assert_eq!(answer["valid"], true);
     assert_eq!(answer["files"][0], "jig.toml");
+    let workspace = Workspace::with("[mcp.servers.a]\ncommand = ['python3', 'a.py']\n");
+    assert_snapshot!(workspace.run(&["config", "check"]), @"
+    valid: jig.toml; 11 tools, 1 MCP server
+    [exit 0]
+    ");
+    assert_eq!(workspace.json(&["config", "check"])["servers"], 1);
 }
 
 #[test]
