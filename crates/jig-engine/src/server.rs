@@ -6,12 +6,12 @@ mod printed;
 
 use std::sync::Arc;
 
-use jig_broker::Broker;
+use jig_broker::{Broker, ConfineError};
 use jig_config::{Reach, Server};
 use jig_proto::vfs::ToolInput;
 use jig_proto::{Action, Context};
 use jig_runtime::{CommandLine, Plan, RunLimits, ServerPlan, StartError};
-use jig_sandbox::minimal_environment;
+use jig_sandbox::{SpawnError, minimal_environment};
 use serde_json::Map;
 
 use crate::call::CallError;
@@ -97,6 +97,15 @@ impl Engine {
     }
 }
 
+/// Whether there is no program of that name.
+fn is_missing(error: &StartError) -> bool {
+    matches!(
+        error,
+        StartError::Confine(ConfineError::ProgramNotFound { .. })
+            | StartError::Spawn(SpawnError::NotFound { .. })
+    )
+}
+
 /// Why a server was not started, without the values that were filled in: a program that is not found is
 /// named as it was looked for.
 fn not_started(server: &str, broker: &Broker, error: &StartError) -> CallError {
@@ -106,8 +115,12 @@ fn not_started(server: &str, broker: &Broker, error: &StartError) -> CallError {
         why = format!("{why}: {cause}");
         source = cause.source();
     }
+    let mut why = broker.secrets().scrub_text(why);
+    if is_missing(error) {
+        why.push_str("\nhint: install it, or write its whole path in `command`");
+    }
     CallError::Server {
         server: server.to_owned(),
-        why: broker.secrets().scrub_text(why),
+        why,
     }
 }

@@ -18,6 +18,7 @@ mod list;
 mod message;
 mod pace;
 mod pipes;
+mod strays;
 mod task;
 mod wire;
 
@@ -35,6 +36,7 @@ use tokio_util::sync::CancellationToken;
 use self::begin::Agreed;
 pub(crate) use self::clean::clean_question;
 pub(crate) use self::message::Said;
+pub(crate) use self::strays::Strays;
 use self::wire::Wire;
 use crate::check::Era;
 use crate::mailbox;
@@ -145,15 +147,31 @@ pub(crate) enum UpstreamError {
     #[error("the server broke the protocol: {0}")]
     Broken(String),
     /// It cannot be reached, or answers no request as a server of the protocol does.
-    #[error("cannot reach the server: {0}")]
-    Unreachable(String),
+    #[error("cannot reach {}: {why}", .place.as_deref().unwrap_or("the server"))]
+    Unreachable {
+        /// Where it should be, without what may be secret in that; `None` as long as nobody has named it.
+        place: Option<String>,
+        /// Why not.
+        why: String,
+    },
     /// It wants something for which there is nobody, or has not begun in a version that is known.
     #[error("{0}")]
     Unable(String),
 }
 
+impl UpstreamError {
+    /// [`Unreachable`](Self::Unreachable), for somebody who does not know the place.
+    fn unreachable(why: impl Into<String>) -> Self {
+        Self::Unreachable {
+            place: None,
+            why: why.into(),
+        }
+    }
+}
+
 impl Upstream {
-    /// Begins to talk to the server behind two pipes: what it reads, and what it writes.
+    /// Begins to talk to the server behind two pipes: what it reads, and what it writes. What it writes that is no
+    /// message is in `strays`, also if this is given up.
     ///
     /// # Errors
     ///
@@ -162,8 +180,10 @@ impl Upstream {
         stdin: OwnedFd,
         stdout: OwnedFd,
         limits: &UpstreamLimits,
+        strays: Strays,
     ) -> Result<Arc<Self>, UpstreamError> {
-        let wire = Wire::over_pipes(stdin, stdout, limits.start.max(REQUEST))?;
+        let limit = limits.start.max(REQUEST);
+        let wire = Wire::over_pipes(stdin, stdout, limit, strays)?;
         Self::begin(wire, limits).await
     }
 
@@ -171,7 +191,7 @@ impl Upstream {
     ///
     /// # Errors
     ///
-    /// If it cannot be reached or does not begin. No error shows a header or the query of the URL.
+    /// If it cannot be reached or does not begin. No error shows a header, or the query or the user of the URL.
     pub(crate) async fn over_http(
         url: &str,
         headers: &[(String, String)],
@@ -194,6 +214,7 @@ impl Upstream {
                 Ok(upstream)
             }
             Err(error) => {
+                let error = ended(&wire, error).await;
                 wire.close("it did not begin");
                 Err(error)
             }
@@ -260,6 +281,23 @@ impl Drop for Upstream {
         self.wire.close("it is not needed any more");
     }
 }
+
+/// Waits for the end of a connection on which nothing can be sent any more. What a server wrote before it stopped to
+/// read is read meanwhile, and how its output ended says more than that its input did.
+async fn ended(wire: &Wire, error: UpstreamError) -> UpstreamError {
+    use UpstreamError::{Closed, ClosedAtProbe};
+    if matches!(error, Closed(_) | ClosedAtProbe(_)) {
+        let _ = tokio::time::timeout(LAST_LINES, wire.closed().cancelled()).await;
+    }
+    match (error, wire.why_closed()) {
+        (Closed(_), Some(why)) => Closed(why),
+        (ClosedAtProbe(_), Some(why)) => ClosedAtProbe(why),
+        (error, _) => error,
+    }
+}
+
+/// How long the end of a server that does not read any more is waited for.
+const LAST_LINES: Duration = Duration::from_millis(500);
 
 /// How long a request that is no call may take at least: what is left of the time to begin may be nothing.
 const REQUEST: Duration = Duration::from_secs(30);

@@ -105,6 +105,9 @@ fn one(server: &Server, view: &View<'_>, out: &mut Output) -> anyhow::Result<()>
     for hint in view.hints_of(server) {
         out.note(&hint);
     }
+    if let Some(hint) = view.unasked(server) {
+        out.note(&hint);
+    }
     Ok(())
 }
 

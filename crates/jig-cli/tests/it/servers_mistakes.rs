@@ -42,6 +42,55 @@ fn a_program_that_is_not_there() {
     );
 }
 
+/// Its start takes too long because it waits for a host that it may not reach: the host is named, and in the log.
+#[test]
+fn a_program_that_waits_for_a_host() {
+    let script = "import socket, time\nwhile True:\n  try: socket.getaddrinfo('licence.example.com', 443)\n  \
+                  except OSError: time.sleep(0.1)";
+    let config = format!(
+        "[mcp.servers.small]\ncommand = ['python3', '-c', \"\"\"{script}\"\"\"]\nstart = '3s'\n"
+    );
+    with_server(&config, |desk| {
+        let told = desk.told(&["servers", "accept", "small", "--yes"]);
+        for part in [
+            "[exit 1]",
+            "longer than 3 s",
+            "denied: look up on `licence.example.com`",
+            "[[mcp.servers.small.access.net]]",
+        ] {
+            assert!(told.contains(part), "`{part}` is not in\n{told}");
+        }
+        let log = desk.ok(&["log"]);
+        assert!(
+            log.contains("mcp:small") && log.contains("licence.example.com"),
+            "{log}"
+        );
+        // What is known of it is nothing, and where to ask is told.
+        let told = desk.told(&["servers", "small"]);
+        assert!(
+            told.contains("was not asked yet: `jig servers refresh small` starts it and tells"),
+            "{told}"
+        );
+    });
+}
+
+/// `npx` that asks the registry itself, which it does not reach.
+#[test]
+fn npx_without_a_yes() {
+    let config =
+        "[mcp.servers.small]\ncommand = ['npx', 'no-such-package-anywhere']\nstart = '3s'\n";
+    with_server(config, |desk| {
+        if !desk.has(&["npx", "--version"]) {
+            return;
+        }
+        let told = desk.told(&["servers", "refresh", "small"]);
+        let yes = told.find("`command = [\"npx\", \"-y\", …]`");
+        let rule = told.find("registry.npmjs.org");
+        assert!(yes.is_some(), "{told}");
+        assert!(rule.is_none() || yes < rule, "{told}");
+    });
+}
+
 #[test]
 fn a_program_that_is_no_server() {
     let config =

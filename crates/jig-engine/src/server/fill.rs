@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use jig_config::{Filled, Reach, Server, looks_secret, server_url};
+use jig_config::{Filled, Reach, Server, Unfilled, looks_secret, server_url};
 
 use super::printed::printed_by;
 use crate::call::CallError;
@@ -114,7 +114,10 @@ impl Filler<'_> {
         let home = engine.confine.home.as_deref();
         let mut run = |words: &[String]| printed_by(words, &engine.env, home);
         let filled = text.fill(&mut look, &mut run);
-        let filled = filled.map_err(|unfilled| self.error(key, &unfilled))?;
+        let filled = filled.map_err(|unfilled| match &unfilled {
+            Unfilled::Variable(name) => self.error(key, &format_args!("{unfilled}{}", unset(name))),
+            unfilled => self.error(key, unfilled),
+        })?;
         if text.command().is_some() {
             found.push(filled.clone());
         }
@@ -144,6 +147,14 @@ impl Filler<'_> {
             why: format!("its `{key}` ({origin}) cannot be used: {why}"),
         }
     }
+}
+
+/// What to do about a variable that is not set.
+fn unset(name: &str) -> String {
+    format!(
+        "\nhint: set it in the environment in which jig, or the agent that starts jig, runs, or give a default: \
+         `${{{name}:-…}}`"
+    )
 }
 
 /// Whether the value of a variable is kept out of what is shown. Those that say where and who somebody is are in

@@ -14,7 +14,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use jig_broker::{Broker, ConfineSettings, Preset, SystemAccess};
-use jig_config::{Download, Launcher, Server, Tool};
+use jig_config::{Download, Launcher, Reach, Server, Tool};
 use jig_files::{Filling, Shelf};
 use jig_policy::{Access, Capabilities, DefaultAccess};
 use jig_proto::vfs::ToolInput;
@@ -163,6 +163,23 @@ impl Engine {
         let words = command.iter().map(String::as_str).chain([id.as_str()]);
         let shelf = Shelf::of(state, TRIALS, words);
         Some(Packages { download, shelf })
+    }
+
+    /// The package that `npx` would ask the registry for when this server starts, and that jig would download before
+    /// if the command said `-y`; `None` if there is none.
+    pub fn unasked_package(&self, server: &Server) -> Option<String> {
+        let Reach::Program { command, .. } = &server.reach else {
+            return None;
+        };
+        if self.unconfined || self.confine.state.is_none() {
+            return None;
+        }
+        let words: Vec<String> = command.iter().map(ToString::to_string).collect();
+        let download = agreed(&words)?;
+        if keeps_itself(&download, server.env.keys()) || self.is_of_workspace(&download) {
+            return None;
+        }
+        download.packages.into_iter().next()
     }
 
     /// Begins to download what a server needs.
@@ -488,6 +505,17 @@ impl Downloading {
     }
 }
 
+/// What a command with `npx` would download if it said `-y`, which it does not.
+fn agreed(words: &[String]) -> Option<Download> {
+    if Download::of(words).is_some() {
+        return None;
+    }
+    let (program, args) = words.split_first()?;
+    let yes = "-y".to_owned();
+    let with: Vec<String> = [program, &yes].into_iter().chain(args).cloned().collect();
+    Download::of(&with).filter(|download| download.launcher == Launcher::Npx)
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Download,
@@ -564,3 +592,6 @@ const NO_REGISTRY: &str = "no registry";
 
 /// How a launcher ends that has done its work.
 const WELL: &str = "exited with code 0";
+
+#[cfg(test)]
+mod tests;

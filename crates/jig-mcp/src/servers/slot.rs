@@ -1,5 +1,6 @@
 //! [`Slot`]: what there is of one server, and how it comes up.
 
+use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -58,6 +59,8 @@ pub(crate) struct Failure {
     pub(crate) why: String,
     /// What it was refused, which may be the reason.
     pub(crate) denials: Vec<Denial>,
+    /// What may help if nothing was refused, as a sentence without an end.
+    pub(crate) advice: Option<String>,
     /// Whether it will not pass by itself.
     pub(crate) lasts: bool,
 }
@@ -76,7 +79,7 @@ pub(crate) enum Unavailable {
     )]
     NotAccepted(String),
     /// It does not start, or has died too often.
-    #[error("the MCP server `{server}` does not run: {}{}", .failure.why, again(*.retry_in))]
+    #[error("the MCP server `{server}` does not run: {failure}{}", again(*.retry_in))]
     Failed {
         /// Its name.
         server: String,
@@ -95,6 +98,18 @@ pub(crate) enum Unavailable {
     Unable(String),
 }
 
+/// All of it: why, what was refused, and then what else may help.
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.why)?;
+        f.write_str(&words::denied(&self.denials))?;
+        match &self.advice {
+            Some(advice) => write!(f, "\nhint: {advice}"),
+            None => Ok(()),
+        }
+    }
+}
+
 fn again(retry_in: Duration) -> String {
     match retry_in.is_zero() {
         true => String::new(),
@@ -104,13 +119,21 @@ fn again(retry_in: Duration) -> String {
 
 impl Unavailable {
     /// What a call is told that cannot be made. It has had no effect.
-    pub(super) fn into_error(self) -> ToolError {
-        let mut error = ToolError::new(self.to_string());
-        if let Self::Failed { failure, .. } = self {
-            error.denials = failure.denials;
-            error.transient = !failure.lasts;
+    pub(super) fn into_error(mut self) -> ToolError {
+        let (mut denials, mut transient) = (Vec::new(), false);
+        if let Self::Failed { failure, .. } = &mut self {
+            denials = std::mem::take(&mut failure.denials);
+            transient = !failure.lasts;
+            // Denials are told after the message, and advice that would stand before them leads astray.
+            if !denials.is_empty() {
+                failure.advice = None;
+            }
         }
-        error
+        ToolError {
+            denials,
+            transient,
+            ..ToolError::new(self.to_string())
+        }
     }
 }
 
@@ -349,7 +372,7 @@ impl Slot {
             (Phase::Starting(_), _) => ServerState::Starting,
             _ if waits => ServerState::Waits,
             (_, Some(failure)) => ServerState::Failed {
-                why: failure.why.clone(),
+                why: failure.to_string(),
                 retry_in: inner.backoff.left(Instant::now()),
             },
             _ => ServerState::Idle,

@@ -4,6 +4,8 @@ use std::error::Error;
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use jig_proto::Denial;
+
 use crate::printable::{cut, printable, printable_line};
 
 /// An error and its causes, each on a line of its own.
@@ -34,6 +36,20 @@ pub(super) fn with_last_words(why: &str, last_words: &str) -> String {
             // Writing to a string cannot fail.
             let _ = write!(text, "\n  {line}");
         }
+    }
+    text
+}
+
+/// What was refused, each with the rule that would allow it, to follow what went wrong. Also who only lists tools is
+/// told, in the same words as who calls one.
+pub(super) fn denied(denials: &[Denial]) -> String {
+    let mut text = String::new();
+    for denial in denials.iter().take(MOST_DENIALS) {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "\ndenied: {denial}");
+    }
+    if let Some(more) = denials.len().checked_sub(MOST_DENIALS).filter(|it| *it > 0) {
+        let _ = write!(text, "\nand {more} more, which `jig log` shows");
     }
     text
 }
@@ -72,6 +88,9 @@ pub(super) fn time(time: Duration) -> String {
 
 /// The longest reason, in bytes. Part of it is a server's own words.
 const LONGEST: usize = 4 << 10;
+
+/// More denials than that are not told at once.
+const MOST_DENIALS: usize = 3;
 
 /// How much of what a program printed stands in a result. The end of it says why it ended.
 const LONGEST_LAST_WORDS: usize = 1 << 10;

@@ -30,6 +30,8 @@ use super::wire::{Sought, Wire};
 pub(super) struct Http {
     client: Client,
     url: Url,
+    /// The URL for messages.
+    place: String,
     /// The headers of the configuration.
     headers: HeaderMap,
     session: Mutex<Session>,
@@ -49,9 +51,11 @@ struct Session {
 impl Http {
     /// Nothing is sent yet.
     pub(super) fn new(url: &str, headers: &[(String, String)]) -> Result<Self, UpstreamError> {
-        let url = client::url(url)?;
+        let text = url;
+        let url = client::url(text)?;
         Ok(Self {
             client: client::client(&url)?,
+            place: client::place(text, &url),
             url,
             headers: client::headers(headers)?,
             session: Mutex::default(),
@@ -90,7 +94,7 @@ impl Http {
             if status == StatusCode::NOT_FOUND && session.id.is_some() {
                 // The server has forgotten the session, and has done nothing.
                 if std::mem::replace(&mut is_renewed, true) {
-                    return Err(UpstreamError::Unreachable(FORGETS.to_owned()));
+                    return Err(UpstreamError::unreachable(FORGETS));
                 }
                 self.renew(wire, session.number).await?;
                 continue;
@@ -130,7 +134,7 @@ impl Http {
                     false => Ok(()),
                 }
             }
-            Kind::Other(named) => Err(UpstreamError::Unreachable(format!(
+            Kind::Other(named) => Err(UpstreamError::unreachable(format!(
                 "it answers with content of type `{named}`, as no server of the protocol does"
             ))),
         }
@@ -146,10 +150,21 @@ impl Http {
         let status = response.status();
         match status.is_success() {
             true => Ok(()),
-            false => Err(UpstreamError::Unreachable(format!(
+            false => Err(UpstreamError::unreachable(format!(
                 "it answers a notification with HTTP status {}",
                 status.as_u16()
             ))),
+        }
+    }
+
+    /// The error, with the place that cannot be reached.
+    pub(super) fn named(&self, error: UpstreamError) -> UpstreamError {
+        match error {
+            UpstreamError::Unreachable { place, why } => UpstreamError::Unreachable {
+                place: place.or_else(|| Some(self.place.clone())),
+                why,
+            },
+            error => error,
         }
     }
 
@@ -274,13 +289,13 @@ async fn refused(
             .unwrap_or("nowhere");
         // What comes after it may be secret.
         let place = place.split(['?', '#']).next().unwrap_or_default();
-        return Err(UpstreamError::Unreachable(format!(
+        return Err(UpstreamError::unreachable(format!(
             "it redirects (HTTP status {number}) to `{}`, where jig does not follow: write the URL that is meant",
             words(place)
         )));
     }
     if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
-        return Err(UpstreamError::Unreachable(format!(
+        return Err(UpstreamError::unreachable(format!(
             "it refuses access (HTTP status {number}): look at `headers` of its entry"
         )));
     }
@@ -312,7 +327,7 @@ async fn refused(
             } else {
                 format!(": {shown}")
             };
-            Err(UpstreamError::Unreachable(format!(
+            Err(UpstreamError::unreachable(format!(
                 "it answers with HTTP status {number}{shown}"
             )))
         }
@@ -354,16 +369,15 @@ async fn body(mut response: Response, limit: usize) -> Result<Vec<u8>, UpstreamE
     Ok(body)
 }
 
-/// Why a request failed, without its URL, which may hold a secret.
+/// Why a request failed, in the words of the innermost cause: those around it say that a request failed. None of them
+/// has the URL, which may hold a secret.
 fn unreachable(error: reqwest::Error) -> UpstreamError {
     let error = error.without_url();
-    let mut text = error.to_string();
-    let mut source = std::error::Error::source(&error);
-    while let Some(cause) = source {
-        text = format!("{text}: {cause}");
-        source = cause.source();
+    let mut innermost: &dyn std::error::Error = &error;
+    while let Some(cause) = innermost.source() {
+        innermost = cause;
     }
-    UpstreamError::Unreachable(words(&text))
+    UpstreamError::unreachable(words(&innermost.to_string()))
 }
 
 const JSON: &str = "application/json";

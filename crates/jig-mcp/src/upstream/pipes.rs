@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::message::{LONGEST, Message, parse, texts, words};
 use super::pace::Pace;
+use super::strays::Strays;
 use super::wire::{Sought, Wire};
 use crate::awake::{self, Side};
 
@@ -102,13 +103,15 @@ fn written_at_once(writer: &Option<pipe::Sender>, line: &[u8]) -> io::Result<usi
     }
 }
 
-/// Reads what the server writes until there is an end to it, and closes the connection.
-pub(super) async fn read(wire: Arc<Wire>, mut reader: pipe::Receiver) {
-    let mut lines = Lines::new();
+/// Reads what the server writes until there is an end to it, and closes the connection. What is no message is in
+/// `strays` by then.
+pub(super) async fn read(wire: Arc<Wire>, mut reader: pipe::Receiver, strays: Strays) {
+    let mut lines = Lines::new(strays);
     let why = tokio::select! {
         why = lines.read(&wire, &mut reader) => why,
         () = wire.closed().cancelled() => String::new(),
     };
+    lines.end();
     wire.close(&why);
     // Now that it is closed, nobody holds the writer for long.
     if let Some(pipes) = wire.pipes() {
@@ -120,15 +123,20 @@ pub(super) async fn read(wire: Arc<Wire>, mut reader: pipe::Receiver) {
 struct Lines {
     buffer: Vec<u8>,
     pace: Pace,
+    /// Where lines that are no messages are kept until there was a message.
+    kept: Strays,
+    has_spoken: bool,
     strays: usize,
     stray_bytes: usize,
 }
 
 impl Lines {
-    fn new() -> Self {
+    fn new(kept: Strays) -> Self {
         Self {
             buffer: Vec::new(),
             pace: Pace::new(Instant::now()),
+            kept,
+            has_spoken: false,
             strays: 0,
             stray_bytes: 0,
         }
@@ -204,6 +212,10 @@ impl Lines {
         for message in messages {
             match message {
                 Some(message) => {
+                    if !self.has_spoken {
+                        self.has_spoken = true;
+                        self.kept.forget();
+                    }
                     if wire.incoming(message, None) == Sought::Answer {
                         sought = Sought::Answer;
                     }
@@ -225,7 +237,20 @@ impl Lines {
                 "it writes to its standard output what is no message of the protocol, for example: {shown}"
             ));
         }
+        if !self.has_spoken {
+            self.kept.add(line);
+        }
         Ok(())
+    }
+
+    /// Takes in that nothing more comes. A last line without an end, such as a prompt, is no message either.
+    fn end(&mut self) {
+        let rest = self.buffer.trim_ascii();
+        let is_kept = !rest.is_empty() && rest.len() <= STRAY_BYTES && !is_meant_as_message(rest);
+        if !self.has_spoken && is_kept {
+            self.kept.add(rest);
+        }
+        self.kept.end();
     }
 }
 

@@ -17,7 +17,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::unix::pipe;
 use tokio::task::JoinHandle;
 
-use super::{CallEvent, Said, Upstream, UpstreamCall, UpstreamError, UpstreamLimits};
+use super::{CallEvent, Said, Strays, Upstream, UpstreamCall, UpstreamError, UpstreamLimits};
 use crate::check::Era;
 use crate::mailbox;
 
@@ -123,7 +123,7 @@ async fn older() -> (Server, Arc<Upstream>) {
     let (mut server, ends) = server();
     let limits = limits(None);
     let (upstream, ()) = tokio::join!(
-        Upstream::over_pipes(ends.stdin, ends.stdout, &limits),
+        Upstream::over_pipes(ends.stdin, ends.stdout, &limits, Strays::default()),
         server.begin_older(json!({"tools": {"listChanged": true}})),
     );
     (server, upstream.expect("it begins"))
@@ -134,7 +134,7 @@ async fn newer() -> (Server, Arc<Upstream>) {
     let (mut server, ends) = server();
     let limits = limits(None);
     let (upstream, ()) = tokio::join!(
-        Upstream::over_pipes(ends.stdin, ends.stdout, &limits),
+        Upstream::over_pipes(ends.stdin, ends.stdout, &limits, Strays::default()),
         server.begin_newer(json!({"tools": {}})),
     );
     (server, upstream.expect("it begins"))

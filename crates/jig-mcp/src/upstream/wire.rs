@@ -19,6 +19,7 @@ use super::http::Http;
 use super::list::Known;
 use super::message::{self, Answer, Message, Refusal, Reply, Said, words};
 use super::pipes::{self, Pipes};
+use super::strays::Strays;
 use super::{Answered, CallEvent, UpstreamError};
 use crate::mailbox;
 
@@ -61,16 +62,17 @@ pub(super) enum Sought {
 }
 
 impl Wire {
-    /// A connection over two pipes. They are read from now on.
+    /// A connection over two pipes. They are read from now on, and what is no message goes to `strays`.
     pub(super) fn over_pipes(
         stdin: OwnedFd,
         stdout: OwnedFd,
         limit: Duration,
+        strays: Strays,
     ) -> Result<Arc<Self>, UpstreamError> {
-        let failed = |error: std::io::Error| UpstreamError::Unreachable(error.to_string());
+        let failed = |error: std::io::Error| UpstreamError::unreachable(error.to_string());
         let (pipes, reader) = Pipes::new(stdin, stdout).map_err(failed)?;
         let wire = Self::new(Link::Pipes(pipes), limit);
-        tokio::spawn(pipes::read(Arc::clone(&wire), reader));
+        tokio::spawn(pipes::read(Arc::clone(&wire), reader, strays));
         Ok(wire)
     }
 
@@ -207,7 +209,7 @@ impl Wire {
         let answer = tokio::select! {
             biased;
             posted = request => {
-                posted?;
+                posted.map_err(|error| http.named(error))?;
                 (&mut waiter.answer).await
             }
             answer = &mut waiter.answer => answer,
@@ -253,7 +255,7 @@ impl Wire {
                 let sent = pipes.send(bytes, &self.closed).await;
                 sent.map_err(|error| self.lost(&error.to_string()))
             }
-            Link::Http(http) => http.send(bytes).await,
+            Link::Http(http) => http.send(bytes).await.map_err(|error| http.named(error)),
         }
     }
 

@@ -39,6 +39,8 @@ struct World {
     reported: Arc<Mutex<Vec<String>>>,
     engine: Arc<Engine>,
     problems: Vec<(String, String)>,
+    /// Variables of whoever runs jig, besides the search path.
+    variables: Vec<(&'static str, &'static str)>,
 }
 
 impl World {
@@ -71,6 +73,7 @@ impl World {
             memory,
             reported,
             problems: Vec::new(),
+            variables: Vec::new(),
         };
         world.starts("good", "well");
         world.starts("x", how);
@@ -96,7 +99,14 @@ impl World {
             "[mcp.servers.good]\ncommand = ['python3', 'server.py', 'good']\nrun = 'unattended'\n\
              [mcp.servers.x]\ncommand = ['python3', 'server.py', 'x']\nrun = 'unattended'\n{settings}"
         );
-        let plain = Arc::new(engine(&self.root, config(&self.root, &written)));
+        let mut plain = engine(&self.root, config(&self.root, &written));
+        plain.env = {
+            let own = self.variables.iter();
+            search_path()
+                .chain(own.map(|(name, value)| (*name, (*value).to_owned())))
+                .collect()
+        };
+        let plain = Arc::new(plain);
         self.servers.attach(Arc::clone(&plain));
         let offered = self.servers.offered(&plain, which, &|_| {});
         self.problems = offered.problems;
@@ -212,11 +222,13 @@ fn config(root: &Utf8Path, written: &str) -> Arc<Config> {
 
 fn engine(root: &Utf8Path, config: Arc<Config>) -> Engine {
     let mut engine = Engine::new(config, Arc::new(DiskFiles::open(root).unwrap()));
-    engine.env = std::env::var("PATH")
-        .into_iter()
-        .map(|path| ("PATH", path))
-        .collect();
+    engine.env = search_path().collect();
     engine
+}
+
+/// The variable by which programs are found.
+fn search_path() -> impl Iterator<Item = (&'static str, String)> {
+    std::env::var("PATH").into_iter().map(|path| ("PATH", path))
 }
 
 /// What `look` sees, as soon as it does.

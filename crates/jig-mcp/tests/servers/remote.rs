@@ -134,6 +134,31 @@ fn one_that_is_not_there_or_refuses_us_is_told_of() {
     world.good_is_well();
 }
 
+/// Where it should be is told, without what may be secret in it.
+#[test]
+fn one_that_is_not_there_is_told_of_by_its_address() {
+    let mut world = World::new("well");
+    let address = {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.local_addr().unwrap()
+    };
+    for (url, shown) in [
+        ("ADDRESS/mcp?key=hunter2", "ADDRESS/mcp"),
+        ("ADDRESS", "ADDRESS/"),
+        ("ADDRESS/${TENANT}/mcp", "ADDRESS/[REDACTED]/mcp"),
+    ] {
+        let url = format!("http://{}", url.replace("ADDRESS", &address.to_string()));
+        let shown = shown.replace("ADDRESS", &address.to_string());
+        world.variables = vec![("TENANT", "hunter2-of-acme")];
+        world.configure(&entry(&url, ""), Which::Fresh);
+        let told = format!("{:?}", world.problems);
+        let expected = format!("cannot reach http://{shown}: Connection refused (os error 111)");
+        assert!(told.contains(&expected), "`{expected}` in {told}");
+        assert!(!told.contains("hunter2"), "{told}");
+        assert!(!told.contains("tcp connect error"), "{told}");
+    }
+}
+
 #[test]
 fn one_that_never_answers_is_given_up() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -126,3 +126,22 @@ fn nor_in_what_a_form_says_of_its_fields() {
     assert!(text.contains("decline"), "{text}");
     assert!(told.contains("one of its secrets"), "{told}");
 }
+
+/// A program that is no server shows its token on its output, also where what it writes is cut.
+#[test]
+fn nor_in_what_a_program_prints_that_is_no_server() {
+    let before = "x".repeat(190);
+    for how in [
+        "prints|my token is TOKEN\\n|ends".to_owned(),
+        "prints|my token is TOKEN|ends".to_owned(),
+        format!("prints|{before}TOKEN\\n|ends"),
+        format!("prints|{before}TOKEN|ends"),
+    ] {
+        let world = World::with(&how, TOKEN);
+        let told = format!("{:?} {:?}", world.problems, world.reports());
+        assert!(told.contains("on its output it wrote"), "{told}");
+        for part in ["swordfish", "sword", "swo"] {
+            assert!(!told.contains(part), "`{part}` in {told}");
+        }
+    }
+}

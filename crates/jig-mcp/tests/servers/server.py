@@ -7,6 +7,7 @@ tools.
 import json
 import os
 import signal
+import socket
 import sys
 import threading
 import time
@@ -212,6 +213,25 @@ def telling(token):
     return [told, asks, tool("n" * 50 + token + "n" * 500), tool(f"with_{token}")]
 
 
+def wait_for_a_host():
+    sys.stderr.write("looking for a licence\n")
+    sys.stderr.flush()
+    while True:
+        try:
+            socket.getaddrinfo("licence.example.com", 443)
+        except OSError:
+            time.sleep(0.1)
+
+
+def print_no_message():
+    """Prints what stands for nothing in the protocol; `TOKEN` is what it was told in confidence."""
+    _, what, then = HOW.split("|")
+    write(what.replace("\\n", "\n").replace("TOKEN", os.environ.get("TOKEN", "")))
+    if then == "ends":
+        os._exit(0)
+    time.sleep(1000)
+
+
 def begin():
     if HOW == "crashes":
         die(3, "there is no database")
@@ -221,6 +241,10 @@ def begin():
         die(3, "not yet")
     if HOW == "hangs":
         time.sleep(1000)
+    if HOW == "waits-for-a-host":
+        wait_for_a_host()
+    if HOW.startswith("prints"):
+        print_no_message()
     if HOW == "denied":
         try:
             open("secret.txt").read()

@@ -45,6 +45,86 @@ fn one_that_hangs_is_given_up_after_its_time() {
 }
 
 #[test]
+fn one_that_waits_for_a_host_until_its_time_is_over_says_which() {
+    let mut world = check(
+        "waits-for-a-host",
+        "start = '3s'",
+        &["longer than 3 s", "looking for a licence"],
+    );
+    let told = &world.problems[0].1;
+    let denied = told.find("denied: look up on `licence.example.com`");
+    let rule = told.find("[[mcp.servers.x.access.net]]");
+    let advice = told.find("hint: if it needs more time, set `start`");
+    assert!(denied.is_some() && denied < rule && rule < advice, "{told}");
+    // A call is told the same, and what was refused once.
+    world.servers.stop_all();
+    world.starts("x", "well");
+    world.configure("start = '3s'", Which::Fresh);
+    world.restart("waits-for-a-host", "start = '3s'");
+    let error = world.error("x_echo", json!({}));
+    let of_host = error.denials.iter();
+    let of_host = of_host.filter(|denial| denial.target == "licence.example.com");
+    assert_eq!(of_host.count(), 1, "{error:?}");
+    assert!(!error.message.contains("licence.example.com"), "{error:?}");
+    assert!(!error.message.contains("`start`"), "{error:?}");
+    assert!(error.explain().contains("licence.example.com"), "{error:?}");
+}
+
+/// What a program printed that is no server, how it went on, and how that is told.
+#[test]
+fn one_that_prints_something_else_is_no_server() {
+    let asked = "which is no message of MCP: is this command an MCP server?";
+    for (how, told) in [
+        (
+            "hi\\n|ends",
+            r#"it exited with code 0; on its output it wrote "hi", "#,
+        ),
+        // A line that has no end is one, too.
+        (
+            "hi|ends",
+            r#"it exited with code 0; on its output it wrote "hi", "#,
+        ),
+        (
+            "hello\\n|stays",
+            r#"list its tools; on its output it wrote "hello", "#,
+        ),
+        (
+            "Password: |stays",
+            r#"on its output it wrote "Password:", "#,
+        ),
+        (
+            "a\\n\\n{\"b\": 1}\\nc\\nd\\ne\\n|ends",
+            r#"wrote "a", "{"b": 1}", "c", …, "#,
+        ),
+    ] {
+        let how = format!("prints|{how}");
+        let told = format!("{told}{asked}");
+        check(&how, "start = '3s'", &[&told]);
+    }
+}
+
+#[test]
+fn what_it_prints_is_cut_and_printable() {
+    let long = "é".repeat(150);
+    let shown = format!("\"{}…\"", "é".repeat(100));
+    check(&format!("prints|{long}\\n|ends"), "", &[&shown]);
+    check("prints|\u{1b}[31mred\\n|ends", "", &["\"\u{fffd}[31mred\""]);
+}
+
+/// One that has spoken is a server, whatever it says besides.
+#[test]
+fn one_that_speaks_and_prints_is_not_asked_whether_it_is_a_server() {
+    let greeting = r#"hello\n{"jsonrpc": "2.0", "method": "notifications/message"}\nbye\n"#;
+    let world = check(
+        &format!("prints|{greeting}|ends"),
+        "",
+        &["it exited with code 0"],
+    );
+    let told = &world.problems[0].1;
+    assert!(!told.contains("hello") && !told.contains("bye"), "{told}");
+}
+
+#[test]
 fn one_that_is_not_there_is_named() {
     let mut world = World::new("well");
     world.configure(
@@ -56,6 +136,22 @@ fn one_that_is_not_there_is_named() {
         problems.len() == 1 && problems[0].1.contains("no-such-program-anywhere"),
         "{problems:?}"
     );
+    let hint = "hint: install it, or write its whole path in `command`";
+    assert!(problems[0].1.contains(hint), "{problems:?}");
+}
+
+#[test]
+fn one_whose_variable_is_missing_says_how_to_give_it() {
+    let world = check(
+        "well",
+        "env = { TOKEN = '${NO_SUCH_TOKEN}' }",
+        &[
+            "the variable `NO_SUCH_TOKEN` is not set",
+            "hint: set it in the environment in which jig, or the agent that starts jig, runs",
+            "`${NO_SUCH_TOKEN:-…}`",
+        ],
+    );
+    assert_eq!(world.status("x").pid, None);
 }
 
 #[test]

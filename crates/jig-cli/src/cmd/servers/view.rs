@@ -151,6 +151,17 @@ impl<'p> View<'p> {
         vec![hint]
     }
 
+    /// Where to ask about a server of which nothing is known. Why it failed is known only to who started it.
+    pub(super) fn unasked(&self, server: &Server) -> Option<String> {
+        let name = &server.name;
+        let is_unasked = self.state(server, &self.told(server)) == State::Unasked;
+        is_unasked.then(|| {
+            format!(
+                "hint: `{name}` was not asked yet: `jig servers refresh {name}` starts it and tells"
+            )
+        })
+    }
+
     /// One server in full.
     pub(super) fn one(&self, server: &Server) -> anyhow::Result<String> {
         let told = self.told(server);

@@ -6,17 +6,18 @@ use std::time::Duration;
 use jig_broker::Secrets;
 use jig_config::{Reach, Server};
 use jig_engine::{CallError, Engine, Mark, ServerProcess};
+use jig_proto::Denial;
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use super::packages::have_packages;
-use super::{Behind, CLOSED_OUTPUT, END_KNOWN, Live};
+use super::{Behind, CLOSED_OUTPUT, END_KNOWN, LAST_BYTES, Live};
 use crate::check::Era;
 use crate::servers::slot::Failure;
 use crate::servers::words;
 use crate::servers::{Common, after};
-use crate::upstream::{Listed, Upstream, UpstreamError, UpstreamLimits};
+use crate::upstream::{Listed, Strays, Upstream, UpstreamError, UpstreamLimits};
 
 /// Why a server is not up.
 pub(in crate::servers) enum NotOpened {
@@ -114,8 +115,9 @@ impl Opening<'_> {
         });
         let process = Arc::new(process);
         let limits = self.limits(era);
+        let strays = Strays::default();
         let begun = async {
-            let upstream = Upstream::over_pipes(stdin, stdout, &limits).await?;
+            let upstream = Upstream::over_pipes(stdin, stdout, &limits, strays.clone()).await?;
             let secrets = process.scrubber();
             let listed = upstream.definitions(secrets.as_ref()).await?;
             Ok((upstream, listed))
@@ -136,28 +138,64 @@ impl Opening<'_> {
             Some(Err(error)) => Some(error),
             None => None,
         };
-        let answered = error.as_ref().is_some_and(is_answer);
-        let why = match error {
-            None => self.late_words("begin and list its tools"),
-            Some(error) => {
-                let mut how = None;
-                if is_its_end(&error) {
-                    // How it ended says more than that its streams did.
-                    let _ = timeout(END_KNOWN, ended.cancelled()).await;
-                    how = process.ended().map(|how| format!("it {how}"));
-                }
-                how.unwrap_or_else(|| process.scrub(&error.to_string()).into_owned())
-            }
-        };
-        let failure = Failure {
-            why: words::with_last_words(&why, &process.last_words()),
-            denials: process.refused_since(&Mark::default()),
-            lasts: false,
-        };
-        kill(process);
-        Err(match answered {
+        let failure = self.not_begun(process, &ended, &strays, error.as_ref());
+        let failure = failure.await?;
+        Err(match error.as_ref().is_some_and(is_answer) {
             true => Problem::AtBegin(failure),
             false => Problem::Failed(failure),
+        })
+    }
+
+    /// Why a process did not begin, by an error or because its time was over. It is ended for that: what it was
+    /// refused, and what it said, is known and in the log when it is gone.
+    async fn not_begun(
+        &self,
+        process: Arc<ServerProcess>,
+        ended: &CancellationToken,
+        strays: &Strays,
+        error: Option<&UpstreamError>,
+    ) -> Result<Failure, Failure> {
+        let is_over = error.is_none_or(is_its_end);
+        let mut advice = None;
+        let mut why = match error {
+            None => {
+                advice = Some(self.more_time());
+                self.late_words(BEGIN)
+            }
+            Some(error) => {
+                if is_over {
+                    // How it ended says more than that its streams did.
+                    let _ = timeout(END_KNOWN, ended.cancelled()).await;
+                }
+                let how = process.ended().filter(|_| is_over);
+                how.map_or_else(|| error.to_string(), |how| format!("it {how}"))
+            }
+        };
+        let scrubber = process.scrubber();
+        let scrub = |text: &str| match &scrubber {
+            Some(scrubber) => scrubber.text(text.to_owned()),
+            None => text.to_owned(),
+        };
+        let (said, denials) = blocking(move || buried(&process)).await?;
+        let _ = timeout(LAST_BYTES, strays.over().cancelled()).await;
+        if let Some(wrote) = strays.told(scrub).filter(|_| is_over) {
+            why.push_str(&format!(
+                "; on its output it wrote {wrote}, which is no message of MCP: is this command an MCP server?"
+            ));
+        }
+        let mut why = words::with_last_words(&scrub(&why), &said);
+        if let Some(package) = self.engine.unasked_package(self.server) {
+            why.push_str(&format!(
+                "\nhint: if npx has to download `{}`, write `command = [\"npx\", \"-y\", …]`: then jig downloads it \
+                 before, and starts it offline, without a rule for the registry",
+                words::name(&package)
+            ));
+        }
+        Ok(Failure {
+            why,
+            denials,
+            advice,
+            lasts: false,
         })
     }
 
@@ -200,7 +238,7 @@ impl Opening<'_> {
                     false => Problem::Failed(failure),
                 })
             }
-            None => Err(self.late("begin and list its tools")),
+            None => Err(self.late(BEGIN)),
         }
     }
 
@@ -216,16 +254,23 @@ impl Opening<'_> {
     }
 
     fn late(&self, what: &str) -> Problem {
-        failed(self.late_words(what))
+        Problem::Failed(Failure {
+            why: self.late_words(what),
+            advice: Some(self.more_time()),
+            ..Failure::default()
+        })
     }
 
     fn late_words(&self, what: &str) -> String {
-        let limit = words::time(self.server.start);
-        let name = &self.server.name;
         format!(
-            "it took longer than {limit} to {what}\nhint: if it needs more time, set `start` in \
-             `[mcp.servers.{name}]`"
+            "it took longer than {} to {what}",
+            words::time(self.server.start)
         )
+    }
+
+    fn more_time(&self) -> String {
+        let name = &self.server.name;
+        format!("if it needs more time, set `start` in `[mcp.servers.{name}]`")
     }
 }
 
@@ -299,9 +344,11 @@ pub(super) async fn blocking<T: Send + 'static>(
     })
 }
 
-/// Ends a process that came to nothing, on a thread where that may take its time.
-fn kill(process: Arc<ServerProcess>) {
-    drop(spawn_blocking(move || process.stop(Duration::ZERO)));
+/// Ends a process that came to nothing, which blocks; returns its last words, and all that it was refused.
+fn buried(process: &ServerProcess) -> (String, Vec<Denial>) {
+    process.stop(Duration::ZERO);
+    let refused = process.refused_since(&Mark::default());
+    (process.last_words(), refused)
 }
 
 /// Why a server was not started, which will not pass by itself, but for packages that are downloaded again:
@@ -348,6 +395,9 @@ fn era_named(name: &str) -> Option<Era> {
         .into_iter()
         .find(|&era| era_name(era) == name)
 }
+
+/// What a server has to do within its time.
+const BEGIN: &str = "begin and list its tools";
 
 #[cfg(test)]
 mod tests;

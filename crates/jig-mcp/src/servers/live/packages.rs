@@ -50,10 +50,7 @@ pub(super) async fn have_packages(
     let downloading = begun.downloading.take();
     let finished = blocking(move || downloading.map(Downloading::finish)).await?;
     finished.unwrap_or(Ok(())).map_err(|not| {
-        // Also who only lists tools is told what is missing, in the same words.
-        let denials = not.denials.iter().take(MOST_DENIALS);
-        let denials = denials.map(|denial| format!("\ndenied: {denial}"));
-        let why: String = std::iter::once(not.why.clone()).chain(denials).collect();
+        let why = format!("{}{}", not.why, words::denied(&not.denials));
         Failure {
             why: words::with_last_words(&why, &not.last_words),
             ..Failure::default()
@@ -109,9 +106,6 @@ impl<T: Send + 'static> Drop for Elsewhere<T> {
         }
     }
 }
-
-/// More hosts than that are not told at once.
-const MOST_DENIALS: usize = 3;
 
 /// How often it is told that a download goes on.
 const TOLD: Duration = Duration::from_secs(15);

@@ -1,6 +1,8 @@
 use std::time::Duration;
 
-use super::{bounded, chain, restarted, time, with_last_words};
+use jig_proto::Denial;
+
+use super::{bounded, chain, denied, restarted, time, with_last_words};
 
 #[test]
 fn times_are_said_as_people_say_them() {
@@ -30,6 +32,25 @@ fn last_words_are_the_end_of_what_was_printed() {
         told.ends_with("éthe end") && told.len() < 1200,
         "{}",
         told.len()
+    );
+}
+
+#[test]
+fn a_few_denials_are_told_and_the_rest_counted() {
+    let all: Vec<Denial> = ["a", "b", "c", "d", "e"]
+        .map(|host| Denial::new("connect", host, "no rule"))
+        .to_vec();
+    assert_eq!(denied(&[]), "");
+    assert_eq!(
+        denied(&all[..2]),
+        "\ndenied: connect on `a`: no rule\ndenied: connect on `b`: no rule"
+    );
+    assert!(!denied(&all[..3]).contains("more"));
+    let told = denied(&all);
+    assert!(told.contains("`c`") && !told.contains("`d`"), "{told}");
+    assert!(
+        told.ends_with("\nand 2 more, which `jig log` shows"),
+        "{told}"
     );
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
+use jig_config::looks_secret;
 use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
 use rustls::{ClientConfig, RootCertStore};
@@ -26,6 +27,28 @@ pub(super) fn url(text: &str) -> Result<Url, UpstreamError> {
             "its URL begins with neither `https` nor `http`".to_owned(),
         )),
     }
+}
+
+/// Where a URL leads, for messages: without its user and its query, and without a path that looks like a secret.
+///
+/// It is told as `text`, from which the URL was read, has it, or not at all: whoever takes secrets out of messages knows
+/// them as they were written, and a URL may spell them differently.
+pub(super) fn place(text: &str, url: &Url) -> String {
+    let host = url.host_str().unwrap_or_default();
+    let host = match url.port() {
+        Some(port) => format!("{host}:{port}"),
+        None => host.to_owned(),
+    };
+    if host.is_empty() || !text.contains(&host) {
+        return "the server".to_owned();
+    }
+    let path = url.path();
+    let is_secret = path.split('/').any(|part| looks_secret("", part));
+    let path = match text.contains(path) && !is_secret {
+        true => path,
+        false => "/…",
+    };
+    format!("{}://{host}{path}", url.scheme())
 }
 
 fn is_loopback(url: &Url) -> bool {

@@ -34,14 +34,14 @@ pub(super) async fn follow(
             Taken::End => {
                 let can_resume = !wire.is_stateless() && stream.place.is_some();
                 if !can_resume || tries == TRIES {
-                    return Err(UpstreamError::Unreachable(BROKEN_OFF.to_owned()));
+                    return Err(UpstreamError::unreachable(BROKEN_OFF));
                 }
                 tries += 1;
                 tokio::time::sleep(stream.retry).await;
                 match get(http, stream.place.as_deref()).await {
                     Ok(response) => stream.resume(response),
                     Err(Missed::Never) => {
-                        return Err(UpstreamError::Unreachable(BROKEN_OFF.to_owned()));
+                        return Err(UpstreamError::unreachable(BROKEN_OFF));
                     }
                     // The next round ends at once, and waits again.
                     Err(Missed::Now) => stream.response = None,

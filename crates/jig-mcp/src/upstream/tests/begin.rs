@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use serde_json::json;
+use tokio::io::AsyncWriteExt as _;
 
 use super::{limits, newer, older, server, within};
 use crate::check::Era;
-use crate::upstream::{Upstream, UpstreamError, UpstreamLimits};
+use crate::upstream::{Strays, Upstream, UpstreamError, UpstreamLimits};
 
 #[tokio::test]
 async fn a_server_of_2025_is_asked_the_older_way_after_its_error() {
@@ -39,7 +40,7 @@ async fn a_server_that_is_known_to_be_of_2025_is_not_asked_first() {
     let (mut server, ends) = server();
     let limits = limits(Some(Era::Handshake));
     let (upstream, ()) = tokio::join!(
-        Upstream::over_pipes(ends.stdin, ends.stdout, &limits),
+        Upstream::over_pipes(ends.stdin, ends.stdout, &limits, Strays::default()),
         server.initialize(json!({"tools": {}})),
     );
     assert_eq!(upstream.expect("it begins").era(), Era::Handshake);
@@ -50,7 +51,7 @@ async fn a_server_that_ignores_the_newer_way_is_asked_the_older_one_as_well() {
     let (mut server, ends) = server();
     let limits = limits(None);
     let (upstream, ()) = tokio::join!(
-        Upstream::over_pipes(ends.stdin, ends.stdout, &limits),
+        Upstream::over_pipes(ends.stdin, ends.stdout, &limits, Strays::default()),
         async {
             server.expect("server/discover").await;
             server.initialize(json!({"tools": {}})).await;
@@ -64,7 +65,7 @@ async fn a_server_that_dies_of_the_question_is_to_be_started_again() {
     let (mut server, ends) = server();
     let limits = limits(None);
     let (upstream, ()) = tokio::join!(
-        Upstream::over_pipes(ends.stdin, ends.stdout, &limits),
+        Upstream::over_pipes(ends.stdin, ends.stdout, &limits, Strays::default()),
         async move {
             server.expect("server/discover").await;
         }
@@ -75,6 +76,39 @@ async fn a_server_that_dies_of_the_question_is_to_be_started_again() {
     );
 }
 
+/// It does not read, so that nothing can be sent any more: what it writes before it ends is read all the same.
+#[tokio::test]
+async fn what_a_program_writes_that_does_not_read_is_read() {
+    for era in [None, Some(Era::Handshake)] {
+        let (server, ends) = server();
+        let super::Server { reads, mut writes } = server;
+        drop(reads);
+        let strays = Strays::default();
+        let (limits, kept) = (limits(era), strays.clone());
+        let upstream = tokio::spawn(async move {
+            Upstream::over_pipes(ends.stdin, ends.stdout, &limits, kept).await
+        });
+        // By then it is known that it does not read.
+        for _ in 0..1000 {
+            tokio::task::yield_now().await;
+        }
+        for part in [&b"usage: server DIR\nand no "[..], b"more"] {
+            let written = writes.write_all(part).await;
+            written.expect("somebody reads");
+        }
+        drop(writes);
+        let why = match within(upstream).await.expect("no panic") {
+            Err(UpstreamError::Closed(why) | UpstreamError::ClosedAtProbe(why)) => why,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(why, "it closed its standard output");
+        assert!(strays.over().is_cancelled());
+        let told = strays.told(|line| line.replace("DIR", "[REDACTED]"));
+        let expected = r#""usage: server [REDACTED]", "and no more""#;
+        assert_eq!(told.as_deref(), Some(expected));
+    }
+}
+
 #[tokio::test]
 async fn a_server_that_never_says_anything_is_given_up() {
     let (_server, ends) = server();
@@ -82,7 +116,7 @@ async fn a_server_that_never_says_anything_is_given_up() {
         start: Duration::from_millis(50),
         era: None,
     };
-    let upstream = Upstream::over_pipes(ends.stdin, ends.stdout, &short).await;
+    let upstream = Upstream::over_pipes(ends.stdin, ends.stdout, &short, Strays::default()).await;
     match upstream {
         Err(UpstreamError::Late { limit, .. }) => assert_eq!(limit, short.start),
         other => panic!("{other:?}"),
@@ -106,7 +140,7 @@ async fn versions() {
         let limits = limits(Some(Era::Handshake));
         let shown = version.clone();
         let (upstream, ()) = tokio::join!(
-            Upstream::over_pipes(ends.stdin, ends.stdout, &limits),
+            Upstream::over_pipes(ends.stdin, ends.stdout, &limits, Strays::default()),
             async {
                 let initialize = server.expect("initialize").await;
                 let said = json!({"protocolVersion": version, "capabilities": {}});
@@ -149,7 +183,7 @@ async fn discoveries() {
         let limits = limits(None);
         let shown = said.clone();
         let (upstream, ()) = tokio::join!(
-            Upstream::over_pipes(ends.stdin, ends.stdout, &limits),
+            Upstream::over_pipes(ends.stdin, ends.stdout, &limits, Strays::default()),
             async {
                 let discover = server.expect("server/discover").await;
                 let mut message = json!({"jsonrpc": "2.0", "id": discover["id"]});
@@ -171,7 +205,7 @@ async fn a_version_that_is_refused_and_supported_is_tried_again() {
     let (mut server, ends) = server();
     let limits = limits(None);
     let (upstream, ()) = tokio::join!(
-        Upstream::over_pipes(ends.stdin, ends.stdout, &limits),
+        Upstream::over_pipes(ends.stdin, ends.stdout, &limits, Strays::default()),
         async {
             let discover = server.expect("server/discover").await;
             let error =
@@ -190,7 +224,7 @@ async fn an_error_that_does_not_say_to_what_is_the_answer_to_the_only_question()
     let (mut server, ends) = server();
     let limits = UpstreamLimits::default();
     let (upstream, ()) = tokio::join!(
-        Upstream::over_pipes(ends.stdin, ends.stdout, &limits),
+        Upstream::over_pipes(ends.stdin, ends.stdout, &limits, Strays::default()),
         async {
             server.expect("server/discover").await;
             let error = json!({"code": -32600, "message": "?"});

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{newer, older, within};
-use crate::upstream::{Answered, CallEvent, UpstreamError};
+use crate::upstream::{Answered, CallEvent, Strays, UpstreamError};
 
 #[tokio::test]
 async fn a_result_comes_back_with_all_that_the_server_said() {
@@ -333,7 +333,7 @@ async fn a_server_of_2026_is_asked_to_tell_changes_of_its_list() {
     let (mut server, ends) = super::server();
     let limits = super::limits(None);
     let (upstream, ()) = tokio::join!(
-        crate::upstream::Upstream::over_pipes(ends.stdin, ends.stdout, &limits),
+        crate::upstream::Upstream::over_pipes(ends.stdin, ends.stdout, &limits, Strays::default()),
         server.begin_newer(json!({"tools": {"listChanged": true}})),
     );
     let upstream = upstream.expect("it begins");

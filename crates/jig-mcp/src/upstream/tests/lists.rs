@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Server, older};
-use crate::upstream::{Listed, UpstreamError};
+use crate::upstream::{Listed, Strays, UpstreamError};
 
 /// Lists, while the server answers each request with what `page` makes of its cursor.
 async fn listed(page: impl Fn(Option<&str>) -> Value) -> Result<Listed, UpstreamError> {
@@ -169,7 +169,12 @@ async fn a_server_without_tools_need_not_know_what_a_list_is() {
         let (mut server, ends): (Server, _) = super::server();
         let limits = super::limits(None);
         let (upstream, ()) = tokio::join!(
-            crate::upstream::Upstream::over_pipes(ends.stdin, ends.stdout, &limits),
+            crate::upstream::Upstream::over_pipes(
+                ends.stdin,
+                ends.stdout,
+                &limits,
+                Strays::default()
+            ),
             server.begin_older(capabilities),
         );
         let upstream = upstream.expect("it begins");

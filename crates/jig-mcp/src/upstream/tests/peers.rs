@@ -21,7 +21,7 @@ use tokio::net::unix::pipe;
 
 use super::{PATIENCE, calling, limits, within};
 use crate::check::Era;
-use crate::upstream::{Answered, CallEvent, Upstream};
+use crate::upstream::{Answered, CallEvent, Strays, Upstream};
 
 /// Has a tool that gives back its arguments, and one that asks.
 #[derive(Clone)]
@@ -106,7 +106,12 @@ async fn over_pipes(era: Option<Era>) -> Arc<Upstream> {
         running.waiting().await
     });
     let limits = limits(era);
-    let upstream = Upstream::over_pipes(client_writes.into(), client_reads.into(), &limits);
+    let upstream = Upstream::over_pipes(
+        client_writes.into(),
+        client_reads.into(),
+        &limits,
+        Strays::default(),
+    );
     within(upstream).await.expect("it begins")
 }
 

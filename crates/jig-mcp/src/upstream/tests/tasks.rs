@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{calling, limits, newer, server};
-use crate::upstream::{Answered, CallEvent, Upstream};
+use crate::upstream::{Answered, CallEvent, Strays, Upstream};
 
 fn task(status: &str, more: Value) -> Value {
     let mut task = json!({
@@ -126,7 +126,7 @@ async fn a_tool_of_2025_that_has_to_be_a_task_is_one() {
     let limits = limits(None);
     let capabilities = json!({"tools": {}, "tasks": {"requests": {"tools": {"call": {}}}}});
     let (upstream, ()) = tokio::join!(
-        Upstream::over_pipes(ends.stdin, ends.stdout, &limits),
+        Upstream::over_pipes(ends.stdin, ends.stdout, &limits, Strays::default()),
         server.begin_older(capabilities),
     );
     let upstream = upstream.expect("it begins");

@@ -1,6 +1,6 @@
 //! Where jig connects to, and with what.
 
-use super::{headers, url};
+use super::{headers, place, url};
 
 /// A URL, and whether a request may go there.
 #[test]
@@ -41,6 +41,40 @@ fn errors_do_not_repeat_what_may_be_secret() {
         error.contains("X-Key") && !error.contains("hunter2"),
         "{error}"
     );
+}
+
+/// A URL, and how messages call it.
+#[test]
+fn places() {
+    for (text, told) in [
+        ("https://example.com/mcp", "https://example.com/mcp"),
+        ("http://127.0.0.1:9/a/b", "http://127.0.0.1:9/a/b"),
+        ("http://[::1]:9/", "http://[::1]:9/"),
+        ("https://example.com:443", "https://example.com/"),
+        (
+            "https://example.com/mcp?key=hunter2",
+            "https://example.com/mcp",
+        ),
+        ("https://example.com/mcp#hunter2", "https://example.com/mcp"),
+        (
+            "https://me:hunter2@example.com/mcp",
+            "https://example.com/mcp",
+        ),
+        // What is spelled differently than it was written may be a secret that nobody knows by that spelling.
+        ("https://Hunter2.example.com/mcp", "the server"),
+        ("https://example.com/hunter 2/mcp", "https://example.com/…"),
+        (
+            "https://example.com/../hunter2",
+            "https://example.com/hunter2",
+        ),
+        (
+            "https://example.com/ghp_0123456789abcdefghijABCDEFGHIJ012345/mcp",
+            "https://example.com/…",
+        ),
+    ] {
+        let url = url(text).expect("a URL");
+        assert_eq!(place(text, &url), told, "{text}");
+    }
 }
 
 #[test]
