@@ -357,8 +357,10 @@ pub(crate) fn ruled<'p>(project: &'p Project, name: &str) -> anyhow::Result<&'p 
         Some(tool) => config.server_of(tool),
         None => config.server(plain(name)),
     };
-    let Some(server) = server else {
-        return project.tool(name);
+    let server = match server {
+        Some(server) => server,
+        None if plain(name) == name => return project.tool(name),
+        None => declared(project, name)?,
     };
     server.policy().ok_or_else(|| {
         let hint = format!(
@@ -370,6 +372,27 @@ pub(crate) fn ruled<'p>(project: &'p Project, name: &str) -> anyhow::Result<&'p 
             server.name
         ))
     })
+}
+
+/// The server of this name, or an error that suggests another.
+pub(crate) fn declared<'p>(project: &'p Project, name: &str) -> anyhow::Result<&'p Server> {
+    let plain = plain(name);
+    let servers = &project.config().servers;
+    if let Some(server) = servers.get(plain) {
+        return Ok(server);
+    }
+    let names = servers.keys().map(String::as_str);
+    let hint = match closest(plain, names) {
+        Some(other) => format!("hint: did you mean `{other}`? `jig servers` lists all"),
+        None if servers.is_empty() => {
+            format!("hint: it would be declared by `[mcp.servers.{plain}]`; none is")
+        }
+        None => {
+            let names: Vec<&str> = servers.keys().map(String::as_str).collect();
+            format!("hint: there is {}", names.join(", "))
+        }
+    };
+    Err(anyhow!(hint).context(format!("there is no server `{name}`")))
 }
 
 /// The name of a server that may be written as one: `mcp.NAME`, or `mcp:NAME` as in the log.

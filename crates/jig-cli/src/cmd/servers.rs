@@ -5,7 +5,7 @@ mod view;
 
 use std::sync::Arc;
 
-use anyhow::{Context as _, anyhow};
+use anyhow::Context as _;
 use jig_config::Server;
 use jig_engine::Packages;
 use jig_mcp::Which;
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &ServersArgs, global: &Global, out: &mut Output) -> anyh
         (name, None) => name.as_ref(),
     };
     if let Some(name) = named {
-        declared(&project, name)?;
+        servers::declared(&project, name)?;
     }
     if project.config().servers.is_empty() {
         return nothing(out);
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &ServersArgs, global: &Global, out: &mut Output) -> anyh
     let _ending = connections.ending();
     match &args.command {
         Some(ServersCommand::Accept(accept)) => {
-            let server = declared(&project, &accept.name)?;
+            let server = servers::declared(&project, &accept.name)?;
             accept::run(server, accept.yes, &connections, out)
         }
         Some(ServersCommand::Refresh { name }) => {
@@ -45,33 +45,12 @@ pub(crate) fn run(args: &ServersArgs, global: &Global, out: &mut Output) -> anyh
         None => {
             let view = View::new(&project, &connections, connections.offered(Which::Known));
             match &args.name {
-                Some(name) => one(declared(&project, name)?, &view, out)?,
+                Some(name) => one(servers::declared(&project, name)?, &view, out)?,
                 None => all(&view, out)?,
             }
             Ok(Done::Ok)
         }
     }
-}
-
-/// The server of this name, or an error that suggests another.
-fn declared<'p>(project: &'p Project, name: &str) -> anyhow::Result<&'p Server> {
-    let plain = servers::plain(name);
-    let servers = &project.config().servers;
-    if let Some(server) = servers.get(plain) {
-        return Ok(server);
-    }
-    let names = servers.keys().map(String::as_str);
-    let hint = match servers::closest(plain, names) {
-        Some(other) => format!("hint: did you mean `{other}`? `jig servers` lists all"),
-        None if servers.is_empty() => {
-            format!("hint: it would be declared by `[mcp.servers.{plain}]`; none is")
-        }
-        None => {
-            let names: Vec<&str> = servers.keys().map(String::as_str).collect();
-            format!("hint: there is {}", names.join(", "))
-        }
-    };
-    Err(anyhow!(hint).context(format!("there is no server `{name}`")))
 }
 
 fn nothing(out: &mut Output) -> anyhow::Result<Done> {
@@ -120,7 +99,7 @@ fn refresh(
     out: &mut Output,
 ) -> anyhow::Result<Done> {
     let which = match name {
-        Some(name) => Which::One(declared(project, name)?.name.clone()),
+        Some(name) => Which::One(servers::declared(project, name)?.name.clone()),
         None => Which::Fresh,
     };
     let meant = project.config().servers.values().filter(|server| {
@@ -140,7 +119,9 @@ fn refresh(
     let failed = !offered.problems.is_empty();
     let view = View::new(project, connections, offered);
     match name {
-        Some(name) if out.is_json() => out.json(&view.one_json(declared(project, name)?)?)?,
+        Some(name) if out.is_json() => {
+            out.json(&view.one_json(servers::declared(project, name)?)?)?
+        }
         _ => all(&view, out)?,
     }
     Ok(if failed { Done::Bad } else { Done::Ok })

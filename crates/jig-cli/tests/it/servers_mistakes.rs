@@ -152,4 +152,11 @@ fn a_server_that_nobody_declared() {
         1,
         &["other", "small"],
     );
+    // Also where a server is named to have something run under its rules.
+    check(
+        &entry(""),
+        &["run", "--policy", "mcp.smal", "--", "true"],
+        125,
+        &["no server `mcp.smal`", "did you mean `small`?"],
+    );
 }
