@@ -84,10 +84,30 @@ pub(crate) fn exists(path: &Utf8Path) -> bool {
     rustix::fs::statat(rustix::fs::CWD, path.as_std_path(), flags).is_ok()
 }
 
+/// What a path leads to, through all links.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// A regular file.
+    File,
+    /// A directory.
+    Folder,
+    /// Nothing, something else, or what nobody may look at.
+    Nothing,
+}
+
+/// Looks where the path leads.
+pub(crate) fn found(path: &Utf8Path) -> Found {
+    let found = rustix::fs::stat(path.as_std_path());
+    match found.map(|found| FileType::from_raw_mode(found.st_mode)) {
+        Ok(FileType::RegularFile) => Found::File,
+        Ok(FileType::Directory) => Found::Folder,
+        _ => Found::Nothing,
+    }
+}
+
 /// Whether the path leads to a directory.
 pub(crate) fn is_directory(path: &Utf8Path) -> bool {
-    let found = rustix::fs::stat(path.as_std_path());
-    found.is_ok_and(|found| FileType::from_raw_mode(found.st_mode) == FileType::Directory)
+    found(path) == Found::Folder
 }
 
 /// The path without symbolic links, as the kernel knows it; of a missing file that of its folder

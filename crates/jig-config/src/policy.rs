@@ -4,18 +4,19 @@ use std::io;
 
 use camino::Utf8Path;
 use jig_policy::{
-    CommandRuleError, Entry, EnvNameError, Guards, Lookup, NetRuleError, Policy, ProgramError,
-    ProtectionLevel, ResolveError, ResolveReason, Resource, RuleError, RuleErrorKind, RuleErrors,
-    Sensitive, Workspace,
+    Capabilities, CommandRuleError, Entry, EnvNameError, Guards, Lookup, NetRuleError, Policy,
+    ProgramError, ProtectionLevel, ResolveError, ResolveReason, Resource, RuleError, RuleErrorKind,
+    RuleErrors, Sensitive, Workspace,
 };
 use jig_proto::ProjectPath;
 use url::Url;
 
 use crate::file;
-use crate::hint::quote;
-use crate::model::{Command, Config, Preset, Tool};
+use crate::hint::{clean, quote};
+use crate::model::{Config, Preset, Tool};
 use crate::problem::{Errors, Problem};
 use crate::sources::Sources;
+use crate::value::Node;
 
 impl Config {
     /// The policy of a tool in `workspace`, or its rules that can't be compiled, each at its place.
@@ -59,11 +60,9 @@ impl Config {
         }
         let is_other = |other: &&Tool| other.name != tool.name || other.server != tool.server;
         for other in self.confined().filter(is_other) {
-            for program in other.named_files() {
-                let program = Utf8Path::new(&program);
-                let path = program.strip_prefix(root).unwrap_or(program);
-                let kind = if other.is_server() { "server" } else { "tool" };
-                let what = format!("the program of the {kind} `{}`", other.name);
+            let kind = if other.is_server() { "server" } else { "tool" };
+            let what = format!("the program of the {kind} `{}`", other.name);
+            for path in other.code(root) {
                 guards.protect(path.as_str(), ProtectionLevel::Named, &what);
             }
         }
@@ -126,10 +125,18 @@ impl Tool {
         }
     }
 
-    /// The files that the tool's command names literally, by a path, and its component.
-    fn named_files(&self) -> impl Iterator<Item = String> {
-        let command = self.command.iter().flat_map(Command::named_files);
-        command.chain(self.wasm.iter().map(ToString::to_string))
+    /// What of the workspace at `root` the tool's command [runs](crate::Command::code), and its component.
+    fn code(&self, root: &Utf8Path) -> Vec<ProjectPath> {
+        // The commands that jig itself declares run nothing of the workspace.
+        let written = self.values.get("command");
+        let command = self.command.as_ref();
+        let command = command.filter(|_| !written.is_some_and(Node::is_built_in));
+        let mut code = command.map_or_else(Vec::new, |command| command.code(root));
+        code.extend(self.wasm.iter().filter_map(|component| {
+            let path = component.strip_prefix(root).unwrap_or(component);
+            ProjectPath::normalize(path.as_str()).ok()
+        }));
+        code
     }
 }
 
@@ -159,6 +166,7 @@ pub(crate) fn check_rules(sources: &Sources, config: &Config, errors: &mut Vec<P
     let disk = Workspace::on_disk(sources.workspace.clone());
     let text = Workspace::new(sources.workspace.clone(), NothingThere);
     for tool in declaring {
+        errors.extend(rules_on_the_home(tool));
         let compiled = match &disk {
             Ok(disk) => {
                 Policy::compile(&tool.access, tool.default_access, &Guards::default(), disk)
@@ -169,6 +177,43 @@ pub(crate) fn check_rules(sources: &Sources, config: &Config, errors: &mut Vec<P
             errors.extend(rules.0.iter().map(|error| tool.rule_error(error)));
         }
     }
+}
+
+/// Whether a path is written as one of the user's home.
+pub(crate) fn is_of_home(path: &str) -> bool {
+    path == "~" || path.starts_with("~/")
+}
+
+/// The rules of a tool on files of the home. They would be rules on a folder of the workspace with the name `~`,
+/// which nobody means who writes that, and nobody sees who reads it.
+fn rules_on_the_home(tool: &Tool) -> impl Iterator<Item = Problem> {
+    let rules = tool.access.fs.iter().zip(&tool.places.fs);
+    let rules = rules.filter(|(rule, _)| is_of_home(&rule.path));
+    rules.map(|(rule, place)| {
+        let path = clean(&rule.path);
+        let changes = !(rule.capabilities & Capabilities::WRITE).is_empty();
+        let needed = match (path.as_str(), changes) {
+            ("~" | "~/", _) => {
+                "something there, add that to it, such as `sandbox.system = [\"~/notes\"]`"
+                    .to_owned()
+            }
+            (_, true) => {
+                let entry = format!("{{ path = \"{path}\", write = true }}");
+                format!("the path, add `sandbox.system = [{entry}]` to it")
+            }
+            (_, false) => format!("the path, add `sandbox.system = [\"{path}\"]` to it"),
+        };
+        let message = format!(
+            "the path {} is in your home, and rules on files stay inside the workspace",
+            quote(&rule.path)
+        );
+        let help = format!(
+            "remove the rule; if the tool needs {needed}; a folder of the workspace with the name \
+             `~` is written `./{path}`"
+        );
+        let problem = Problem::error(message, help);
+        problem.at(&place.origin, "").key(place.key.clone())
+    })
 }
 
 impl Tool {
@@ -225,7 +270,7 @@ fn explain_path(error: &ResolveError) -> (String, String) {
             format!("the path {path} is outside the workspace, and rules on files stay inside"),
             format!(
                 "remove the rule; if the tool needs the path, add `sandbox.system = [\"{}\"]` to it",
-                crate::hint::clean(&error.path)
+                clean(&error.path)
             ),
         ),
         ResolveReason::DotDot => (
@@ -310,10 +355,7 @@ fn parts_of_url(text: &str) -> Option<String> {
         keys.push(format!("path_prefix = \"{}\"", url.path()));
     }
     let keys = keys.join(", ");
-    Some(format!(
-        "write its parts as keys: `{}`",
-        crate::hint::clean(&keys)
-    ))
+    Some(format!("write its parts as keys: `{}`", clean(&keys)))
 }
 
 fn explain_env(error: &EnvNameError) -> (String, String) {

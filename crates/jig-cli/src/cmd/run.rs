@@ -4,6 +4,8 @@ pub(super) mod hosts;
 mod layer;
 mod remedy;
 
+use std::path::Path;
+
 use anyhow::Context;
 use camino::{Utf8Path, Utf8PathBuf};
 use jig_config::SandboxLimits;
@@ -302,7 +304,9 @@ fn shown(
         let path = Utf8PathBuf::from(rule.path.to_string_lossy().into_owned());
         rows.push((path, rule.rights.to_string()));
     }
-    for private in &profile.private {
+    // A workspace that only leads to what is shown of it is no place of the command's own.
+    let leads = |path: &Path| path == confined.cwd && profile.sealed.iter().any(|it| it == path);
+    for private in profile.private.iter().filter(|it| !leads(&it.path)) {
         let path = Utf8PathBuf::from(private.path.to_string_lossy().into_owned());
         rows.push((path, format!("private, {}", Bytes(private.size))));
     }

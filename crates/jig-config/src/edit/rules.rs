@@ -7,6 +7,7 @@ use toml_edit::{InlineTable, Item, TableLike, Value};
 use super::lists::{List, Written, push_value};
 use super::{AddedFs, AddedNet, AddedSystem, EditError, Place, string};
 use crate::model::Preset;
+use crate::policy::is_of_home;
 
 /// Adds rules on files.
 pub(super) fn add_fs(mut access: Place<'_>, rules: &[AddedFs]) -> Result<(), EditError> {
@@ -18,7 +19,12 @@ pub(super) fn add_fs(mut access: Place<'_>, rules: &[AddedFs]) -> Result<(), Edi
         match list.last_where(same) {
             Some(table) => widen(table, rule.capabilities),
             None => {
-                let mut pairs = vec![("path", string(&rule.path))];
+                // A folder of the workspace, whatever its name.
+                let path = match is_of_home(&rule.path) {
+                    true => format!("./{}", rule.path),
+                    false => rule.path.clone(),
+                };
+                let mut pairs = vec![("path", string(&path))];
                 let keys = keys(rule.capabilities).into_iter();
                 pairs.extend(keys.map(|key| (key, Value::from(true))));
                 list.push(pairs, &rule.comment);

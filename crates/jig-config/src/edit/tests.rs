@@ -55,6 +55,17 @@ fn check(before: &str, additions: &Additions, after: &str) {
 
 const READ: Capabilities = Capabilities::just(Capability::Read);
 
+/// What is added is a path of the workspace, and there a rule on `~/x` is refused.
+#[test]
+fn a_folder_with_the_name_of_the_home() {
+    check(
+        "[tools.t]\nsource = \"local\"\ncommand = \"make\"\n",
+        &of_fs(vec![fs("~/x", READ, &[])]),
+        "[tools.t]\nsource = \"local\"\ncommand = \"make\"\n\n[[tools.t.access.fs]]\n\
+         path = \"./~/x\"\nread = true\n",
+    );
+}
+
 #[test]
 fn a_new_tool_is_declared() {
     let additions = Additions {

@@ -1,5 +1,6 @@
 //! [`Command`]: what a local tool starts.
 
+mod code;
 mod shell;
 
 /// The program of a local tool and its arguments, each a template.
@@ -31,20 +32,6 @@ impl Command {
         };
         command.check()?;
         Ok(command)
-    }
-
-    /// The words that name files: with a slash and without a template. Options are none, whatever
-    /// they hold.
-    pub fn named_files(&self) -> Vec<String> {
-        // The words of a shell line are found as well as can be without being a shell.
-        let line = match self.shell {
-            true => split(&self.program).unwrap_or_default(),
-            false => vec![self.program.clone()],
-        };
-        let words = line.into_iter().chain(self.args.iter().cloned());
-        words
-            .filter(|word| word.contains('/') && !word.contains("{{") && !word.starts_with('-'))
-            .collect()
     }
 
     /// Refuses what could never run.

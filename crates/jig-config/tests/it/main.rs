@@ -5,6 +5,7 @@
     reason = "tests lay out their workspaces with std::fs"
 )]
 
+mod code;
 mod documents;
 mod files;
 mod hostile;

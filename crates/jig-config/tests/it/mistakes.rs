@@ -271,6 +271,21 @@ fn the_contents_of_rules() {
         &fs("path = \"other\"\nread = true"),
     );
     check(
+        "path_of_the_home",
+        &fs("path = \"~/notes\"\nread = true"),
+        &tool("sandbox.system = [\"~/notes\"]"),
+    );
+    check(
+        "path_of_the_home_to_write",
+        &tool("sandbox.filesystem = { allow = [\"~/notes\"], writable = true }"),
+        &tool("sandbox.system = [{ path = \"~/notes\", write = true }]"),
+    );
+    check(
+        "home",
+        &fs("path = \"~\"\nread = true"),
+        &fs("path = \"./~\"\nread = true"),
+    );
+    check(
         "host_is_a_url",
         &net("host = \"https://a.de:8080/v1\"\nallow = true"),
         &net(

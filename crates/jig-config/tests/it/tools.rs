@@ -298,28 +298,6 @@ fn a_path_below_the_home() {
     assert_eq!(expanded(1, None).as_deref(), Some("/opt/x"));
 }
 
-#[test]
-fn files_that_a_command_names() {
-    let check = |command: &str, expected: &[&str]| {
-        let config = Workspace::with(&format!(
-            "[tools.a]\nsource = \"local\"\ncommand = {command}\n"
-        ))
-        .config();
-        let command = config.tools["a"].command.as_ref().expect("a command");
-        assert_eq!(command.named_files(), expected, "{command:?}");
-    };
-    check("\"make all\"", &[]);
-    check("\"python3 tools/a.py ./b\"", &["tools/a.py", "./b"]);
-    check(
-        "\"tools/a.sh --x=/etc/y {{tool.arguments.p}}/z\"",
-        &["tools/a.sh"],
-    );
-    check(
-        "{ program = \"cd x && ./run.sh 'a b/c'\", shell = true, args = [\"in/out\"] }",
-        &["./run.sh", "a b/c", "in/out"],
-    );
-}
-
 /// The preset lifts the protection of git's configuration, and only that.
 #[test]
 fn guards_on_git_and_the_preset() {

@@ -120,6 +120,27 @@ impl Filled {
         }))
     }
 
+    /// The first variable in a text that is written as a shell would have it, `$NAME`, and is not filled in.
+    ///
+    /// A guess by the usual spelling of variables, so that passwords and prices are not taken for one.
+    pub(crate) fn bare_variable(text: &str) -> Option<&str> {
+        let mut rest = text;
+        while let Some(at) = rest.find('$') {
+            rest = &rest[at + 1..];
+            // `$$` is a `$`, whatever follows.
+            if let Some(after) = rest.strip_prefix('$') {
+                rest = after;
+                continue;
+            }
+            let fits = |one: char| one.is_ascii_uppercase() || one.is_ascii_digit() || one == '_';
+            let name = &rest[..rest.find(|one| !fits(one)).unwrap_or(rest.len())];
+            if name.starts_with(|first: char| !first.is_ascii_digit()) {
+                return Some(name);
+            }
+        }
+        None
+    }
+
     /// The text exactly as it is, whatever `$` it holds.
     pub fn literal(text: &str) -> Self {
         let parts = match text {

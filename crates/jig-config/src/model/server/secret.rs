@@ -29,6 +29,35 @@ pub(super) fn is_written_out(name: Option<&str>, value: &Filled) -> bool {
     by_itself || named && value.plain().is_some_and(could_be_secret)
 }
 
+/// What stands before the secret in a value, and is certainly no part of it: the name of an option or a header, and
+/// the word that announces a key. `--token=`, `Authorization: Bearer `.
+pub(super) fn before_secret(text: &str) -> &str {
+    // Keys have digits.
+    let is_name = |name: &str| {
+        let fits = |one: u8| one.is_ascii_alphabetic() || b"-_".contains(&one);
+        name.len() <= LONGEST_NAME && name.bytes().all(fits)
+    };
+    let mut rest = text;
+    if let Some((option, value)) = rest.split_once('=')
+        && option.starts_with("--")
+        && is_name(option)
+    {
+        rest = value;
+    }
+    if let Some((header, value)) = rest.split_once(':')
+        && is_name(header)
+        && is_name_of_secret(header)
+    {
+        rest = value.trim_start();
+    }
+    if let Some((scheme, value)) = rest.split_once(' ')
+        && is_scheme(scheme)
+    {
+        rest = value.trim_start();
+    }
+    &text[..text.len() - rest.len()]
+}
+
 /// Keeps the lines on which secrets stand in the entries of servers out of all messages.
 pub(crate) fn hide_lines(secret: &[Origin], problems: &mut [Problem]) {
     let line = |origin: &Origin| (std::sync::Arc::as_ptr(origin.text()), origin.line());
@@ -114,11 +143,15 @@ fn is_key(text: &str) -> bool {
     }
     let mut words = text.split_whitespace();
     let scheme = words.next().unwrap_or_default();
-    let is_scheme = ["bearer", "basic", "token"].contains(&scheme.to_ascii_lowercase().as_str());
-    if is_scheme && words.next().is_some_and(|word| word.len() >= LEAST) {
+    if is_scheme(scheme) && words.next().is_some_and(|word| word.len() >= LEAST) {
         return true;
     }
     text.contains("://") && Url::parse(text).is_ok_and(|url| url.password().is_some())
+}
+
+/// Whether a word announces a key.
+fn is_scheme(word: &str) -> bool {
+    ["bearer", "basic", "token"].contains(&word.to_ascii_lowercase().as_str())
 }
 
 /// Whether a variable or a header of this name holds a secret.
@@ -186,6 +219,9 @@ const PREFIXES: [(&str, usize); 24] = [
 
 /// The fewest characters of a key behind a word that announces one.
 const LEAST: usize = 8;
+
+/// The most letters in the name of an option or a header that a message repeats.
+const LONGEST_NAME: usize = 32;
 
 #[cfg(test)]
 mod tests;

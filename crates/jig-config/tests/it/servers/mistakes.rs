@@ -173,6 +173,11 @@ fn keys_of_servers() {
         &s("command = \"x\"\naccess.fs = [{ path = \"/etc\", read = true }]"),
         &s("command = \"x\"\nsandbox.system = [\"/opt/x\"]"),
     );
+    check(
+        "server_rule_of_the_home",
+        &s("command = \"x\"\naccess.fs = [{ path = \"~/notes\", read = true }]"),
+        &s("command = \"x\"\nsandbox.system = [\"~/notes\"]"),
+    );
 }
 
 #[test]
@@ -271,6 +276,90 @@ fn secrets_that_are_written_out() {
         let loaded = loaded.unwrap_or_else(|errors| panic!("{errors}"));
         assert!(loaded.warnings.is_empty(), "{good}: {:?}", loaded.warnings);
     }
+}
+
+/// The help says the whole value: what stands around the secret belongs to it.
+#[test]
+fn what_to_write_for_a_secret() {
+    let check = |lines: &str, wanted: &str| {
+        let errors = Workspace::with(&s(lines)).load().expect_err(lines);
+        let help = errors.problems()[0].help();
+        assert!(help.contains(&format!("`\"{wanted}\"`")), "{lines}: {help}");
+        assert!(!help.contains("hunter22"), "{help}");
+    };
+    let header = |value: &str, wanted: &str| {
+        let lines = format!("url = \"https://a.example\"\nheaders.Authorization = \"{value}\"");
+        check(&lines, wanted);
+    };
+    header("Bearer hunter22hunter22", "Bearer ${TOKEN}");
+    header("token  hunter22hunter22", "token  ${TOKEN}");
+    header("hunter22hunter22", "${TOKEN}");
+    header("hunter22 hunter22", "${TOKEN}");
+    let arg = |value: &str, wanted: &str| {
+        check(&format!("command = \"x\"\nargs = [\"{value}\"]"), wanted);
+    };
+    let key = "sk-hunter220123456789abcdef";
+    arg(&format!("--token={key}"), "--token=${TOKEN}");
+    arg(
+        &format!("--header=X-Api-Key:{key}"),
+        "--header=X-Api-Key:${TOKEN}",
+    );
+    arg(
+        &format!("Authorization: Bearer {key}"),
+        "Authorization: Bearer ${TOKEN}",
+    );
+    arg(key, "${TOKEN}");
+    arg(&format!("-{key}={key}"), "${TOKEN}");
+    check(
+        "command = \"x\"\nenv = { AUTH = \"Bearer hunter22hunter22\" }",
+        "Bearer ${AUTH}",
+    );
+}
+
+/// A variable as a shell spells it is handed over as it is.
+#[test]
+fn variables_without_braces() {
+    let check = |lines: &str, expected: Option<(&str, &str)>| {
+        let loaded = Workspace::with(&s(lines)).load();
+        let loaded = loaded.unwrap_or_else(|errors| panic!("{lines}: {errors}"));
+        let warned: Vec<(&str, bool)> = loaded
+            .warnings
+            .iter()
+            .map(|one| {
+                let (_, name) = expected.unwrap_or_default();
+                (
+                    one.key_path(),
+                    one.help().contains(&format!("`${{{name}}}`")),
+                )
+            })
+            .collect();
+        let expected: Vec<(&str, bool)> =
+            expected.map(|(key, _)| (key, true)).into_iter().collect();
+        assert_eq!(warned, expected, "{lines}: {:?}", loaded.warnings);
+    };
+    let env = |value: &str, expected| check(&format!("command = \"x\"\n{value}"), expected);
+    env("env.X = \"$FOO\"", Some(("mcp.servers.s.env.X", "FOO")));
+    env(
+        "env.X = \"a:$FOO_2/b\"",
+        Some(("mcp.servers.s.env.X", "FOO_2")),
+    );
+    // What is meant is no secret that is written out.
+    env(
+        "env.API_TOKEN = \"$API_TOKEN\"",
+        Some(("mcp.servers.s.env.API_TOKEN", "API_TOKEN")),
+    );
+    check(
+        "url = \"https://a.example\"\nheaders.Authorization = \"Bearer $TOKEN\"",
+        Some(("mcp.servers.s.headers.Authorization", "TOKEN")),
+    );
+    for good in ["${FOO}", "$$FOO", "$5", "a$", "us$cents", "$${FOO}"] {
+        env(&format!("env.X = \"{good}\""), None);
+    }
+    // A shell may fill it in.
+    env("args = [\"-c\", \"echo $HOME\"]", None);
+    let loaded = Workspace::with(&s("command = \"x\"\nenv.X = \"$FOO\"")).load();
+    let warnings = loaded.expect("it loads").warnings;
+    insta::assert_snapshot!("server_variable_bare", warnings[0].render(false));
 }
 
 /// The rules of a program are looked at as those of tools are.

@@ -296,7 +296,24 @@ impl Reader<'_> {
                 return None;
             }
         };
-        if !secret::is_written_out(name, &value) {
+        let is_secret = secret::is_written_out(name, &value);
+        let before = secret::before_secret(text);
+        // An argument may be for a shell, which fills it in.
+        if let Some(variable) = name.and_then(|_| Filled::bare_variable(text))
+            && (!is_secret || text == format!("{before}${variable}"))
+        {
+            let variable = clean(variable);
+            let what = format!(
+                "gets `${variable}` in `{}` as it stands: only `${{…}}` is filled in",
+                clean(key)
+            );
+            let help =
+                format!("write `${{{variable}}}`, or `$${variable}` if no variable is meant");
+            let problem = self.problem(key, &what, &help).at(&node.origin, "");
+            self.warnings.push(problem.softened());
+            return Some(value);
+        }
+        if !is_secret {
             return Some(value);
         }
         let is_of_workspace = node.origin.layer() == Layer::Workspace;
@@ -313,7 +330,8 @@ impl Reader<'_> {
             }
         );
         let mut help = format!(
-            "write a variable, such as `\"${{{}}}\"`, and set it before jig starts",
+            "write a variable, such as `\"{}${{{}}}\"`, and set it before jig starts",
+            clean(before),
             clean(&variable)
         );
         if !is_of_workspace {

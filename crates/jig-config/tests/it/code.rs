@@ -1,0 +1,234 @@
+//! What of the workspace is code of a tool or a server, which other tools may not change by a broad rule.
+
+use crate::workspace::Workspace;
+
+/// A workspace with all that the commands name which is there.
+fn workspace(server: &str) -> Workspace {
+    let workspace = Workspace::with(&format!("[mcp.servers.s]\n{server}\n"))
+        .file("srv.py", "")
+        .file("tools/run.sh", "")
+        .file("docs/notes/a.md", "")
+        .file("app/__main__.py", "")
+        .file("settings.json", "{}");
+    let root = workspace.root();
+    std::os::unix::fs::symlink("srv.py", root.join("linked.py")).expect("a link");
+    std::os::unix::fs::symlink("nowhere", root.join("dangling")).expect("a link");
+    workspace
+}
+
+/// What other tools may not change of the server's code.
+fn protected(workspace: &Workspace) -> Vec<String> {
+    let config = workspace.config();
+    let tool = config.tool("fs_modify_file").expect("a tool");
+    let guards = config.guards(tool, workspace.root()).protected;
+    let of_server = guards
+        .iter()
+        .filter(|guard| guard.what == "the program of the server `s`");
+    of_server.map(|guard| guard.path.to_string()).collect()
+}
+
+/// The words of a server's command, and what of the workspace they run.
+#[track_caller]
+fn check(words: &[&str], expected: &[&str]) {
+    let workspace = workspace("command = \"x\"");
+    let root = workspace.root().as_str();
+    let words: Vec<String> = words
+        .iter()
+        .map(|word| word.replace("ROOT", root))
+        .collect();
+    let workspace = workspace.file(
+        "jig.toml",
+        format!("[mcp.servers.s]\ncommand = {words:?}\n"),
+    );
+    assert_eq!(protected(&workspace), expected, "{words:?}");
+}
+
+/// Whoever could write the script would run with the server's rules.
+#[test]
+fn scripts_of_interpreters() {
+    check(&["python3", "srv.py"], &["srv.py"]);
+    check(&["python3", "linked.py"], &["linked.py"]);
+    check(&["/usr/bin/python3.11", "-u", "srv.py"], &["srv.py"]);
+    check(&["python3", "ROOT/srv.py"], &["srv.py"]);
+    check(&["python3", "-W", "ignore", "srv.py"], &["srv.py"]);
+    // It may come to be.
+    check(&["ruby", "later.rb"], &["later.rb"]);
+    check(&["bash", "-eu", "--", "later"], &["later"]);
+    // What it works on is none of its code, unless somebody could put a file there.
+    check(&["python3", "srv.py", "docs/notes"], &["srv.py"]);
+    check(&["python3", "srv.py", "docs"], &["srv.py"]);
+    check(&["python3", "srv.py", "out/x"], &["srv.py", "out/x"]);
+    check(&["python3", "/opt/srv.py", "../x"], &[]);
+    check(&["python3", "-", "docs/notes"], &[]);
+    // A folder can be a program.
+    check(&["python3", "./app"], &["app"]);
+    check(&["python3", "app", "docs/notes"], &["app"]);
+    check(&["node", "./app"], &["app", "app.js"]);
+    check(
+        &["node", "--require", "./tools/run.sh", "later.mjs"],
+        &["tools/run.sh", "later.mjs"],
+    );
+    check(
+        &[".venv/bin/python", "srv.py"],
+        &[".venv/bin/python", "srv.py"],
+    );
+}
+
+/// A program that is the whole workspace: its first file, for tools have to change the rest.
+#[test]
+fn the_workspace_as_a_program() {
+    check(&["node", "."], &["package.json", "index.js"]);
+    check(&["python3", "./"], &["__main__.py"]);
+    check(&["python3", "ROOT"], &["__main__.py"]);
+    check(&["uv", "--directory", "./", "run", "srv.py"], &["srv.py"]);
+}
+
+#[test]
+fn modules_of_python() {
+    check(&["python3", "-m", "app"], &["app.py", "app"]);
+    check(&["python3", "-m", "app.serve", "docs"], &["app.py", "app"]);
+    check(&["python3", "-Im", "app"], &["app.py", "app"]);
+    check(&["python", "-mapp"], &["app.py", "app"]);
+    // A package of the workspace comes before one that is installed.
+    check(
+        &["pypy3", "-m", "server"],
+        &["server.py", "server/__init__.py", "server/__main__.py"],
+    );
+    check(
+        &["python3", "-m", "http.server"],
+        &[
+            "http.py",
+            "http/__init__.py",
+            "http/__main__.py",
+            "http/server.py",
+            "http/server",
+        ],
+    );
+    // A folder that is no package may become one.
+    check(
+        &["python3", "-m", "docs"],
+        &["docs.py", "docs/__init__.py", "docs/__main__.py"],
+    );
+    check(&["python3", "-m", "docs.notes"], &["docs.py", "docs"]);
+    check(&["uv", "run", "python", "-m", "app"], &["app.py", "app"]);
+    check(&["python3", "-m"], &[]);
+}
+
+/// Code that stands in the command is no name of a file.
+#[test]
+fn code_in_the_command() {
+    check(&["python3", "-c", "print(1/2)"], &[]);
+    check(&["node", "-e", "import('a/b')", "srv.py"], &["srv.py"]);
+    // That of a shell names programs.
+    check(
+        &["bash", "-lc", "exec python3 srv.py; ./later x"],
+        &["srv.py", "later"],
+    );
+}
+
+/// What a launcher runs comes from a registry, and its arguments are data.
+#[test]
+fn packages() {
+    let npx = |words: &[&'static str], expected: &[&str]| {
+        check(&[&["npx", "-y"], words].concat(), expected);
+    };
+    npx(
+        &["@modelcontextprotocol/server-filesystem", "docs/notes"],
+        &[],
+    );
+    npx(
+        &["@modelcontextprotocol/server-filesystem", "./docs", "."],
+        &[],
+    );
+    npx(&["@a/b@1.2.3", "Europe/Berlin"], &[]);
+    npx(&["@a/b", "ROOT/docs/notes", "https://a.de/x.js"], &[]);
+    npx(&["@a/b", "settings.json"], &["settings.json"]);
+    npx(
+        &["@a/b", "--config=settings.json", "--out=docs/x"],
+        &["settings.json"],
+    );
+    npx(
+        &["@a/b", "--config", "conf/later.json"],
+        &["conf/later.json"],
+    );
+    check(&["uvx", "mcp-server-time", "--tz", "Europe/Berlin"], &[]);
+    check(&["uv", "tool", "run", "thing", "docs/notes"], &[]);
+    check(&["npx", "@a/b@1.2.3", "docs/notes"], &[]);
+    check(&["bunx", "@a/b", "docs/notes"], &[]);
+    // One that is a folder of the workspace is code of it.
+    npx(&["./app", "docs/notes"], &["app"]);
+    npx(&["./later"], &["later"]);
+    check(&["uvx", "--from", "./app", "serve", "docs/notes"], &["app"]);
+}
+
+/// What builds and runs projects may find one in every folder.
+#[test]
+fn projects() {
+    check(
+        &["uv", "--directory", "./app", "run", "srv.py"],
+        &["app", "srv.py"],
+    );
+    check(&["go", "run", "./cmd/server"], &["cmd/server"]);
+    check(&["npm", "exec", "@a/b"], &[]);
+    check(&["make", "docs"], &[]);
+}
+
+#[test]
+fn other_programs() {
+    check(&["./app/bin", "docs/notes"], &["app/bin"]);
+    check(
+        &["server", "docs/notes", "settings.json", "./settings.json"],
+        &["settings.json"],
+    );
+    check(&["server", "later/x", "later"], &["later/x"]);
+    // A link that leads nowhere is as good as nothing.
+    check(&["server", "dangling", "./dangling"], &["dangling"]);
+    check(&["server", "/etc/passwd", "../x/y"], &[]);
+    check(&["server", "postgres://localhost/db"], &[]);
+    // What is filled in can be anything.
+    check(
+        &["tools/run.sh", "{{tool.arguments.p}}/z", "--x=/etc/y"],
+        &["tools/run.sh"],
+    );
+}
+
+#[test]
+fn behind_env() {
+    check(&["/usr/bin/env", "node", "x.js"], &["x.js"]);
+    check(
+        &["env", "A=b/c", "-u", "B", "python3", "later.py"],
+        &["later.py"],
+    );
+    check(&["env", "-i", "./later"], &["later"]);
+    check(&["env"], &[]);
+}
+
+/// The words of a shell's line are found as well as can be without being a shell.
+#[test]
+fn lines_of_a_shell() {
+    let check = |line: &str, expected: &[&str]| {
+        let workspace = workspace("command = \"x\"").file(
+            "jig.toml",
+            format!(
+                "[tools.a]\nsource = \"local\"\n\
+                 command = {{ program = {line:?}, shell = true, args = [\"in/out\", \"srv.py\"] }}\n"
+            ),
+        );
+        let config = workspace.config();
+        let tool = config.tool("fs_modify_file").expect("a tool");
+        let guards = config.guards(tool, workspace.root()).protected;
+        let of_tool = guards
+            .iter()
+            .filter(|guard| guard.what == "the program of the tool `a`");
+        let paths: Vec<&str> = of_tool.map(|guard| guard.path.as_str()).collect();
+        assert_eq!(paths, expected, "{line}");
+    };
+    check(
+        "cd x && ./run.sh 'a b/c'",
+        &["run.sh", "a b/c", "in/out", "srv.py"],
+    );
+    check(
+        "(sh linked.py; ls docs/notes)|cat",
+        &["linked.py", "docs/notes", "in/out", "srv.py"],
+    );
+}
