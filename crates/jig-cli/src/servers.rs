@@ -121,7 +121,8 @@ pub(crate) fn find_on(
     asker: &mut dyn Asker,
 ) -> anyhow::Result<Option<Connections>> {
     let candidates = candidates(project, name);
-    if candidates.is_empty() {
+    let others = others(project, name);
+    if candidates.is_empty() && others.is_empty() {
         return Ok(None);
     }
     let connections = Connections::with(servers(), project, env)?;
@@ -139,7 +140,9 @@ pub(crate) fn find_on(
             bail!(why.clone());
         }
     }
-    if let Some(missing) = missing(&connections, &candidates, &offered, name) {
+    // The others are not asked: what is known of them says whether their tool is meant.
+    let meant: Vec<Arc<Server>> = candidates.into_iter().chain(others).collect();
+    if let Some(missing) = missing(&connections, &meant, &offered, name) {
         return Err(missing);
     }
     connections.give(project, &offered);
@@ -174,6 +177,7 @@ fn missing(
                 );
                 return Some(anyhow!(hint).context(held));
             }
+            Some(Standing::Gone) => {}
             Some(_) if declared.is_none() => return Some(elsewhere(server, offered, named)),
             Some(_) => {}
             None if declared.is_some() => {
@@ -304,14 +308,24 @@ fn candidates(project: &Project, name: &str) -> Vec<Arc<Server>> {
             mine.cloned().collect()
         }
         None => {
-            let fitting = enabled.filter(|server| {
-                name.starts_with(&server.prefix) || usual_name(server, name).is_some()
-            });
+            let fitting = enabled.filter(|server| name.starts_with(&server.prefix));
             let mut fitting: Vec<_> = fitting.cloned().collect();
             fitting.sort_by_key(|server| std::cmp::Reverse(server.prefix.len()));
             fitting
         }
     }
+}
+
+/// The servers whose tool could be meant by a name that is none here: one with the prefix that they would have.
+fn others(project: &Project, name: &str) -> Vec<Arc<Server>> {
+    let config = project.config();
+    if config.tool(name).is_some() {
+        return Vec::new();
+    }
+    let servers = config.servers.values().filter(|server| server.enable);
+    let others = servers
+        .filter(|server| !name.starts_with(&server.prefix) && usual_name(server, name).is_some());
+    others.cloned().collect()
 }
 
 /// The name of the server that a tool is of.

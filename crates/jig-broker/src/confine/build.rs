@@ -47,10 +47,18 @@ pub(super) fn confined(
 
     system::show(&mut shown);
     declared(settings, &mut shown, &mut warnings);
+    for own in &private {
+        // Whatever covers it shows nothing there.
+        if shown.rights(&own.path) != Rights::NONE {
+            shown.empty(&own.path);
+        }
+    }
 
     // A workspace inside of what is shown anyway is shown only as far as the policy goes.
     let is_open = reach == Reach::Workspace && !policy.granted(&ProjectPath::root()).is_empty();
+    let mut sealed = Vec::new();
     if !is_open && shown.rights(root) != Rights::NONE {
+        sealed.push(root.clone());
         shown.empty(root);
         private.push(PrivateDirectory {
             path: root.clone(),
@@ -148,18 +156,17 @@ pub(super) fn confined(
     warnings.extend(workspace.warnings);
     warnings.extend(history(policy, root, &walked));
 
-    let mut has_own_root = private.iter().any(|directory| directory.path == *root);
+    let has_own_root = private.iter().any(|directory| directory.path == *root);
     // In a directory of its own, such as `/tmp`, a program could write between what it was given, and lose that.
     let is_in_private = private.iter().any(|of| root.starts_with(&of.path));
     if !is_open && !has_own_root && is_in_private && shown.reaches_into(root) {
+        sealed.push(root.clone());
         private.push(PrivateDirectory {
             path: root.clone(),
             size: EMPTY_ROOT,
             executable: false,
         });
-        has_own_root = true;
     }
-    let sealed = has_own_root.then(|| root.clone()).into_iter().collect();
     let cwd = match has_own_root || shown.reaches_into(root) {
         true => root.clone(),
         false => private_home.clone(),

@@ -235,11 +235,12 @@ fn is_for_once(path: &Path) -> bool {
         return false;
     };
     let ends = [".tmp", ".temp", ".part", ".swp", ".swx", "~"];
-    // Of a word of letters alone nobody knows.
+    // Letters alone may be a word, and digits alone a date.
     let is_random = |part: &str| {
         part.len() >= 8
             && part.bytes().all(|byte| byte.is_ascii_hexdigit())
             && part.bytes().any(|byte| byte.is_ascii_digit())
+            && part.bytes().any(|byte| byte.is_ascii_alphabetic())
     };
     ends.iter().any(|end| name.ends_with(end)) || name.split(['.', '-', '_']).any(is_random)
 }

@@ -318,7 +318,7 @@ fn outside_it_is_the_sandbox() {
 #[test]
 fn a_name_that_is_made_up_anew_each_time_is_no_rule() {
     let scene = Scene::new(&["home/settled/a"], &[]);
-    for name in ["graph.json.0183abcd9f.tmp", "x~", "part-0123456789"] {
+    for name in ["graph.json.0183abcd9f.tmp", "x~", "part-0123456789ab"] {
         let told = scene.explain(&[&format!("cu home/{name}")]);
         let [denial] = told.as_slice() else {
             panic!("{told:?}");
@@ -331,6 +331,8 @@ fn a_name_that_is_made_up_anew_each_time_is_no_rule() {
     scene.check_hints(&["cu home/settled/a.tmp"], &[settled]);
     let named = Some("[tools.t.sandbox]\nsystem = [{ path = \"~/notes.txt\", write = true }]\n");
     scene.check_hints(&["cu home/notes.txt"], &[named]);
+    let dated = "[tools.t.sandbox]\nsystem = [{ path = \"~/log-20261116\", write = true }]\n";
+    scene.check_hints(&["cu home/log-20261116"], &[Some(dated)]);
 }
 
 /// What jig gives to a program by itself is nobody's to write down.

@@ -170,6 +170,26 @@ fn what_only_leads_to_what_is_granted_cannot_be_written_to() {
     }
 }
 
+/// What is shown around a directory of the program's own shows nothing in it: the workspace has to be shown by itself.
+#[test]
+fn a_workspace_in_something_that_is_shown_is_there() {
+    for place in ["/tmp", "/var/tmp"] {
+        let mut world = World::at(tempfile::tempdir_in(place).unwrap())
+            .with("file", "text")
+            .allow(".", "rcud")
+            .command("sh", None, &[])
+            .confined();
+        let settings = world.confine.as_mut().unwrap();
+        settings.system = vec![SystemAccess {
+            path: Path::new(place).to_owned(),
+            write: true,
+            execute: false,
+        }];
+        assert_eq!(output(&world, "cat file; echo x > new"), "text", "{place}");
+        assert_eq!(world.content("new").as_deref(), Some("x\n"), "{place}");
+    }
+}
+
 #[test]
 fn x65_what_lies_above_something_hidden_cannot_be_moved() {
     let world = World::on_disk()

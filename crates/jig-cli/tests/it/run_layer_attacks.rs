@@ -76,6 +76,92 @@ for path in [".", "kept", "kept/file"]:
     });
 }
 
+/// A workspace in a folder that may be changed as well, and that only leads to what a rule grants: what is in it is of
+/// the layer, too.
+#[test]
+fn what_is_granted_in_a_folder_with_a_layer_is_of_the_layer() {
+    for_each_user(|desk| {
+        let workspace = &desk.workspace;
+        workspace.write("inside/a/file", "before\n");
+        workspace.write("inside/top", "before\n");
+        let config = format!(
+            r#"
+            [tools.held]
+            source = "local"
+            command = "true"
+            sandbox.system = [{{ path = "{}", write = true }}]
+            [[tools.held.access.fs]]
+            path = "a"
+            read = true
+            write = true
+            [[tools.held.access.fs]]
+            path = "top"
+            read = true
+            update = true
+            "#,
+            desk.path(""),
+        );
+        workspace.write("inside/jig.toml", &config);
+        let inside = desk.path("inside");
+        let inside = inside.as_str();
+        let script =
+            "echo x > a/escaped; echo x > a/file; echo x > top; echo x > ../beside; cat a/file top";
+        let words = [
+            "--workspace",
+            inside,
+            "run",
+            "--policy",
+            "held",
+            "--overlay",
+            "--discard",
+            "--",
+        ];
+        let ran = desk.run(&[&words[..], &["sh", "-c", script]].concat());
+        assert_eq!(
+            ran.out.lines().take(2).collect::<Vec<_>>(),
+            ["x", "x"],
+            "{ran:?}"
+        );
+        let text = |path: &str| std::fs::read_to_string(desk.path(path)).unwrap_or_default();
+        assert_eq!(text("inside/a/file"), "before\n", "{ran:?}");
+        assert_eq!(text("inside/top"), "before\n", "{ran:?}");
+        for path in ["inside/a/escaped", "beside"] {
+            assert!(!desk.path(path).exists(), "{path}: {ran:?}");
+        }
+    });
+}
+
+/// The same without the folder: there is a layer over a file in the workspace, and over many folders of it.
+#[test]
+fn parts_of_a_workspace_take_layers() {
+    for_each_user(|desk| {
+        let workspace = &desk.workspace;
+        workspace.write("top", "before\n");
+        workspace.write("other", "other\n");
+        let folders: Vec<String> = (0..9).map(|number| format!("d{number}")).collect();
+        for folder in &folders {
+            workspace.write(&format!("{folder}/file"), "before\n");
+        }
+        let run = |granted: &[&str], script: &str| {
+            let mut words = vec!["run", "--overlay", "--discard"];
+            for path in granted {
+                words.extend(["--write", path]);
+            }
+            words.extend(["--", "sh", "-c", script]);
+            let ran = desk.run(&words);
+            assert_eq!(ran.code, Some(0), "{ran:?}");
+            ran
+        };
+        let ran = run(&["top"], "echo x > top; cat top");
+        assert!(ran.out.starts_with("x\n"), "{ran:?}");
+        let all: Vec<&str> = folders.iter().map(String::as_str).collect();
+        run(&all, "for d in d*; do echo x > $d/new || exit 1; done");
+        let text = |path: &str| std::fs::read_to_string(desk.path(path)).unwrap_or_default();
+        assert_eq!(text("top"), "before\n");
+        assert!(!desk.path("d3/new").exists());
+    });
+}
+
 /// A name cannot add lines to the list of changes, nor steer the terminal.
 #[test]
 fn a_name_forges_no_line_of_the_list() {

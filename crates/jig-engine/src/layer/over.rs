@@ -34,6 +34,15 @@ pub(crate) fn lay(profile: &mut Profile, root: &Path, state: &Path) -> Result<Ve
     let mut layers = Vec::new();
     for path in places {
         open(profile, &path);
+        // A workspace that only led to what was shown of it is a layer now, with all else in it closed.
+        let sealed = std::mem::take(&mut profile.sealed);
+        profile
+            .private
+            .retain(|own| own.path != path || !sealed.contains(&path));
+        profile.sealed = sealed
+            .into_iter()
+            .filter(|sealed| *sealed != path)
+            .collect();
         let layer = Layer::create(state, &path);
         layers.push(layer.map_err(|source| NoLayer { path, source })?);
     }

@@ -22,7 +22,7 @@ use serde_json::{Map, Value};
 pub(super) use self::stream::listen;
 use super::UpstreamError;
 use super::begin;
-use super::message::{self, Message, Refusal, words};
+use super::message::{self, Message, Refusal, some_words, words};
 use super::wire::{Sought, Wire};
 
 /// A server at a URL.
@@ -320,8 +320,7 @@ async fn refused(
             Ok(())
         }
         None => {
-            let shown = &body[..body.len().min(LONGEST_SHOWN)];
-            let shown = words(String::from_utf8_lossy(shown).trim());
+            let shown = some_words(String::from_utf8_lossy(&body).trim(), LONGEST_SHOWN);
             let shown = if shown.is_empty() {
                 String::new()
             } else {

@@ -143,7 +143,17 @@ impl Refusal {
 
 /// Words of a server, as they may stand in a line of ours.
 pub(super) fn words(text: &str) -> String {
-    let shown = cut(text, LONGEST_WORDS);
+    some_words(text, LONGEST_WORDS)
+}
+
+/// The same, with not more than `limit` bytes of the text. No word is cut in two: it may be a secret, of which nobody
+/// would find the half.
+pub(super) fn some_words(text: &str, limit: usize) -> String {
+    let ends = |c: char| c.is_whitespace() || matches!(c, '"' | '<' | '>');
+    let shown = match cut(text, limit) {
+        all if all.len() == text.len() => all,
+        part => &part[..part.rfind(ends).unwrap_or(0)],
+    };
     let mut line = printable_line(shown);
     if shown.len() < text.len() {
         line.push('…');

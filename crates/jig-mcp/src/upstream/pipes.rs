@@ -11,7 +11,7 @@ use tokio::net::unix::pipe;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 use tokio_util::sync::CancellationToken;
 
-use super::message::{LONGEST, Message, parse, texts, words};
+use super::message::{LONGEST, Message, parse, some_words, texts};
 use super::pace::Pace;
 use super::strays::Strays;
 use super::wire::{Sought, Wire};
@@ -231,8 +231,7 @@ impl Lines {
         self.strays += 1;
         self.stray_bytes = self.stray_bytes.saturating_add(line.len());
         if self.strays > STRAYS || self.stray_bytes > STRAY_BYTES {
-            let shown = &line[..line.len().min(LONGEST_SHOWN)];
-            let shown = words(&String::from_utf8_lossy(shown));
+            let shown = some_words(&String::from_utf8_lossy(line), LONGEST_SHOWN);
             return Err(format!(
                 "it writes to its standard output what is no message of the protocol, for example: {shown}"
             ));

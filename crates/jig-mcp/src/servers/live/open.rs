@@ -7,6 +7,7 @@ use jig_broker::Secrets;
 use jig_config::{Reach, Server};
 use jig_engine::{CallError, Engine, Mark, ServerProcess};
 use jig_proto::Denial;
+use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
@@ -139,7 +140,7 @@ impl Opening<'_> {
             None => None,
         };
         let failure = self.not_begun(process, &ended, &strays, error.as_ref());
-        let failure = failure.await?;
+        let failure = failure.await;
         Err(match error.as_ref().is_some_and(is_answer) {
             true => Problem::AtBegin(failure),
             false => Problem::Failed(failure),
@@ -154,7 +155,7 @@ impl Opening<'_> {
         ended: &CancellationToken,
         strays: &Strays,
         error: Option<&UpstreamError>,
-    ) -> Result<Failure, Failure> {
+    ) -> Failure {
         let is_over = error.is_none_or(is_its_end);
         let mut advice = None;
         let mut why = match error {
@@ -176,7 +177,16 @@ impl Opening<'_> {
             Some(scrubber) => scrubber.text(text.to_owned()),
             None => text.to_owned(),
         };
-        let (said, denials) = blocking(move || buried(&process)).await?;
+        let (tell, told) = oneshot::channel();
+        let gone = spawn_blocking(move || {
+            // Whoever has given up waiting does not hear it.
+            let _ = tell.send(buried(&process));
+            drop(process);
+        });
+        let told = timeout(BURIED, told).await;
+        let (said, denials) = told.ok().and_then(Result::ok).unwrap_or_default();
+        // A kernel that does not let go of a process is not waited for.
+        let _ = timeout(BURIED, gone).await;
         let _ = timeout(LAST_BYTES, strays.over().cancelled()).await;
         if let Some(wrote) = strays.told(scrub).filter(|_| is_over) {
             why.push_str(&format!(
@@ -191,12 +201,12 @@ impl Opening<'_> {
                 words::name(&package)
             ));
         }
-        Ok(Failure {
+        Failure {
             why,
             denials,
             advice,
             lasts: false,
-        })
+        }
     }
 
     async fn remote(&self, era: Option<Era>) -> Result<Arc<Live>, Problem> {
@@ -350,6 +360,9 @@ fn buried(process: &ServerProcess) -> (String, Vec<Denial>) {
     let refused = process.refused_since(&Mark::default());
     (process.last_words(), refused)
 }
+
+/// How long the end of a process is waited for whose start has failed.
+const BURIED: Duration = Duration::from_secs(10);
 
 /// Why a server was not started, which will not pass by itself, but for packages that are downloaded again:
 /// something is missing, or its entry is wrong. That it was not, and which, stands before it.

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
-use jig_config::looks_secret;
 use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
 use rustls::{ClientConfig, RootCertStore};
@@ -29,7 +28,7 @@ pub(super) fn url(text: &str) -> Result<Url, UpstreamError> {
     }
 }
 
-/// Where a URL leads, for messages: without its user and its query, and without a path that looks like a secret.
+/// Where a URL leads, for messages: without its user and its query, and without a path that may hold a key.
 ///
 /// It is told as `text`, from which the URL was read, has it, or not at all: whoever takes secrets out of messages knows
 /// them as they were written, and a URL may spell them differently.
@@ -43,13 +42,22 @@ pub(super) fn place(text: &str, url: &Url) -> String {
         return "the server".to_owned();
     }
     let path = url.path();
-    let is_secret = path.split('/').any(|part| looks_secret("", part));
-    let path = match text.contains(path) && !is_secret {
+    let path = match text.contains(path) && path.split('/').all(is_plain) {
         true => path,
         false => "/…",
     };
     format!("{}://{host}{path}", url.scheme())
 }
+
+/// Whether a part of a path is a word such as `mcp` or `v2`, and no key.
+fn is_plain(part: &str) -> bool {
+    let is_word = |byte: u8| byte.is_ascii_lowercase() || byte == b'-' || byte == b'_';
+    let is_version = part.len() <= 3 && part.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    is_version || (part.len() <= LONGEST_PLAIN && part.bytes().all(is_word))
+}
+
+/// Longer ones are no words.
+const LONGEST_PLAIN: usize = 15;
 
 fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();

@@ -3,7 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use super::{
-    LONGEST_TEXTS, Message, Reply, Said, notification, parse, reply, request, texts, weight, words,
+    LONGEST_TEXTS, Message, Reply, Said, notification, parse, reply, request, some_words, texts,
+    weight, words,
 };
 
 /// What a server sends, as it is understood.
@@ -96,7 +97,12 @@ fn what_we_say_is_json_rpc() {
 #[test]
 fn words_are_short_and_printable() {
     assert_eq!(words("a\nb\u{1b}"), "a b\u{fffd}");
-    assert!(words(&"ü".repeat(5000)).len() < 1010);
+    assert!(words(&"ü ".repeat(5000)).len() < 1010);
+    // Half of a secret is told from nothing.
+    let secret = "swordfish".repeat(200);
+    assert_eq!(words(&format!("it is {secret}")), "it is…");
+    assert_eq!(words(&secret), "…");
+    assert_eq!(some_words("<p>a word</p>", 7), "<p>a…");
 }
 
 #[test]

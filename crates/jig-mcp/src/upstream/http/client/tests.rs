@@ -63,9 +63,18 @@ fn places() {
         // What is spelled differently than it was written may be a secret that nobody knows by that spelling.
         ("https://Hunter2.example.com/mcp", "the server"),
         ("https://example.com/hunter 2/mcp", "https://example.com/…"),
+        ("https://example.com/../hunter2", "https://example.com/…"),
         (
-            "https://example.com/../hunter2",
-            "https://example.com/hunter2",
+            "https://example.com/api/v2/mcp",
+            "https://example.com/api/v2/mcp",
+        ),
+        (
+            "https://example.com/s/OGYzN2QxNzQtOTo5/mcp",
+            "https://example.com/…",
+        ),
+        (
+            "https://example.com/s/correcthorsebatterystaple",
+            "https://example.com/…",
         ),
         (
             "https://example.com/ghp_0123456789abcdefghijABCDEFGHIJ012345/mcp",

@@ -426,7 +426,6 @@ impl<'a> Walk<'a> {
                 path: path.clone(),
                 ground: Ground::Prepared,
                 early,
-                layer: None,
                 ..above.clone()
             });
             return Ok(());
@@ -443,7 +442,8 @@ impl<'a> Walk<'a> {
             }),
             access: above.access | access,
             early,
-            layer: None,
+            // What is shown in it is shown of the layer that covers it, or changes would not go there.
+            layer: above.layer.clone(),
         });
         Ok(())
     }
