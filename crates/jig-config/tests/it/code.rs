@@ -9,6 +9,9 @@ fn workspace(server: &str) -> Workspace {
         .file("tools/run.sh", "")
         .file("docs/notes/a.md", "")
         .file("app/__main__.py", "")
+        .file("server/index.js", "")
+        .file("src/node/a.js", "")
+        .file("hook.js", "")
         .file("settings.json", "{}");
     let root = workspace.root();
     std::os::unix::fs::symlink("srv.py", root.join("linked.py")).expect("a link");
@@ -68,6 +71,20 @@ fn scripts_of_interpreters() {
         &["node", "--require", "./tools/run.sh", "later.mjs"],
         &["tools/run.sh", "later.mjs"],
     );
+    // What stands before the script may be where code lies.
+    check(&["perl", "-I", "./app", "x.pl"], &["app", "x.pl"]);
+    check(&["perl", "-I./app", "x.pl"], &["app", "x.pl"]);
+    check(
+        &["ruby", "-I", "./app", "-C", "./server", "main.rb"],
+        &["app", "server", "main.rb"],
+    );
+    check(
+        &["php", "-S", "localhost:80", "-t", "./server"],
+        &["server"],
+    );
+    // `-M` takes what follows in its word.
+    check(&["perl", "-Mre", "./server/x.pl"], &["server/x.pl"]);
+    check(&["perl", "-we", "a/b", "./server/x.pl"], &["server/x.pl"]);
     check(
         &[".venv/bin/python", "srv.py"],
         &[".venv/bin/python", "srv.py"],
@@ -85,32 +102,22 @@ fn the_workspace_as_a_program() {
 
 #[test]
 fn modules_of_python() {
-    check(&["python3", "-m", "app"], &["app.py", "app"]);
-    check(&["python3", "-m", "app.serve", "docs"], &["app.py", "app"]);
-    check(&["python3", "-Im", "app"], &["app.py", "app"]);
-    check(&["python", "-mapp"], &["app.py", "app"]);
-    // A package of the workspace comes before one that is installed.
+    let app = ["app.py", "app/__init__.py", "app/__main__.py"];
+    check(&["python3", "-m", "app"], &app);
+    check(&["python3", "-Im", "app"], &app);
+    check(&["python", "-mapp"], &app);
+    check(&["uv", "run", "python", "-m", "app"], &app);
+    let cli = ["app/cli.py", "app/cli/__init__.py", "app/cli/__main__.py"];
+    check(&["python3", "-m", "app.cli", "docs"], &[app, cli].concat());
+    // A package of the workspace comes before one that is installed, and a folder that is none may become one.
     check(
-        &["pypy3", "-m", "server"],
-        &["server.py", "server/__init__.py", "server/__main__.py"],
+        &["pypy3", "-m", "later"],
+        &["later.py", "later/__init__.py", "later/__main__.py"],
     );
-    check(
-        &["python3", "-m", "http.server"],
-        &[
-            "http.py",
-            "http/__init__.py",
-            "http/__main__.py",
-            "http/server.py",
-            "http/server",
-        ],
-    );
-    // A folder that is no package may become one.
     check(
         &["python3", "-m", "docs"],
         &["docs.py", "docs/__init__.py", "docs/__main__.py"],
     );
-    check(&["python3", "-m", "docs.notes"], &["docs.py", "docs"]);
-    check(&["uv", "run", "python", "-m", "app"], &["app.py", "app"]);
     check(&["python3", "-m"], &[]);
 }
 
@@ -142,11 +149,13 @@ fn packages() {
     );
     npx(&["@a/b@1.2.3", "Europe/Berlin"], &[]);
     npx(&["@a/b", "ROOT/docs/notes", "https://a.de/x.js"], &[]);
-    npx(&["@a/b", "settings.json"], &["settings.json"]);
-    npx(
-        &["@a/b", "--config=settings.json", "--out=docs/x"],
-        &["settings.json"],
-    );
+    // Of names alone, only those of scripts.
+    npx(&["@a/b", "settings.json", "hook.js"], &["hook.js"]);
+    npx(&["@a/b", "--config=settings.json", "--out=docs/x"], &[]);
+    npx(&["@a/b", "--config=./settings.json"], &["settings.json"]);
+    npx(&["@a/b", "--require=hook.js"], &["hook.js"]);
+    npx(&["mcp-proxy", "./bin/later"], &["bin/later"]);
+    npx(&["@playwright/mcp@latest", "docs/notes"], &[]);
     npx(
         &["@a/b", "--config", "conf/later.json"],
         &["conf/later.json"],
@@ -159,6 +168,28 @@ fn packages() {
     npx(&["./app", "docs/notes"], &["app"]);
     npx(&["./later"], &["later"]);
     check(&["uvx", "--from", "./app", "serve", "docs/notes"], &["app"]);
+    check(&["uvx", "--from=./app", "serve", "docs/notes"], &["app"]);
+}
+
+/// A package that runs what it is told, as a program of that name does.
+#[test]
+fn packages_that_run_scripts() {
+    check(&["npx", "tsx", "./server"], &["server"]);
+    check(&["npx", "-y", "tsx", "./server"], &["server"]);
+    check(
+        &["npx", "-y", "tsx@latest", "watch", "./server"],
+        &["server"],
+    );
+    check(&["npx", "-y", "-p", "tsx", "tsx", "./server"], &["server"]);
+    check(&["npx", "-y", "node", "./app"], &["app", "app.js"]);
+    check(
+        &["uvx", "--prerelease", "allow", "fastmcp", "run", "./server"],
+        &["server"],
+    );
+    check(
+        &["uv", "tool", "run", "mcp", "run", "srv.py:app"],
+        &["srv.py"],
+    );
 }
 
 /// What builds and runs projects may find one in every folder.
@@ -169,6 +200,16 @@ fn projects() {
         &["app", "srv.py"],
     );
     check(&["go", "run", "./cmd/server"], &["cmd/server"]);
+    check(&["uv", "--directory=./app", "run"], &["app"]);
+    check(&["tsx", "watch", "./server"], &["server"]);
+    check(&["ts-node", "later.ts"], &["later.ts"]);
+    check(&["nix", "run", "./server#main"], &["server#main", "server"]);
+    check(&["./gradlew", "-p", "./server"], &["gradlew", "server"]);
+    for program in ["electron", "nodemon", "pipx", "uvicorn", "mcp"] {
+        check(&[program, "run", "./server", "settings.json"], &["server"]);
+    }
+    // The folder is no interpreter.
+    check(&["go", "test", "./src/node", "./app"], &["src/node", "app"]);
     check(&["npm", "exec", "@a/b"], &[]);
     check(&["make", "docs"], &[]);
 }
@@ -192,8 +233,47 @@ fn other_programs() {
     );
 }
 
+/// Programs that start the command that follows.
+#[test]
+fn wrappers() {
+    let wrap = |words: &[&'static str]| {
+        check(&[words, &["node", "./app"]].concat(), &["app", "app.js"]);
+        check(&[words, &["npx", "tsx", "./app"]].concat(), &["app"]);
+        check(&[words, &["env", "-i", "go", "./app"]].concat(), &["app"]);
+    };
+    wrap(&["timeout", "60"]);
+    wrap(&["nice"]);
+    wrap(&["sudo", "-u", "me"]);
+    wrap(&["stdbuf", "-o0"]);
+    wrap(&["mise", "x", "--"]);
+    wrap(&["dotenvx", "run", "--"]);
+    wrap(&["nice", "env", "timeout", "60"]);
+    check(
+        &["nice", ".venv/bin/python", "./app"],
+        &[".venv/bin/python", "app"],
+    );
+    // The folder is no program.
+    check(&["eslint", "./src/node", "docs/notes"], &[]);
+    // However many there are.
+    let many = ["nice", "env"].repeat(20_000);
+    check(&[&many, &["node", "x.js"][..]].concat(), &["x.js"]);
+}
+
 #[test]
 fn behind_env() {
+    check(&["./scripts/env", "node", "x.js"], &["scripts/env", "x.js"]);
+    check(&["scripts/env", "./later"], &["scripts/env", "later"]);
+    check(&["ROOT/scripts/env", "x.js"], &["scripts/env"]);
+    check(
+        &["env", "-C", "./server", "node", "index.js"],
+        &["server", "index.js"],
+    );
+    check(&["env", "-C", "server", "later"], &["server"]);
+    check(
+        &["env", "--chdir=./server", "./later"],
+        &["server", "later"],
+    );
+    check(&["env", "-S", "node ./server"], &["server"]);
     check(&["/usr/bin/env", "node", "x.js"], &["x.js"]);
     check(
         &["env", "A=b/c", "-u", "B", "python3", "later.py"],
@@ -226,6 +306,11 @@ fn lines_of_a_shell() {
     check(
         "cd x && ./run.sh 'a b/c'",
         &["run.sh", "a b/c", "in/out", "srv.py"],
+    );
+    // Of names alone, only those of scripts.
+    check(
+        "cat settings.json --config=settings.json; x --require=hook.js",
+        &["hook.js", "in/out", "srv.py"],
     );
     check(
         "(sh linked.py; ls docs/notes)|cat",

@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use camino::Utf8Path;
 use jig_proto::ProjectPath;
 
-use self::programs::{Interpreter, Kind, LAUNCHER_OPTIONS, Start, behind_env, split_args};
+use self::programs::{Interpreter, Kind, LAUNCHER_OPTIONS, Start, split_args};
 use super::{Command, split};
 use crate::file::{self, Found};
 use crate::model::Download;
@@ -60,20 +60,46 @@ enum Role {
 
 impl Code<'_> {
     /// The words of a command that no shell sees.
-    fn words(&mut self, words: &[&str]) {
-        let words = behind_env(words);
-        let Some((program, args)) = words.split_first() else {
-            return;
-        };
+    fn words<'w>(&mut self, mut words: &'w [&'w str]) {
+        // No recursion: whoever writes the command could make it as deep as they like.
+        while let Some(command) = self.command(words) {
+            words = command;
+        }
+    }
+
+    /// What the first program of a command runs. Returns the command that this program starts in turn, if it does,
+    /// which is shorter.
+    fn command<'w>(&mut self, words: &'w [&'w str]) -> Option<&'w [&'w str]> {
+        let (program, args) = words.split_first()?;
         if program.contains('/') {
             self.add(program);
         }
-        match Kind::of(program, args) {
-            Kind::Interpreter(interpreter) => self.interpreted(interpreter, args),
+        match self.kind(program, args) {
+            Kind::Env => Some(self.behind_env(args)),
+            Kind::Interpreter(interpreter) => {
+                self.interpreted(interpreter, args);
+                None
+            }
             Kind::Launcher => self.launched(words, args),
             Kind::ToolRun => self.launched(words, args.get(2..).unwrap_or_default()),
             Kind::Project => self.project(args),
-            Kind::Other => self.arguments(args, Role::Argument),
+            Kind::Other => self.other(args),
+        }
+    }
+
+    /// What a word is as a program. A folder is none, whatever its name: `eslint ./src/node`.
+    fn kind(&self, program: &str, args: &[&str]) -> Kind {
+        let path = self
+            .inside(program)
+            .filter(|_| program.contains('/'))
+            .map(|path| self.look(&path));
+        // A file of the workspace that is called `env` does whatever it likes.
+        let is_foreign = !program.contains('/')
+            || program.starts_with('/') && path.is_none() && !program.contains("/../");
+        match Kind::of(program, args) {
+            _ if path == Some(Found::Folder) => Kind::Other,
+            Kind::Env if !is_foreign => Kind::Other,
+            kind => kind,
         }
     }
 
@@ -87,7 +113,7 @@ impl Code<'_> {
     /// What an interpreter is told to run, and what that works on.
     fn interpreted(&mut self, interpreter: &Interpreter, args: &[&str]) {
         let (before, start, behind) = split_args(args, interpreter.options);
-        self.arguments(before, Role::Argument);
+        self.arguments(before, Role::Project);
         match start {
             Some(Start::Script(word)) => self.script(word, interpreter),
             Some(Start::Module(name)) => self.module(name),
@@ -97,34 +123,96 @@ impl Code<'_> {
         self.arguments(behind, Role::Argument);
     }
 
-    /// The arguments of a launcher. What is certain to come from a registry is nothing of the workspace.
-    fn launched(&mut self, words: &[&str], args: &[&str]) {
-        let owned: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-        if let Some(download) = Download::of(&owned) {
-            let packages: HashSet<&str> = download.packages.iter().map(String::as_str).collect();
-            for word in args.iter().filter(|word| !packages.contains(**word)) {
-                self.argument(word, Role::Launched);
-            }
-            return;
+    /// The command that `env` starts.
+    fn behind_env<'w>(&mut self, args: &'w [&'w str]) -> &'w [&'w str] {
+        let mut at = 0;
+        while let Some(word) = args.get(at) {
+            let next = args.get(at + 1).copied().unwrap_or_default();
+            at += match *word {
+                "-u" | "--unset" => 2,
+                // What is run is named from there.
+                "-C" | "--chdir" => {
+                    self.add(next);
+                    2
+                }
+                "-S" | "--split-string" => {
+                    self.line(next);
+                    2
+                }
+                word if word.starts_with('-') => {
+                    self.argument(word, Role::Project);
+                    1
+                }
+                word if word.contains('=') => 1,
+                _ => break,
+            };
         }
-        let (before, start, behind) = split_args(args, &LAUNCHER_OPTIONS);
-        self.arguments(before, Role::Package);
-        if let Some(Start::Script(word)) = start {
-            self.argument(word, Role::Package);
-        }
-        self.arguments(behind, Role::Launched);
+        args.get(at..).unwrap_or_default()
     }
 
-    /// The arguments of a program that builds or runs projects, or an interpreter in one.
-    fn project(&mut self, args: &[&str]) {
+    /// The arguments of a launcher. What is certain to come from a registry is nothing of the workspace. Returns the
+    /// command that is left if the package is a program whose words are known: `npx tsx ./server`.
+    fn launched<'w>(&mut self, words: &[&str], args: &'w [&'w str]) -> Option<&'w [&'w str]> {
+        let owned: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        let download = Download::of(&owned);
+        let (before, start, behind) = split_args(args, &LAUNCHER_OPTIONS);
+        let package = match start {
+            Some(Start::Script(word)) => Some(word),
+            _ => None,
+        };
+        // `@scope/node` is not Node.js.
+        let is_known = package.is_some_and(|word| {
+            let kind = Kind::of(word, &[]);
+            !word.contains('/') && matches!(kind, Kind::Interpreter(_) | Kind::Project)
+        });
+        let role = match download {
+            Some(_) => Role::Launched,
+            None => Role::Package,
+        };
+        let packages: HashSet<String> = download
+            .map(|download| download.packages.into_iter().collect())
+            .unwrap_or_default();
+        let named = before.iter().chain(package.as_ref());
+        for word in named.filter(|word| !packages.contains(**word)) {
+            self.argument(word, role);
+        }
+        if is_known {
+            return args.get(args.len() - behind.len() - 1..);
+        }
+        self.arguments(behind, Role::Launched);
+        None
+    }
+
+    /// The arguments of a program that builds or runs projects. Returns the command of an interpreter in one.
+    fn project<'w>(&mut self, args: &'w [&'w str]) -> Option<&'w [&'w str]> {
         for (index, word) in args.iter().enumerate() {
             // `uv run python -m server`
-            if let Kind::Interpreter(interpreter) = Kind::of(word, &[]) {
-                self.argument(word, Role::Project);
-                return self.interpreted(interpreter, &args[index + 1..]);
+            if let Kind::Interpreter(_) = self.kind(word, &[]) {
+                return args.get(index..);
             }
             self.argument(word, Role::Project);
+            // `fastmcp run server.py:app`, `nix run ./server#main`
+            let file = match word.split_once([':', '#']) {
+                Some((file, _)) => {
+                    self.argument(file, Role::Project);
+                    file
+                }
+                None => word,
+            };
+            // It may come to be: `tsx later.ts`.
+            if is_script(file) && !file.contains('/') && !file.starts_with('-') {
+                self.add(file);
+            }
         }
+        None
+    }
+
+    /// The arguments of any other program. Returns the command that may be among them: `timeout 60 node ./server`.
+    fn other<'w>(&mut self, args: &'w [&'w str]) -> Option<&'w [&'w str]> {
+        let is_program = |word: &&str| !matches!(self.kind(word, &[]), Kind::Other);
+        let at = args.iter().position(is_program).unwrap_or(args.len());
+        self.arguments(&args[..at], Role::Argument);
+        args.get(at..)
     }
 
     /// The line of a shell, whose words are found as well as can be without being a shell.
@@ -159,51 +247,33 @@ impl Code<'_> {
     }
 
     /// A module of Python. One of the workspace comes before all that are installed, so that the places where it
-    /// could be count as well.
+    /// could be count whether something is there or not.
     fn module(&mut self, name: &str) {
-        let (first, rest) = name.split_once('.').unwrap_or((name, ""));
-        self.add(&format!("{first}.py"));
-        let mut parts = vec![
-            format!("{first}/__init__.py"),
-            format!("{first}/__main__.py"),
-        ];
-        if !rest.is_empty() {
-            let rest = rest.replace('.', "/");
-            parts.extend([format!("{first}/{rest}.py"), format!("{first}/{rest}")]);
-        }
-        let is_there = |part: &String| {
-            let path = self.inside(part);
-            path.is_some_and(|path| self.look(&path) != Found::Nothing)
-        };
-        // A folder that only has the name of a module, such as `build`, is none yet.
-        if parts.iter().any(is_there) {
-            self.add(first);
-        } else {
-            parts.iter().for_each(|part| self.add(part));
+        let mut place = String::new();
+        for part in name.split('.').take(MOST_PARTS) {
+            place.push_str(part);
+            self.add(&format!("{place}.py"));
+            place.push('/');
+            self.add(&format!("{place}__init__.py"));
+            self.add(&format!("{place}__main__.py"));
         }
     }
 
     /// Any other word.
     fn argument(&mut self, word: &str, role: Role) {
-        if word.starts_with('-') {
-            let value = word.split_once('=').map(|(_, value)| value);
-            let path = value.and_then(|value| self.inside(value));
-            if path.is_some_and(|path| self.look(&path) == Found::File) {
-                self.add(value.unwrap_or_default());
-            }
-            return;
-        }
+        let is_option = word.starts_with('-');
+        let word = if is_option { value(word) } else { word };
         let Some(path) = self.inside(word) else {
             return;
         };
         let is_path = word.contains('/');
         let is_code = match self.look(&path) {
             // Of a name alone, most programs only read the file: `prettier --check README.md`.
-            Found::File => is_path || role != Role::Argument || is_script(word),
+            Found::File => is_path || is_script(word),
             Found::Folder => is_path && matches!(role, Role::Project | Role::Package),
             // Somebody could put it there.
             Found::Nothing => {
-                is_path && !is_name_of_other_things(word) && could_be_file(word, role)
+                !is_option && is_path && !is_name_of_other_things(word) && could_be_file(word, role)
             }
         };
         if is_code {
@@ -236,6 +306,17 @@ impl Code<'_> {
     }
 }
 
+/// The value that an option has in its own word: `--config=a.json`, `-I./lib`.
+fn value(option: &str) -> &str {
+    match option.split_once('=') {
+        Some((_, value)) => value,
+        None => option
+            .char_indices()
+            .nth(2)
+            .map_or("", |(at, _)| &option[at..]),
+    }
+}
+
 /// Whether a word names a package or a place on the web.
 fn is_name_of_other_things(word: &str) -> bool {
     let is_scheme = |text: &str| {
@@ -255,17 +336,21 @@ fn is_script(word: &str) -> bool {
 }
 
 /// How the names of files end that somebody runs by naming them.
-const SCRIPTS: [&str; 19] = [
-    "bash", "cjs", "cts", "go", "jar", "java", "js", "jsx", "lua", "mjs", "mts", "php", "pl", "py",
-    "rb", "sh", "ts", "tsx", "wasm",
+const SCRIPTS: [&str; 29] = [
+    "bash", "cjs", "csproj", "cts", "dll", "exe", "go", "gradle", "jar", "java", "js", "jsx",
+    "kts", "lua", "mjs", "mk", "mts", "nix", "php", "pl", "py", "pyz", "rb", "sh", "swift", "ts",
+    "tsx", "wasm", "zsh",
 ];
+
+/// The parts of a module's name that are looked at. A name of very many would make a list that grows with their
+/// square.
+const MOST_PARTS: usize = 16;
 
 /// Whether a word in this role can name a file that is not there yet: to a launcher, `Europe/Berlin` does not.
 fn could_be_file(word: &str, role: Role) -> bool {
     let has_extension = Utf8Path::new(word).extension().is_some();
     match role {
         Role::Argument | Role::Project => true,
-        Role::Launched => has_extension,
-        Role::Package => has_extension || word.starts_with(['.', '/']),
+        Role::Launched | Role::Package => has_extension || word.starts_with(['.', '/']),
     }
 }

@@ -155,7 +155,7 @@ fn is_scheme(word: &str) -> bool {
 }
 
 /// Whether a variable or a header of this name holds a secret.
-fn is_name_of_secret(name: &str) -> bool {
+pub(super) fn is_name_of_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase().replace('-', "_");
     let last = name.rsplit('_').next().unwrap_or_default();
     let ends = [

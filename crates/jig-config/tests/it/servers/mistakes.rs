@@ -226,17 +226,19 @@ fn commands_of_a_workspace() {
 /// A secret is refused in a file that is shared, and told of in any other; no message repeats it.
 #[test]
 fn secrets_that_are_written_out() {
-    const SECRETS: [&str; 5] = [
+    const SECRETS: [&str; 7] = [
         "command = \"x\"\nenv = { GITHUB_TOKEN = \"hunter22\" }",
         "command = \"x\"\nenv = { A = \"ghp_0123456789abcdefghij0123456789hunter22\" }",
         "url = \"https://a.example\"\nheaders = { Authorization = \"Bearer hunter22hunter22\" }",
         "command = \"x\"\nargs = [\"--key\", \"sk-hunter220123456789abcdef\"]",
+        "command = \"x\"\nenv = { DB_PASSWORD = \"$HUNTER22\" }",
+        "url = \"https://a.example\"\nheaders = { Authorization = \"Bearer $HUNTER22\" }",
         "command = \"x\"\nenv = { DATABASE = \"postgres://me:hunter22@db.example/x\" }",
     ];
     for lines in SECRETS {
         let errors = Workspace::with(&s(lines)).load().expect_err(lines);
         let text = format!("{errors} {} {errors:?}", errors.to_json());
-        assert!(!text.contains("hunter22"), "{text}");
+        assert!(!text.to_lowercase().contains("hunter22"), "{text}");
         assert!(text.contains("secret"), "{text}");
         let (_kept, sources) = with_own(&s(lines), "");
         let loaded = load(&sources).unwrap_or_else(|errors| panic!("{lines}: {errors}"));
@@ -247,9 +249,9 @@ fn secrets_that_are_written_out() {
         let warning = warned.unwrap_or_else(|| panic!("{lines}: {:?}", loaded.warnings));
         assert_eq!(warning.severity(), Severity::Warning);
         let text = format!("{} {}", warning.render(false), warning.to_json());
-        assert!(!text.contains("hunter22"), "{text}");
+        assert!(!text.to_lowercase().contains("hunter22"), "{text}");
         let debug = format!("{:?}", loaded.config.server("s").expect("s").env);
-        assert!(!debug.contains("hunter22"), "{debug}");
+        assert!(!debug.to_lowercase().contains("hunter22"), "{debug}");
     }
     check(
         "server_secret",
@@ -349,9 +351,17 @@ fn variables_without_braces() {
         Some(("mcp.servers.s.env.API_TOKEN", "API_TOKEN")),
     );
     check(
-        "url = \"https://a.example\"\nheaders.Authorization = \"Bearer $TOKEN\"",
+        "url = \"https://a.example\"\nheaders.Authorization = \"Bearer $MY_KEY\"",
         Some(("mcp.servers.s.headers.Authorization", "TOKEN")),
     );
+    // It is named by its key alone, for a password may look the same.
+    env(
+        "env.API_KEY = \"$HUNTER_22\"",
+        Some(("mcp.servers.s.env.API_KEY", "API_KEY")),
+    );
+    let loaded = Workspace::with(&s("command = \"x\"\nenv.API_KEY = \"$HUNTER_22\"")).load();
+    let warnings = loaded.expect("it loads").warnings;
+    insta::assert_snapshot!("server_variable_of_secret", warnings[0].render(false));
     for good in ["${FOO}", "$$FOO", "$5", "a$", "us$cents", "$${FOO}"] {
         env(&format!("env.X = \"{good}\""), None);
     }

@@ -5,6 +5,8 @@ use camino::Utf8Path;
 /// What a program does with its words.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Kind {
+    /// It is `env`, and starts a command.
+    Env,
     /// It runs a script.
     Interpreter(&'static Interpreter),
     /// It runs a package, which it may download.
@@ -18,9 +20,14 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// By the last part of the program's path, without a version: `/usr/bin/python3.11`.
+    /// By the last part of the program's path, without a version: `/usr/bin/python3.11`, `tsx@latest`.
     pub(super) fn of(program: &str, args: &[&str]) -> Self {
+        // A package of somebody, such as `@playwright/mcp`.
+        if program.starts_with('@') {
+            return Self::Other;
+        }
         let name = Utf8Path::new(program).file_name().unwrap_or_default();
+        let name = name.split_once('@').map_or(name, |(name, _)| name);
         let name = name.trim_end_matches(|one: char| one.is_ascii_digit() || one == '.');
         let mut interpreters = INTERPRETERS.iter();
         if let Some(found) = interpreters.find(|one| one.names.contains(&name)) {
@@ -28,6 +35,7 @@ impl Kind {
         }
         match args {
             ["tool", "run", ..] if name == "uv" => Self::ToolRun,
+            _ if name == "env" => Self::Env,
             _ if LAUNCHERS.contains(&name) => Self::Launcher,
             _ if PROJECTS.contains(&name) => Self::Project,
             _ => Self::Other,
@@ -55,6 +63,8 @@ pub(super) struct Interpreter {
 pub(super) enum Takes {
     /// Its value, which may be a file.
     Value,
+    /// None of it: its value ends its own word, as in `-Mstrict`.
+    Nothing,
     /// The code to run, after which there is no script.
     Code,
     /// The name of the module to run.
@@ -90,7 +100,7 @@ pub(super) fn split_args<'a>(
                 at += 2;
                 continue;
             }
-            None => {
+            Some((Takes::Nothing, _)) | None => {
                 at += 1;
                 continue;
             }
@@ -115,37 +125,24 @@ fn takes<'a>(word: &'a str, options: &[(&str, Takes)]) -> Option<(Takes, Option<
     {
         return Some((Takes::Module, Some(name)));
     }
-    // Of letters that stand together, only the last can take a word: `-lc`. More than a few are a word.
+    // Of letters that stand together, only the last can take a word: `-lc`. More than a few are a word, and what
+    // stands behind a letter with a value is that: `-Mre`.
     let letters = word.strip_prefix('-')?;
     let are_letters = letters.bytes().all(|one| one.is_ascii_alphabetic());
-    let last = letters.chars().next_back()?;
     if !are_letters || letters.len() > MOST_LETTERS {
         return None;
     }
-    let takes = find(&|option| option.len() == 2 && option.ends_with(last))?;
-    Some((takes, None))
-}
-
-/// The command that `env` starts, or the words as they are.
-pub(super) fn behind_env<'a>(mut words: &'a [&'a str]) -> &'a [&'a str] {
-    while let Some((program, args)) = words.split_first()
-        && Utf8Path::new(program).file_name() == Some("env")
-    {
-        let mut at = 0;
-        while let Some(word) = args.get(at) {
-            at += match *word {
-                "-u" | "--unset" | "-C" | "--chdir" => 2,
-                word if word.starts_with('-') || word.contains('=') => 1,
-                _ => break,
-            };
-        }
-        words = args.get(at..).unwrap_or_default();
+    let of_letter = |letter: char| find(&|option| option.len() == 2 && option.ends_with(letter));
+    let last = letters.chars().next_back()?;
+    let mut earlier = letters.chars().take(letters.len() - 1);
+    if earlier.any(|letter| of_letter(letter).is_some()) {
+        return None;
     }
-    words
+    Some((of_letter(last)?, None))
 }
 
 /// Programs that run scripts.
-const INTERPRETERS: [Interpreter; 8] = [
+const INTERPRETERS: [Interpreter; 7] = [
     Interpreter {
         names: &["python", "pypy"],
         options: &[
@@ -164,13 +161,6 @@ const INTERPRETERS: [Interpreter; 8] = [
         options: &NODE_OPTIONS,
         suffixes: &[".js"],
         main: &["package.json", "index.js"],
-        is_shell: false,
-    },
-    Interpreter {
-        names: &["tsx", "ts-node"],
-        options: &NODE_OPTIONS,
-        suffixes: &[".ts", ".js"],
-        main: &["package.json", "index.ts", "index.js"],
         is_shell: false,
     },
     Interpreter {
@@ -193,6 +183,11 @@ const INTERPRETERS: [Interpreter; 8] = [
             ("-r", Takes::Value),
             ("-I", Takes::Value),
             ("-C", Takes::Value),
+            ("-F", Takes::Nothing),
+            ("-K", Takes::Nothing),
+            ("-W", Takes::Nothing),
+            ("-i", Takes::Nothing),
+            ("-x", Takes::Nothing),
         ],
         suffixes: &[],
         main: &[],
@@ -204,6 +199,13 @@ const INTERPRETERS: [Interpreter; 8] = [
             ("-e", Takes::Code),
             ("-E", Takes::Code),
             ("-I", Takes::Value),
+            ("-C", Takes::Nothing),
+            ("-D", Takes::Nothing),
+            ("-F", Takes::Nothing),
+            ("-M", Takes::Nothing),
+            ("-i", Takes::Nothing),
+            ("-m", Takes::Nothing),
+            ("-x", Takes::Nothing),
         ],
         suffixes: &[],
         main: &[],
@@ -231,8 +233,8 @@ const INTERPRETERS: [Interpreter; 8] = [
     },
 ];
 
-/// Options of Node.js, and of what is made of it, that take the next word.
-const NODE_OPTIONS: [(&str, Takes); 14] = [
+/// Options of Node.js that take the next word.
+const NODE_OPTIONS: [(&str, Takes); 12] = [
     ("-e", Takes::Code),
     ("--eval", Takes::Code),
     ("-p", Takes::Code),
@@ -245,15 +247,13 @@ const NODE_OPTIONS: [(&str, Takes); 14] = [
     ("-C", Takes::Value),
     ("--conditions", Takes::Value),
     ("--env-file", Takes::Value),
-    ("--tsconfig", Takes::Value),
-    ("--project", Takes::Value),
 ];
 
 /// Programs that run packages.
 const LAUNCHERS: [&str; 4] = ["npx", "uvx", "bunx", "pnpx"];
 
 /// Options of launchers that take the next word.
-pub(super) const LAUNCHER_OPTIONS: [(&str, Takes); 14] = [
+pub(super) const LAUNCHER_OPTIONS: [(&str, Takes); 25] = [
     ("-p", Takes::Value),
     ("--package", Takes::Value),
     ("--from", Takes::Value),
@@ -268,12 +268,53 @@ pub(super) const LAUNCHER_OPTIONS: [(&str, Takes); 14] = [
     ("--registry", Takes::Value),
     ("--index", Takes::Value),
     ("--index-url", Takes::Value),
+    ("-i", Takes::Value),
+    ("--default-index", Takes::Value),
+    ("--extra-index-url", Takes::Value),
+    ("--prerelease", Takes::Value),
+    ("--resolution", Takes::Value),
+    ("--index-strategy", Takes::Value),
+    ("--exclude-newer", Takes::Value),
+    ("--python-preference", Takes::Value),
+    ("--link-mode", Takes::Value),
+    ("--color", Takes::Value),
+    ("--fork-strategy", Takes::Value),
 ];
 
 /// Programs that build or run projects.
-const PROJECTS: [&str; 18] = [
-    "uv", "npm", "pnpm", "yarn", "bun", "deno", "go", "cargo", "make", "just", "poetry", "hatch",
-    "pdm", "rye", "dotnet", "java", "mvn", "gradle",
+const PROJECTS: [&str; 32] = [
+    "uv",
+    "npm",
+    "pnpm",
+    "yarn",
+    "bun",
+    "deno",
+    "go",
+    "cargo",
+    "make",
+    "just",
+    "poetry",
+    "hatch",
+    "pdm",
+    "rye",
+    "dotnet",
+    "java",
+    "mvn",
+    "mvnw",
+    "gradle",
+    "gradlew",
+    "nix",
+    "swift",
+    "pipx",
+    "tsx",
+    "ts-node",
+    "electron",
+    "nodemon",
+    "uvicorn",
+    "gunicorn",
+    "hypercorn",
+    "fastmcp",
+    "mcp",
 ];
 
 /// More letters behind a `-` are the name of one option, or its value.

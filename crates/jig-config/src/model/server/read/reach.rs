@@ -298,29 +298,43 @@ impl Reader<'_> {
         };
         let is_secret = secret::is_written_out(name, &value);
         let before = secret::before_secret(text);
+        let of_env = name.filter(|_| key.starts_with("env."));
         // An argument may be for a shell, which fills it in.
-        if let Some(variable) = name.and_then(|_| Filled::bare_variable(text))
-            && (!is_secret || text == format!("{before}${variable}"))
+        if let Some(name) = name
+            && let Some(variable) = Filled::bare_variable(text)
+            && let is_whole = text == format!("{before}${variable}")
+            // `$UPERSECRET` is a password as well.
+            && (!is_secret || is_whole && (variable == name || variable.contains('_')))
         {
-            let variable = clean(variable);
-            let what = format!(
-                "gets `${variable}` in `{}` as it stands: only `${{…}}` is filled in",
-                clean(key)
-            );
-            let help =
-                format!("write `${{{variable}}}`, or `$${variable}` if no variable is meant");
-            let problem = self.problem(key, &what, &help).at(&node.origin, "");
-            self.warnings.push(problem.softened());
+            let problem = if is_secret || secret::is_name_of_secret(name) {
+                // A password may look like a variable.
+                let what = format!(
+                    "gets a variable without braces in `{}` as it stands: only `${{…}}` is filled in",
+                    clean(key)
+                );
+                let variable = clean(of_env.unwrap_or("TOKEN"));
+                let help = format!(
+                    "write a variable, such as `${{{variable}}}`, or `$$` for a `$` if none is meant"
+                );
+                self.problem(key, &what, &help).without_text()
+            } else {
+                let variable = clean(variable);
+                let what = format!(
+                    "gets `${variable}` in `{}` as it stands: only `${{…}}` is filled in",
+                    clean(key)
+                );
+                let help =
+                    format!("write `${{{variable}}}`, or `$${variable}` if no variable is meant");
+                self.problem(key, &what, &help)
+            };
+            self.warnings.push(problem.at(&node.origin, "").softened());
             return Some(value);
         }
         if !is_secret {
             return Some(value);
         }
         let is_of_workspace = node.origin.layer() == Layer::Workspace;
-        let variable = match name.filter(|_| key.starts_with("env.")) {
-            Some(name) => name.to_owned(),
-            None => "TOKEN".to_owned(),
-        };
+        let variable = of_env.unwrap_or("TOKEN");
         let what = format!(
             "has what looks like a secret written out in `{}`{}",
             clean(key),
@@ -332,7 +346,7 @@ impl Reader<'_> {
         let mut help = format!(
             "write a variable, such as `\"{}${{{}}}\"`, and set it before jig starts",
             clean(before),
-            clean(&variable)
+            clean(variable)
         );
         if !is_of_workspace {
             help.push_str(
