@@ -502,6 +502,9 @@ pub(crate) enum When {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct LogArgs {
+    /// Only the last lines, so many
+    #[arg(short = 'n', long, value_name = "COUNT")]
+    pub(crate) lines: Option<usize>,
     /// Go on as new lines are written
     #[arg(short, long)]
     pub(crate) follow: bool,
@@ -511,7 +514,7 @@ pub(crate) struct LogArgs {
     /// Only this answer
     #[arg(long)]
     pub(crate) decision: Option<Decided>,
-    /// Not before: 15m, 2h, 3d ago, or 2026-01-31T10:00:00Z
+    /// Not before: 10m, 2h, 3d ago, or a time in UTC: 2026-11-15, 2026-11-15T09:30:00Z
     #[arg(long, value_name = "WHEN")]
     pub(crate) since: Option<String>,
     /// Only before

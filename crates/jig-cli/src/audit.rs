@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use anyhow::anyhow;
 use camino::{Utf8Path, Utf8PathBuf};
-use jiff::{Span, Timestamp, ToSpan};
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp, civil};
 use jig_broker::{AuditSink, FileSink, FileSinkOptions};
 
 use crate::environment::Environment;
@@ -38,32 +39,62 @@ pub(crate) fn sink(root: &Utf8Path, env: &Environment) -> Result<Arc<dyn AuditSi
     Ok(Arc::new(sink))
 }
 
-/// A moment as people write it: `2026-01-31T10:00:00Z`, or how long ago: `15m`, `2h`, `3d`.
+/// A time as people write it: how long ago (`10m`, `2h`, `1h30m`, `3d`), a day or a time of it in UTC
+/// (`2026-11-15`, `2026-11-15 09:30`), or RFC 3339 (`2026-11-15T09:30:00+01:00`).
 pub(crate) fn moment(text: &str) -> anyhow::Result<Timestamp> {
+    let text = text.trim();
     if let Ok(moment) = text.parse::<Timestamp>() {
         return Ok(moment);
     }
-    let ago = || -> Option<Span> {
-        let unit = text.chars().last()?;
-        let count: i64 = text[..text.len() - unit.len_utf8()].parse().ok()?;
-        let hours = match unit {
-            's' => return Some(count.seconds()),
-            'm' => return Some(count.minutes()),
-            'h' => count,
-            'd' => count.checked_mul(24)?,
-            _ => return None,
+    if let Ok(local) = text.parse::<civil::DateTime>()
+        && let Ok(zoned) = local.to_zoned(TimeZone::UTC)
+    {
+        return Ok(zoned.timestamp());
+    }
+    let not_a_time = || {
+        let hint = match text.is_empty() || text.bytes().any(|byte| !byte.is_ascii_digit()) {
+            true => "hint: write how long ago: 10m, 2h, 3d; or a time in UTC: 2026-11-15, \
+                     2026-11-15T09:30:00Z"
+                .to_owned(),
+            false => format!("hint: write `{text}s`, `{text}m`, `{text}h` or `{text}d`"),
         };
-        (0..=HOURS_OF_A_CENTURY)
-            .contains(&hours)
-            .then(|| hours.hours())
+        anyhow!(hint).context(format!("`{text}` is not a time"))
     };
-    let hint = "hint: write 15m, 2h, 3d, or a moment such as 2026-01-31T10:00:00Z";
-    let span = ago().ok_or_else(|| anyhow!(hint).context(format!("`{text}` is no moment")))?;
+    let ago = ago(text).ok_or_else(not_a_time)?;
     Timestamp::now()
-        .checked_sub(span)
+        .checked_sub(ago)
         .map_err(|_| anyhow!("`{text}` is too long ago"))
 }
 
-const HOURS_OF_A_CENTURY: i64 = 24 * 366 * 100;
+/// How long something takes: numbers, each with its unit.
+fn ago(text: &str) -> Option<SignedDuration> {
+    let mut rest = text.strip_suffix("ago").unwrap_or(text).trim();
+    let mut seconds: i64 = 0;
+    if rest.is_empty() {
+        return None;
+    }
+    while !rest.is_empty() {
+        let digits = rest.find(|c: char| !c.is_ascii_digit())?;
+        let count: i64 = rest[..digits].parse().ok()?;
+        rest = rest[digits..].trim_start();
+        let end = rest.find(|c: char| !c.is_ascii_alphabetic());
+        let (unit, after) = rest.split_at(end.unwrap_or(rest.len()));
+        let unit = match unit {
+            "s" | "sec" | "second" | "seconds" => 1,
+            "m" | "min" | "minute" | "minutes" => 60,
+            "h" | "hour" | "hours" => 60 * 60,
+            "d" | "day" | "days" => 24 * 60 * 60,
+            "w" | "week" | "weeks" => 7 * 24 * 60 * 60,
+            _ => return None,
+        };
+        seconds = seconds.checked_add(count.checked_mul(unit)?)?;
+        rest = after.trim_start();
+    }
+    Some(SignedDuration::from_secs(seconds))
+}
+
 const FNV_START: u64 = 0xcbf2_9ce4_8422_2325;
 const FNV_PRIME: u64 = 0x0000_0100_0000_01b3;
+
+#[cfg(test)]
+mod tests;

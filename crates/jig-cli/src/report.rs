@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal as _};
 
 use anyhow::Context;
-use jig_proto::{HandleReport, ToolState};
+use jig_proto::{HandleReport, ToolError, ToolState};
 use serde_json::Value as Json;
 
 use crate::diff;
@@ -147,14 +147,71 @@ pub(crate) fn print(read: &Read, out: &mut Output) -> anyhow::Result<()> {
         },
         ToolState::Stopped { result, .. } => match result {
             Ok(result) => said(&result.to_text(), out),
-            Err(error) => {
-                let causes = error.trace.iter().map(|cause| printable(cause));
-                out.error(&printable(&error.message), causes);
-                out.denials(&error.denials);
-                Ok(())
-            }
+            Err(error) => failure(error, out),
         },
     }
+}
+
+/// Prints why a tool failed. What a program printed is shown as it printed it, and not as the JSON in which
+/// models are told of it (J-014).
+pub(crate) fn failure(error: &ToolError, out: &mut Output) -> anyhow::Result<()> {
+    let failed = Failed::of(error);
+    said(&failed.stdout, out)?;
+    if !failed.stderr.is_empty() {
+        out.note(failed.stderr.trim_end_matches('\n'));
+    }
+    let causes = failed.causes.into_iter().map(printable);
+    out.error(&printable(&failed.message), causes);
+    out.denials(&error.denials);
+    Ok(())
+}
+
+/// The error of a tool, taken apart.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Failed<'e> {
+    message: String,
+    causes: Vec<&'e str>,
+    stdout: String,
+    stderr: String,
+}
+
+impl<'e> Failed<'e> {
+    fn of(error: &'e ToolError) -> Self {
+        let mut failed = Self::default();
+        for cause in &error.trace {
+            match cause.split_once(": ") {
+                Some(("stdout", text)) => failed.stdout.push_str(text),
+                Some(("stderr", text)) => failed.stderr.push_str(text),
+                _ => failed.causes.push(cause),
+            }
+        }
+        match printed(&error.message) {
+            None => failed.message.clone_from(&error.message),
+            Some([message, stdout, stderr]) => {
+                // How it ended says more than that it failed.
+                failed.message = match failed.causes.is_empty() {
+                    true => message,
+                    false => failed.causes.remove(0).to_owned(),
+                };
+                failed.stdout.push_str(&stdout);
+                failed.stderr.push_str(&stderr);
+            }
+        }
+        failed
+    }
+}
+
+/// The message and the two streams of a program that failed, if that is what a message holds.
+fn printed(message: &str) -> Option<[String; 3]> {
+    let Ok(Json::Object(mut told)) = serde_json::from_str(message) else {
+        return None;
+    };
+    let mut take = |name: &str| match told.remove(name) {
+        Some(Json::String(text)) => Some(text),
+        _ => None,
+    };
+    let parts = [take("message")?, take("stdout")?, take("stderr")?];
+    told.is_empty().then_some(parts)
 }
 
 /// What a tool says. It must not steer the terminal.
@@ -185,3 +242,6 @@ fn ask(id: &str, asked: &Asked, out: &mut Output) -> anyhow::Result<()> {
 
 /// How many handles are told of at once.
 const MOST_NEWS: usize = 20;
+
+#[cfg(test)]
+mod tests;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jig_config::{Command, Runtime, Tool};
 use jig_proto::Action;
-use jig_runtime::{Runtime as _, StdioRuntime};
+use jig_runtime::{NO_OUTPUT, Runtime as _, StdioRuntime};
 use serde_json::{Map, Value};
 
 use crate::asker::Nobody;
@@ -14,7 +14,7 @@ use crate::engine::Engine;
 
 impl Engine {
     /// The arguments of a call as the tool itself shows them, by the command in its
-    /// `style.parameters`; `None` if there is none.
+    /// `style.parameters`; `None` if there is none, or if it prints nothing.
     ///
     /// The command is run like the tool, under the tool's policy, with the action `format_arguments`.
     /// It asks nobody, and it has ten seconds. A component is asked itself, without access to anything: one
@@ -40,7 +40,9 @@ impl Engine {
         let session = session.map_err(|error| self.not_started(tool, error))?;
         let formatted = self.drive(tool, &session, Map::new(), &mut Nobody);
         let formatted = formatted.map_err(CallError::Tool)?;
-        Ok(Some(bound(formatted, self.most(tool)).to_text()))
+        let formatted = bound(formatted, self.most(tool)).to_text();
+        // One that prints nothing shows nothing of the arguments, which somebody has to see.
+        Ok((formatted != NO_OUTPUT).then_some(formatted))
     }
 }
 

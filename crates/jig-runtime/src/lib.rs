@@ -45,7 +45,7 @@ pub use registry::{
 };
 pub use server::{Mark, ServerPlan, ServerProcess};
 pub use session::{ApplyError, AskedBy, Look, Output, Painted, Session, Update};
-pub use stdio::StdioRuntime;
+pub use stdio::{NO_OUTPUT, StdioRuntime};
 pub use template::TemplateError;
 pub use vfs::VfsRuntime;
 

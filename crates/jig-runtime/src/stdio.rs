@@ -21,6 +21,8 @@ use std::thread;
 
 use jig_sandbox::Waker;
 
+pub use self::outcome::NO_OUTPUT;
+
 use crate::session::{Board, Orders, Setup};
 use crate::{Delivery, Plan, Runtime, Session, StartError};
 

@@ -21,6 +21,7 @@ use crate::host;
 use crate::interrupt;
 use crate::output::{Output, printable};
 use crate::prompt::{Terminal, Unattended};
+use crate::report;
 use crate::servers;
 use crate::trace::TraceFile;
 use crate::workspace::Project;
@@ -297,10 +298,7 @@ fn failed(error: &ToolError, out: &mut Output) -> anyhow::Result<()> {
     if out.is_json() {
         return out.json(&json!({ "error": error, "isError": true }));
     }
-    let causes = error.trace.iter().map(|cause| printable(cause));
-    out.error(&printable(&error.message), causes);
-    out.denials(&error.denials);
-    Ok(())
+    report::failure(error, out)
 }
 
 /// As much as a message of a tool may hold.

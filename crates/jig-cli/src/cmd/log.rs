@@ -1,5 +1,6 @@
 //! `jig log`: what was decided.
 
+use std::collections::VecDeque;
 use std::io::ErrorKind;
 use std::time::Duration;
 
@@ -42,8 +43,19 @@ pub(crate) fn run(args: &LogArgs, global: &Global, out: &mut Output) -> anyhow::
         }
     };
     let mut any = false;
+    let mut last = VecDeque::new();
     while let Some(entry) = reader.as_mut().map_or(Ok(None), AuditReader::next_entry)? {
         any = true;
+        let Some(most) = args.lines else {
+            print(&entry, out)?;
+            continue;
+        };
+        last.push_back(entry);
+        if last.len() > most {
+            last.pop_front();
+        }
+    }
+    for entry in last {
         print(&entry, out)?;
     }
     if !any && !args.follow && !out.is_json() {

@@ -236,6 +236,12 @@ fn every_decision_is_in_the_log() {
     assert_eq!(lines(&["--tool", "fs_grep_files"]).len(), 1);
     assert_eq!(lines(&["--since", "1h"]).len(), 4);
     assert_eq!(lines(&["--until", "1h"]).len(), 0);
+    assert_eq!(lines(&["-n", "2"]), lines(&[])[2..]);
+    assert_eq!(
+        lines(&["-n", "9", "--tool", "fs_read_file", "--since", "2026-01-01"]).len(),
+        3
+    );
+    assert_eq!(lines(&["-n", "0"]).len(), 0);
     let table = workspace.run(&["log"]);
     assert!(
         table.contains("fs.read") && table.contains("README.md"),
@@ -245,7 +251,7 @@ fn every_decision_is_in_the_log() {
     assert_eq!(table.matches(told).count(), 1, "{table}");
     let wrong = workspace.run(&["log", "--since", "yesterday"]);
     assert!(
-        wrong.contains("`yesterday` is no moment") && wrong.contains("15m"),
+        wrong.contains("`yesterday` is not a time") && wrong.contains("10m"),
         "{wrong}"
     );
 }

@@ -237,6 +237,8 @@ fn j011_j014_j018_results() {
         (r#"{"type":"stopped","result":"done"}"#, "done"),
         ("plain text\n", "plain text\n"),
         (r#"{"some":"json"}"#, r#"{"some":"json"}"#),
+        // X-61: a program that ends well and prints nothing succeeded.
+        ("", "(no output)"),
     ] {
         assert_eq!(prints(text, 0).result(&["tool"]), expected, "{text}");
     }
@@ -256,11 +258,6 @@ fn j013_j014_j015_x61_errors() {
             0,
             json!({ "message": "Unable to parse context", "trace": ["eof"], "transient": false }),
         ),
-        (
-            "",
-            0,
-            json!({ "message": "`tool` exited with code 0, but printed no result", "trace": ["stderr: noise"], "transient": false }),
-        ),
     ];
     for (text, code, expected) in cases {
         assert_eq!(prints(text, code).error(&["tool"]), expected, "{text}");
@@ -270,6 +267,27 @@ fn j013_j014_j015_x61_errors() {
     assert_eq!(
         told,
         json!({ "message": "Tool 'tool' execution failed.", "stderr": "noise\n", "stdout": "partial\n" })
+    );
+}
+
+/// J-014: a person sees what a failed program printed, each stream where it belongs; only programs are told
+/// of it in JSON.
+#[test]
+fn j014_a_person_sees_the_output_of_a_failed_program() {
+    let desk = prints("say \"half\"\n", 3);
+    let ran = desk.run(&["call", "tool"]);
+    assert_eq!(
+        (ran.code, ran.out.as_str(), ran.err.as_str()),
+        (
+            Some(1),
+            "say \"half\"\n",
+            "noise\nerror: `tool` exited with code 3\n"
+        )
+    );
+    let silent = prints("", 0).run(&["call", "tool"]);
+    assert_eq!(
+        (silent.code, silent.out.as_str()),
+        (Some(0), "(no output)\n")
     );
 }
 

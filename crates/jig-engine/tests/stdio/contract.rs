@@ -134,11 +134,14 @@ fn j013_x61_a_call_that_was_not_understood_is_an_error() {
         (error.message.as_str(), &error.trace[..]),
         ("Unable to parse context", &["eof".to_owned()][..])
     );
-    let error = World::new("command = 'true'").error();
-    assert_eq!(
-        error.message,
-        "`tool` exited with code 0, but printed no result"
-    );
+}
+
+/// `touch`, `mkdir`, a formatter: nothing is printed because nothing went wrong.
+#[test]
+fn x61_a_program_that_prints_nothing_succeeded() {
+    assert_eq!(World::new("command = 'true'").text(), "(no output)");
+    let world = World::new("command = { program = 'echo noise >&2; exit 1', shell = true }");
+    assert!(world.error().message.contains("noise"));
 }
 
 #[test]

@@ -13,8 +13,9 @@ mod tests;
 /// The state that a program left behind.
 ///
 /// A state or an outcome that it printed counts, whatever its exit code (J-011). Other text is the result
-/// of a program that succeeded, and part of the error of one that failed (J-014). A program that could not
-/// read its call says so in a form of its own, which is an error too, and so is printing nothing.
+/// of a program that succeeded, and part of the error of one that failed (J-014). One that succeeded and
+/// printed nothing has a result, too, which says so. A program that could not read its call says so
+/// in a form of its own, which is an error.
 ///
 /// About `most` bytes of the result are passed on. `remark` is told what the author of the tool should
 /// know.
@@ -43,7 +44,7 @@ pub(super) fn outcome(
             let text = printed.output_text(most);
             match text.trim().is_empty() {
                 false => ToolState::succeeded(text),
-                true => ToolState::failed(silent(name, printed)),
+                true => ToolState::succeeded(NO_OUTPUT),
             }
         }
         Exit::Exited { .. } => ToolState::failed(failed(name, printed, exit, most)),
@@ -142,11 +143,6 @@ pub(super) fn by_a_shell(exit: Exit) -> Option<i32> {
     }
 }
 
-fn silent(name: &str, printed: &Printed) -> ToolError {
-    let message = format!("`{name}` exited with code 0, but printed no result");
-    ended(message, printed)
-}
-
 /// The error of a program that could not read its call: a fenced block of JSON with `error`, and with
 /// `cause` or `trace`, is all that it printed (J-013).
 fn unread_call(stdout: &[u8]) -> Option<ToolError> {
@@ -177,6 +173,9 @@ fn unread_call(stdout: &[u8]) -> Option<ToolError> {
     }
     Some(error)
 }
+
+/// The result of a program that ended well and printed nothing: `touch`, `mkdir`, a formatter.
+pub const NO_OUTPUT: &str = "(no output)";
 
 /// Room for the words that say how much was cut.
 const MARKER: usize = 64;
