@@ -19,7 +19,7 @@ use crate::explain::MAX_DENIALS;
 use crate::fs::{Copies, MoveWanted, NameAct, NameWanted, Open};
 use crate::host_env::HostEnv;
 use crate::http::HttpSettings;
-use crate::inquiry::Inquiry;
+use crate::inquiry::{Inquiry, Person};
 use crate::judge::Judge;
 use crate::limits::Limits;
 use crate::llm::Llm;
@@ -65,6 +65,8 @@ pub struct BrokerParts {
     /// Whether the tool only looks at files: every other request is refused, whatever the policy says, so that
     /// the policy need not know what is protected from changes. Default: no.
     pub only_looks: bool,
+    /// How messages name the person who is asked. Default: as somebody else.
+    pub person: Person,
 }
 
 impl BrokerParts {
@@ -92,6 +94,7 @@ impl BrokerParts {
             approvals: Arc::new(Approvals::new()),
             secrets: Secrets::new(),
             only_looks: false,
+            person: Person::default(),
         }
     }
 }
@@ -148,6 +151,7 @@ impl Broker {
             approvals: parts.approvals,
             secrets: parts.secrets,
             only_looks: parts.only_looks,
+            person: parts.person,
             copies: Copies::default(),
             refused: Mutex::new(Vec::new()),
         });
@@ -388,6 +392,7 @@ pub(crate) struct Inner {
     pub(crate) approvals: Arc<Approvals>,
     pub(crate) secrets: Secrets,
     only_looks: bool,
+    pub(crate) person: Person,
     /// How much of open files is kept without secrets.
     pub(crate) copies: Copies,
     /// What was refused so far.

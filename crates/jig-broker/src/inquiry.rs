@@ -74,6 +74,16 @@ pub enum Scope {
     Turn,
 }
 
+/// Who answers questions, seen from whoever reads what came of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Person {
+    /// Somebody else: the reader is a tool or a model.
+    #[default]
+    User,
+    /// The reader, as with a command at the terminal.
+    Reader,
+}
+
 /// Why an inquiry was not approved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unapproved {
@@ -203,17 +213,19 @@ impl Inquiry {
     }
 
     fn refuse(self, why: Unapproved, because: Option<&str>) -> ErrorReply {
-        let (kind, words) = match why {
-            Unapproved::Denied => (ErrorKind::ApprovalDenied, "somebody was asked and said no"),
-            Unapproved::Dismissed => (
-                ErrorKind::ApprovalDenied,
-                "somebody was asked and gave no answer",
-            ),
-            Unapproved::Unavailable => (ErrorKind::ApprovalUnavailable, "nobody can be asked here"),
-            Unapproved::TimedOut => (
-                ErrorKind::ApprovalTimeout,
-                "somebody was asked and did not answer in time",
-            ),
+        let (kind, words) = match (why, self.broker.inner.person) {
+            (Unapproved::Denied, Person::Reader) => (ErrorKind::ApprovalDenied, "you said no"),
+            (Unapproved::Denied, Person::User) => (ErrorKind::ApprovalDenied, "the user said no"),
+            (Unapproved::Dismissed, Person::Reader) => {
+                (ErrorKind::ApprovalDenied, "you gave no answer")
+            }
+            (Unapproved::Dismissed, Person::User) => {
+                (ErrorKind::ApprovalDenied, "the user gave no answer")
+            }
+            (Unapproved::Unavailable, _) => {
+                (ErrorKind::ApprovalUnavailable, "nobody can be asked here")
+            }
+            (Unapproved::TimedOut, _) => (ErrorKind::ApprovalTimeout, "nobody answered in time"),
         };
         let words = match because {
             Some(because) => format!("{words}: {because}"),

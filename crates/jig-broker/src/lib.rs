@@ -115,7 +115,7 @@ pub use fs::{Listed, Look, Open, OpenFile};
 pub use gateway::Gateway;
 pub use host_env::HostEnv;
 pub use http::{DnsResolver, HttpSettings, Resolver, SystemResolver};
-pub use inquiry::{Ask, Inquiry, Scope, Unapproved};
+pub use inquiry::{Ask, Inquiry, Person, Scope, Unapproved};
 pub use limits::Limits;
 pub use llm::{Chat, ChatReply, Llm, LlmError, LlmSettings, LlmSettingsError, TokenField, Weights};
 pub use note::Note;

@@ -276,7 +276,7 @@ pub(crate) struct SpawnArgs {
     /// Say yes to running the tool; never to more access
     #[arg(short, long)]
     pub(crate) yes: bool,
-    /// Ask nobody: a tool that runs only after somebody agreed is not started
+    /// Ask nobody: a tool that asks before it runs is not started
     #[arg(long)]
     pub(crate) no_interaction: bool,
 }

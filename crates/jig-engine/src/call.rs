@@ -159,10 +159,10 @@ pub enum CallError {
     },
     /// The tool asks before it runs, and nobody can answer. How somebody could is for the caller to add, who
     /// knows whom it did not ask.
-    #[error("`{0}` runs only after somebody agreed, and nobody can be asked here")]
+    #[error("`{0}` asks before it runs, and nobody can be asked here")]
     NobodyToAsk(String),
     /// The tool asks before it runs, and nobody answered in time.
-    #[error("`{0}` runs only after somebody agreed, and nobody answered in time")]
+    #[error("`{0}` asks before it runs, and nobody answered in time")]
     NobodyAnswered(String),
     /// The configuration says that the tool is not to be run.
     #[error("`{0}` is configured to be skipped")]

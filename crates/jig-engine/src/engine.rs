@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use jig_broker::{
     Approvals, AuditSink, CancelHook, CancelToken, DnsResolver, HostEnv, HttpSettings, Limits,
-    NullSink,
+    NullSink, Person,
 };
 use jig_config::{Config, ResultMode, Source, Tool};
 use jig_files::{Layer, ProjectFiles};
@@ -69,6 +69,8 @@ pub struct Engine {
     /// The most text of a result, in bytes, for a tool that has no threshold of its own. Default:
     /// 256 KiB.
     pub max_result: usize,
+    /// How messages name the person who is asked. Default: as somebody else than the reader.
+    pub person: Person,
     /// The MCP servers whose tools are among those of the configuration. Default: none, and those tools cannot
     /// be called.
     pub servers: Option<Arc<dyn ToolServers>>,
@@ -120,6 +122,7 @@ impl Engine {
             confine: Confinement::default(),
             unconfined: false,
             max_result: MAX_RESULT,
+            person: Person::default(),
             servers: None,
             #[cfg(feature = "wasm-tools")]
             wasm: jig_wasm::Settings::default(),
@@ -149,6 +152,7 @@ impl Engine {
             confine: self.confine.clone(),
             unconfined: self.unconfined,
             max_result: self.max_result,
+            person: self.person,
             servers: self.servers.clone(),
             #[cfg(feature = "wasm-tools")]
             wasm: self.wasm.clone(),

@@ -177,6 +177,7 @@ impl Engine {
             audit: Arc::clone(&self.audit),
             approvals: Arc::clone(&self.approvals),
             table: tool.is_server().then(|| tool.table()),
+            person: self.person,
             ..BrokerParts::new(tool.label(), id, files, policy)
         }
     }

@@ -320,7 +320,7 @@ const DENY: &str = "deny";
 const FOR_RUNS: &str = "For this turn: further calls of the tool, too, with any arguments that the same rule asks about.";
 const FOR_ACCESS: &str = "For this turn: the same access again, by the same tool.";
 
-const DECLINED: &str = "the person who was asked said no";
+const DECLINED: &str = "the user said no";
 const DISMISSED: &str = "the question was put away without an answer";
 
 /// How much of a tool's text stands in one line.

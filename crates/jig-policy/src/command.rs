@@ -180,7 +180,7 @@ impl CommandTable {
             };
         }
         if !self.declared {
-            return Decision::uncovered(Reason::DefaultWithholds, None);
+            return Decision::uncovered(Reason::DefaultWithholds(Resource::Commands), None);
         }
         let number = self.by_program.get(&program.key());
         match number.and_then(|number| self.rules.get(*number as usize)) {

@@ -140,7 +140,7 @@ impl Target for ConnectionTarget {
 impl NetTable {
     pub(crate) fn decide_connection(&self, connection: &Connection<'_>) -> Decision<'_> {
         if self.rules().is_empty() {
-            return Decision::uncovered(Reason::DefaultWithholds, None);
+            return Decision::uncovered(Reason::DefaultWithholds(Resource::Net), None);
         }
         let Ok(host) = normalize_host(connection.host) else {
             return Decision::uncovered(Reason::NoRule, None);

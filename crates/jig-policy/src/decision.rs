@@ -7,6 +7,7 @@ use crate::env::CompiledEnvRule;
 use crate::fs::CompiledFsRule;
 use crate::guard::Protected;
 use crate::net::CompiledNetRule;
+use crate::policy::Resource;
 use crate::rules::Origin;
 
 /// The three answers.
@@ -100,7 +101,7 @@ pub enum Reason<'p> {
     /// The rule matches and does not grant it.
     Withheld,
     /// Nothing is declared for this resource, and the runtime's default does not grant it.
-    DefaultWithholds,
+    DefaultWithholds(Resource),
     /// Rules are declared for this resource, and none matches.
     NoRule,
     /// The path is on the list of sensitive paths (the pattern), and the rule is too broad.

@@ -156,7 +156,7 @@ impl EnvTable {
 
     pub(crate) fn decide(&self, wanted: EnvUse, name: &str) -> Decision<'_> {
         if self.rules.is_empty() {
-            return Decision::uncovered(Reason::DefaultWithholds, None);
+            return Decision::uncovered(Reason::DefaultWithholds(Resource::Env), None);
         }
         let Some(hit) = self.winner(name) else {
             return Decision::uncovered(Reason::NoRule, None);

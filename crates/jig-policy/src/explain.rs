@@ -8,6 +8,7 @@ use crate::env::EnvUse;
 use crate::net::NetTarget;
 use crate::policy::{Policy, Resource};
 use crate::resolve::Resolved;
+use crate::{Capabilities, Capability};
 
 /// A rule that matches a target and did not decide.
 #[derive(Debug, Clone, Copy)]
@@ -139,19 +140,15 @@ impl Decision<'_> {
         match self.reason {
             Reason::Granted => match self.rule {
                 Some(rule) if rule.is_default() => {
-                    "nothing is declared here, and the runtime's default grants it".to_owned()
+                    format!("this tool may {operation} files of the workspace by default")
                 }
                 Some(_) => "the rule grants it".to_owned(),
-                None => "nothing is declared here, and the runtime's default allows any".to_owned(),
+                None => "this tool may run any program by default".to_owned(),
             },
             Reason::Withheld => {
                 format!("the most specific rule that matches does not grant `{operation}`")
             }
-            Reason::DefaultWithholds => {
-                format!(
-                    "nothing is declared here, and the runtime's default does not grant `{operation}`"
-                )
-            }
+            Reason::DefaultWithholds(resource) => self.withheld_by_default(resource, operation),
             Reason::NoRule => "no rule matches".to_owned(),
             Reason::Sensitive(pattern) => format!(
                 "it is a sensitive path (`{pattern}`), which only a rule that names it covers"
@@ -193,6 +190,25 @@ impl Decision<'_> {
                     .to_owned()
             }
         }
+    }
+
+    /// What a tool without rules on this kind of resource may not do.
+    fn withheld_by_default(&self, resource: Resource, operation: &str) -> String {
+        let granted = match self.rule {
+            Some(Rule::Fs(rule)) => rule.capabilities(),
+            _ => Capabilities::NONE,
+        };
+        match resource {
+            Resource::Fs if granted.is_empty() => "this tool has no access to files by default",
+            Resource::Fs if granted == Capabilities::just(Capability::Read) => {
+                "this tool may only read files by default"
+            }
+            Resource::Fs => return format!("this tool may not {operation} files by default"),
+            Resource::Net => "this tool has no network access by default",
+            Resource::Env => "this tool gets none of your environment variables by default",
+            Resource::Commands => "this tool may not run programs by default",
+        }
+        .to_owned()
     }
 }
 

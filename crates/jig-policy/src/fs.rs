@@ -370,7 +370,7 @@ fn entry(path: &ProjectPath, value: u32, bits: u8) -> IndexEntry {
 
 fn withheld(rule: Rule<'_>) -> Decision<'_> {
     if rule.is_default() {
-        Decision::uncovered(Reason::DefaultWithholds, Some(rule))
+        Decision::uncovered(Reason::DefaultWithholds(Resource::Fs), Some(rule))
     } else {
         Decision::deny(Reason::Withheld, Some(rule))
     }

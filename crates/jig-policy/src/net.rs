@@ -356,7 +356,7 @@ impl NetTable {
 
     pub(crate) fn decide(&self, target: &NetTarget) -> Decision<'_> {
         if self.rules.is_empty() {
-            return Decision::uncovered(Reason::DefaultWithholds, None);
+            return Decision::uncovered(Reason::DefaultWithholds(Resource::Net), None);
         }
         if target.ambiguous && self.looks_at_paths(target) {
             return Decision::deny(Reason::AmbiguousPath, None);

@@ -84,7 +84,7 @@ fn refused(around: &Around<'_>, address: SocketAddr, ip: IpAddr) -> Option<Denia
     );
     if ip.is_loopback() {
         told.why = format!(
-            "the tool has a loopback of its own; somebody listens there on the host, and {}",
+            "a program on the host listens there, but the tool has a loopback of its own: {}",
             told.why
         );
     }

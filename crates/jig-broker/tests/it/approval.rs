@@ -97,7 +97,7 @@ fn v134_no_unavailable_and_late_are_three_kinds() {
     check(
         Unapproved::Denied,
         ErrorKind::ApprovalDenied,
-        "somebody was asked and said no",
+        "the user said no",
     );
     check(
         Unapproved::Unavailable,
@@ -107,7 +107,7 @@ fn v134_no_unavailable_and_late_are_three_kinds() {
     check(
         Unapproved::TimedOut,
         ErrorKind::ApprovalTimeout,
-        "did not answer in time",
+        "nobody answered in time",
     );
     let judged = inquiry(&world.broker(), &write("a", "x")).answer("maybe");
     assert!(matches!(judged, Judged::Refused(error) if error.kind() == ErrorKind::ApprovalDenied));

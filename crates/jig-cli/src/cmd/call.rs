@@ -4,6 +4,7 @@ use std::io::{IsTerminal, Read};
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow, bail};
+use jig_broker::Person;
 use jig_config::{ParameterType, Tool};
 use jig_engine::{Asker, Call, CallError, Engine};
 use jig_proto::{Content, ToolError};
@@ -104,7 +105,8 @@ pub(crate) fn explained(error: CallError, tool: &Tool) -> anyhow::Error {
 
 /// The engine for the tools of a workspace, with what counts for this process.
 pub(crate) fn engine(project: &Project, out: &mut Output) -> anyhow::Result<Engine> {
-    let (engine, note) = host::engine(project, &Environment::of_this_process())?;
+    let (mut engine, note) = host::engine(project, &Environment::of_this_process())?;
+    engine.person = Person::Reader;
     if let Some(note) = note {
         out.note(&note);
     }

@@ -243,8 +243,8 @@ impl Answer {
         text.push_str(&field("why", &self.why));
         if self.verdict == Verdict::Uncovered {
             let next = match self.asks {
-                true => "somebody is asked, or it is denied where nobody can answer",
-                false => "it is denied: nobody is asked for this tool",
+                true => "jig asks you; where nobody can answer, it is denied",
+                false => "jig denies it: for this tool nobody is asked",
             };
             text.push_str(&field("so", next));
         }

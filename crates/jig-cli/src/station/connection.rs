@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{anyhow, bail};
-use jig_broker::CancelToken;
+use jig_broker::{CancelToken, Person};
 use jig_engine::{Answer, Ask, Asker, Call, Nobody};
 use jig_proto::{Fetch, HandleId, HandleReport, Prompt, Question, Status};
 use jig_runtime::{Await, HandleError};
@@ -191,6 +191,7 @@ fn spawn(station: &Station, order: Order) -> anyhow::Result<Spawned> {
     let servers = || station.behind.of(identity, make);
     servers::find_on(servers, &mut project, &tool, &env, &mut Nobody)?;
     let (mut engine, note) = host::engine(&project, &env)?;
+    engine.person = Person::Reader;
     engine.join(&station.turn);
     let mut call = Call::new(tool, Json::Object(arguments));
     call.answers = answers;

@@ -46,7 +46,7 @@ fn writing_asks_first_and_yes_answers() {
         "content=hello",
     ];
     assert_snapshot!(workspace.run(&[&create[..], &["--no-interaction"]].concat()), @r#"
-    error: `fs_create_file` runs only after somebody agreed, and nobody can be asked here
+    error: `fs_create_file` asks before it runs, and nobody can be asked here
     hint: call it with --yes, or set tools.fs_create_file.run = "unattended"
     [exit 1]
     "#);

@@ -236,7 +236,7 @@ fn x066_a_sensitive_path_needs_a_rule_of_its_own() {
     uncovered  read .env for editor
       rule      read + write on `.` (jig.toml:6)
       why       it is a sensitive path (`.env*`), which only a rule that names it covers
-      so        somebody is asked, or it is denied where nobody can answer
+      so        jig asks you; where nobody can answer, it is denied
 
     The smallest addition that allows it:
 

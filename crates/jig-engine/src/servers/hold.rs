@@ -152,9 +152,9 @@ impl fmt::Display for Held {
 impl fmt::Display for Unaccepted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Declined(None) => f.write_str("somebody was asked to accept it, and declined"),
+            Self::Declined(None) => f.write_str("the user was asked to accept it, and declined"),
             Self::Declined(Some(reason)) => {
-                write!(f, "somebody was asked to accept it, and declined: {reason}")
+                write!(f, "the user was asked to accept it, and declined: {reason}")
             }
             Self::NobodyToAsk => f.write_str("nobody can be asked here to accept it"),
             Self::NobodyAnswered => f.write_str("nobody answered in time whether to accept it"),

@@ -252,11 +252,11 @@ fn nobody_there_and_nobody_in_time_are_told_apart() {
     };
     check(
         Answer::Unavailable,
-        "`fs_create_file` runs only after somebody agreed, and nobody can be asked here",
+        "`fs_create_file` asks before it runs, and nobody can be asked here",
     );
     check(
         Answer::TimedOut,
-        "`fs_create_file` runs only after somebody agreed, and nobody answered in time",
+        "`fs_create_file` asks before it runs, and nobody answered in time",
     );
     check(
         Answer::Rejected("not today".to_owned()),

@@ -171,7 +171,7 @@ fn run_rules_judge_the_arguments_as_they_are() {
         };
         assert_eq!(said, expected, "{arguments}");
     };
-    let nobody = "`t` runs only after somebody agreed, and nobody can be asked here";
+    let nobody = "`t` asks before it runs, and nobody can be asked here";
     check(json!({"path": "docs/a"}), "done");
     check(
         json!({"path": "locked/a"}),
@@ -210,7 +210,7 @@ fn a_rule_is_about_what_is_sent() {
                 .engine
                 .call(call, &mut jig_engine::Nobody)
                 .unwrap_err();
-            assert!(asked.to_string().contains("somebody agreed"), "{asked}");
+            assert!(asked.to_string().contains("asks before it runs"), "{asked}");
         }
         assert_eq!(
             world.call("t", arguments.clone()).is_ok(),

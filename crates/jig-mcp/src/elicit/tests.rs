@@ -59,8 +59,8 @@ fn a_run_and_an_access_are_a_choice() {
         ),
         (
             json!({ "decision": "deny", "reason": 7 }),
-            rejected("the person who was asked said no"),
-            rejected("the person who was asked said no"),
+            rejected("the user said no"),
+            rejected("the user said no"),
         ),
     ];
     for (content, of_run, of_access) in cases {

@@ -86,7 +86,7 @@ fn no(asked: &Asked) -> Answer {
         Topic::Access => Answer::Given("no".into()),
         // Somebody who does not want to answer a tool has not answered "no".
         Topic::Tool | Topic::Arguments | Topic::EditResult => {
-            Answer::Rejected("somebody was asked and declined".to_owned())
+            Answer::Rejected("the user declined to answer".to_owned())
         }
         _ => Answer::Given(Value::Bool(false)),
     }

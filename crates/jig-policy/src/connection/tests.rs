@@ -62,7 +62,7 @@ fn outcome(policy: &Policy, target: &ConnectionTarget) -> String {
             rule
         }
         Reason::NoRule => "no rule".to_owned(),
-        Reason::DefaultWithholds => "default".to_owned(),
+        Reason::DefaultWithholds(_) => "default".to_owned(),
         Reason::PathUnderTls => format!("under TLS: {rule}"),
         Reason::PathUnseen => format!("unseen: {rule}"),
         Reason::AmbiguousPath => "ambiguous".to_owned(),

@@ -144,7 +144,7 @@ fn nothing_declared_is_uncovered_x_10() {
     let decision = EnvTable::default();
     let decision = decision.decide(EnvUse::Read, "HOME");
     assert_eq!(decision.verdict, Verdict::Uncovered);
-    assert!(matches!(decision.reason, Reason::DefaultWithholds));
+    assert!(matches!(decision.reason, Reason::DefaultWithholds(_)));
 }
 
 #[test]

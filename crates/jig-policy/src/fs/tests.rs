@@ -169,7 +169,7 @@ fn the_default_withholds_without_denying_x_10() {
     check(&vfs, &[("a", "r"), (".env", "")]);
     let decision = vfs.decide_fs(Capability::Update, &at("a"));
     assert_eq!(decision.verdict, Verdict::Uncovered);
-    assert!(matches!(decision.reason, Reason::DefaultWithholds));
+    assert!(matches!(decision.reason, Reason::DefaultWithholds(_)));
     // One rule, and the default is gone.
     let one = try_compile(&["w a"], DefaultAccess::STDIO, &Guards::default()).expect("it compiles");
     check(&one, &[("a", "w"), ("b", "")]);

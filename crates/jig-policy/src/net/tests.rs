@@ -81,7 +81,7 @@ fn nothing_declared_is_uncovered_x_10() {
     let empty = NetTable::default();
     let decision = empty.decide(&NetTarget::parse("https://a.b/").expect("a URL"));
     assert_eq!(decision.verdict, Verdict::Uncovered);
-    assert!(matches!(decision.reason, Reason::DefaultWithholds));
+    assert!(matches!(decision.reason, Reason::DefaultWithholds(_)));
 }
 
 #[test]

@@ -55,7 +55,7 @@ pub(crate) fn reason_name(reason: &Reason<'_>) -> &'static str {
     match reason {
         Reason::Granted => "granted",
         Reason::Withheld => "withheld",
-        Reason::DefaultWithholds => "default withholds",
+        Reason::DefaultWithholds(_) => "default withholds",
         Reason::NoRule => "no rule",
         Reason::Sensitive(_) => "sensitive",
         Reason::SensitiveBelow(_) => "sensitive below",
