@@ -16,6 +16,7 @@ mod mcp;
 mod providers;
 mod size;
 mod tools;
+mod trial;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
@@ -34,6 +35,8 @@ Usage: cargo xtask <CHORE>
                    --check: compare what is committed instead of writing it;
                    --python, --js: the examples in those languages too
   generate         write the generated files again: the JSON Schema and the list of keys
+  trial [PART…]    first tries of new users: mistakes, each mended as the message says (all by default);
+                   writes the table of docs/denials.md
   size             the program with and without `wasm-tools`
   fuzz [TARGET…]   the fuzz targets (all by default), a minute each; --seconds N: as long as that
   bench [NAME…]    benchmarks: files, fsproxy, handles, mcp, net, policy, spawn, startup, vfs, wasm (all by default)";
@@ -51,6 +54,7 @@ fn main() -> ExitCode {
         ["size"] => size::run(),
         ["fuzz", words @ ..] => fuzz::Wanted::parse(words).and_then(fuzz::run),
         ["bench", names @ ..] => bench::run(names),
+        ["trial", parts @ ..] => trial::run_parts(parts),
         _ => Err(USAGE.to_owned()),
     };
     match result {

@@ -9,6 +9,8 @@
 //! program has ended ([`Confined::finish`]), and what appeared there is moved out of the workspace.
 
 #[cfg(unix)]
+mod alias;
+#[cfg(unix)]
 mod build;
 #[cfg(unix)]
 mod environment;
@@ -68,7 +70,7 @@ use crate::broker::{Broker, Inner};
 pub use intruder::{Intruder, Pending, Suspect};
 pub use preset::Preset;
 #[cfg(unix)]
-pub(crate) use showing::{Places, preset_showing};
+pub(crate) use showing::{Places, is_of_submodule, preset_showing};
 #[cfg(unix)]
 use sweep::Watch;
 #[cfg(unix)]
@@ -93,6 +95,9 @@ pub struct ConfineSettings {
     pub layers: Layers,
     /// The user's home, where toolchains are looked for, and the name to commit under. Default: none.
     pub home: Option<PathBuf>,
+    /// Other names of the workspace: absolute paths that lead to it through a link, as the user names it. A
+    /// program finds it by them too. Default: none.
+    pub aliases: Vec<PathBuf>,
     /// Where jig keeps its own state: what calls leave behind is noted there, and moved there. Default:
     /// none; then it is only reported.
     pub state: Option<PathBuf>,
@@ -116,6 +121,7 @@ impl Default for ConfineSettings {
             launch: Launch::Auto,
             layers: Layers::ALL,
             home: None,
+            aliases: Vec::new(),
             state: None,
             host_path: OsString::new(),
             proxy: false,

@@ -82,10 +82,24 @@ fn failed(error: &anyhow::Error, out: &mut Output) -> ExitCode {
         let mut chain = error.chain();
         let first = chain.next().map(ToString::to_string).unwrap_or_default();
         // Names of arguments and files come from models and tools.
-        let causes = chain.map(|cause| printable(&cause.to_string()));
-        out.error(&printable(&first), causes);
+        let mut causes: Vec<String> = chain.map(|cause| printable(&cause.to_string())).collect();
+        let is_told = causes.iter().any(|cause| cause.starts_with("hint: "));
+        if let Some(way) = way_out(error).filter(|_| !is_told) {
+            causes.push(printable(&way));
+        }
+        out.error(&printable(&first), causes.into_iter());
     }
     ExitCode::from(1)
+}
+
+#[cfg(unix)]
+fn way_out(error: &anyhow::Error) -> Option<String> {
+    crate::not_started::way_out(error)
+}
+
+#[cfg(not(unix))]
+fn way_out(_: &anyhow::Error) -> Option<String> {
+    None
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

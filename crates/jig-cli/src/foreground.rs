@@ -14,7 +14,8 @@ use anyhow::{Context, anyhow, bail};
 use jig_broker::ConfineError;
 use jig_runtime::StartError;
 use jig_sandbox::{
-    Bytes, Child, Enforcement, Exit, Limit, Limits, SpawnError, SpawnRequest, Stdio, Tier,
+    Bytes, Child, Enforce, Enforcement, Exit, Limit, Limits, Profile, SpawnError, SpawnRequest,
+    Stdio, Tier,
 };
 use serde_json::json;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
@@ -157,16 +158,33 @@ pub(crate) fn settings(hold: &HoldArgs, table: &str) -> Vec<String> {
 
 /// Starts a command.
 pub(crate) fn spawn(request: SpawnRequest) -> anyhow::Result<Child> {
+    let profile = request.profile.clone();
     jig_sandbox::spawn(request).map_err(|error| match error {
-        SpawnError::Confinement { reason, .. } => not_held(&reason),
+        SpawnError::Confinement { reason, .. } => not_held_as(&reason, profile.as_deref()),
         error => error.into(),
     })
 }
 
 /// A command that cannot be confined as it has to be.
 pub(crate) fn not_held(reason: &str) -> anyhow::Error {
-    let hint = "hint: `jig doctor` says what this machine can enforce; with --best-effort the command \
-                runs with that";
+    not_held_as(reason, None)
+}
+
+/// The same, with the way out that this profile leaves.
+fn not_held_as(reason: &str, profile: Option<&Profile>) -> anyhow::Error {
+    let hint = match profile {
+        // To do without a layer is never made up for: the command would change the files themselves.
+        Some(profile) if !profile.overlays.is_empty() => {
+            "hint: `jig doctor` says what this machine can enforce; without --overlay the command runs, and changes \
+             the files themselves"
+        }
+        Some(profile) if profile.enforce == Enforce::BestEffort => {
+            "hint: `jig doctor` says what this machine can enforce"
+        }
+        _ => {
+            "hint: `jig doctor` says what this machine can enforce; with --best-effort the command runs with that"
+        }
+    };
     anyhow!(hint).context(format!("the command was not started: {reason}"))
 }
 
@@ -179,6 +197,19 @@ pub(crate) fn tell_gaps(child: &Child, hold: &HoldArgs, out: &mut Output) {
             out.note(&format!("jig: {part}: {enforcement}"));
         }
     }
+}
+
+/// The limits that a command which ended like this came up against, of those that it was held to.
+pub(crate) fn reached(child: &Child, exit: Exit, tree: &Limits) -> Vec<Limit> {
+    let mut reached = child.reached();
+    // The sandbox sees how the command itself ended, not a program that a shell ran for it.
+    let by_a_shell = Exit::Exited {
+        code: 128 + SIGXFSZ,
+    };
+    if exit == by_a_shell && tree.file_size.is_some() && !reached.contains(&Limit::FileSize) {
+        reached.push(Limit::FileSize);
+    }
+    reached
 }
 
 /// The limits that a command came up against.
@@ -296,6 +327,9 @@ fn size(bytes: u64) -> String {
 
 /// How a command ended that a limit ended, as `timeout` has it.
 pub(crate) const BY_LIMIT: Exit = Exit::Exited { code: 124 };
+
+/// The signal for a program that writes a file of more than its limit.
+const SIGXFSZ: i32 = 25;
 
 /// The exit codes of jig's own, as `env` has them.
 pub(crate) const FAILED: u8 = 125;

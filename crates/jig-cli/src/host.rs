@@ -10,7 +10,7 @@ use jig_files::DiskFiles;
 
 use crate::audit;
 use crate::environment::Environment;
-use crate::workspace::Project;
+use crate::workspace::{self, Project};
 
 /// The engine, and what is to be said about it: without a log, tools run all the same.
 pub(crate) fn engine(
@@ -46,6 +46,7 @@ pub(crate) fn for_config(
     engine.env = env.host();
     engine.program = std::env::current_exe().ok();
     engine.confine.home = env.path("HOME").map(Into::into);
+    engine.confine.aliases = workspace::aliases(root, env);
     engine.confine.state = env.state().map(Into::into);
     #[cfg(feature = "wasm-tools")]
     {

@@ -17,6 +17,8 @@ mod host;
 mod interrupt;
 mod limits;
 mod memory;
+#[cfg(unix)]
+mod not_started;
 mod output;
 mod prompt;
 mod report;

@@ -1,9 +1,10 @@
 //! Finding the workspace and loading its configuration.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow, bail};
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use jig_config::{Config, Loaded, Sources, Tool, WORKSPACE_FILES};
 use jig_mcp::Servers;
 use jig_policy::{DiskLookup, Policy, Workspace};
@@ -227,6 +228,17 @@ pub(crate) fn current() -> anyhow::Result<Utf8PathBuf> {
             path.display()
         )
     })
+}
+
+/// The other names of the workspace at `root` by which the user may call it: where their shell says that it is.
+pub(crate) fn aliases(root: &Utf8Path, env: &Environment) -> Vec<PathBuf> {
+    let current = env.path("PWD").unwrap_or_default();
+    let leads = |path: &&Utf8Path| *path != root && resolved(path).is_ok_and(|path| path == root);
+    let is_plain =
+        |part: Utf8Component<'_>| matches!(part, Utf8Component::RootDir | Utf8Component::Normal(_));
+    let named = current.ancestors().find(leads);
+    let named = named.filter(|path| path.components().all(is_plain));
+    named.map(Into::into).into_iter().collect()
 }
 
 /// A path without links; an error if nothing is there.

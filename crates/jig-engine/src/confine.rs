@@ -17,6 +17,9 @@ use crate::engine::Engine;
 pub struct Confinement {
     /// The user's home: `~/` in `sandbox.system`, and where presets look. Default: none.
     pub home: Option<PathBuf>,
+    /// Other names of the workspace: absolute paths that lead to it through a link. Programs find it by them
+    /// too. Default: none.
+    pub aliases: Vec<PathBuf>,
     /// Where jig keeps its own state. What tools leave where nothing may be is moved there. Default:
     /// none; then it stays, and is reported.
     pub state: Option<PathBuf>,
@@ -33,6 +36,7 @@ impl Default for Confinement {
     fn default() -> Self {
         Self {
             home: None,
+            aliases: Vec::new(),
             state: None,
             search_path: minimal_environment(Path::new("/"))
                 .remove(OsStr::new("PATH"))
@@ -73,6 +77,7 @@ impl Engine {
             launch: self.confine.launch.clone(),
             layers: self.confine.layers,
             home: self.confine.home.clone(),
+            aliases: self.confine.aliases.clone(),
             state: self.confine.state.clone(),
             host_path: self.confine.search_path.clone(),
             proxy: sandbox.proxy,

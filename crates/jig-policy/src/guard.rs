@@ -30,6 +30,13 @@ pub struct Protected {
     pub what: String,
 }
 
+impl Protected {
+    /// Whether this is one of the guards on what git obeys, which [`Guards::without_git`] lifts.
+    pub fn is_of_git(what: &str) -> bool {
+        what == GIT
+    }
+}
+
 /// How far the protection of a path goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ProtectionLevel {

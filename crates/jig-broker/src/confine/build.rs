@@ -10,6 +10,7 @@ use jig_sandbox::{
     Network, PrivateContent, PrivateDirectory, PrivateFile, Profile, Program, Rights, RuleSource,
 };
 
+use super::alias;
 use super::environment::{self, Sources};
 use super::program::{self, Surroundings};
 use super::shown::Shown;
@@ -155,6 +156,10 @@ pub(super) fn confined(
     warnings.extend(own.warnings);
     warnings.extend(workspace.warnings);
     warnings.extend(history(policy, root, &walked));
+
+    if reach == Reach::Workspace {
+        files.extend(alias::show(settings, root, &private, &mut shown));
+    }
 
     let has_own_root = private.iter().any(|directory| directory.path == *root);
     // In a directory of its own, such as `/tmp`, a program could write between what it was given, and lose that.

@@ -1,11 +1,15 @@
 //! Denials inside the workspace, in the words of the policy.
 
-use jig_policy::{Capabilities, Capability, FileTarget, Refusal, Resolved, Suggestion};
+use jig_policy::{
+    Capabilities, Capability, FileTarget, Protected, Reason, Refusal, Resolved, Suggestion,
+};
 use jig_proto::{Denial, ProjectPath};
 use jig_sandbox::Rights;
 
 use super::missing::Missing;
 use super::place::{Around, Stands, stands};
+use super::sandbox_toml;
+use crate::confine::Preset;
 use crate::denial::{self, Surroundings};
 use crate::visible::visible;
 
@@ -71,6 +75,11 @@ pub(super) fn denial(around: &Around<'_>, one: &Missing, path: &ProjectPath) -> 
             "a rule grants it, but a confined program can {capability} only where it may change the \
              directory, `{place}`"
         );
+    }
+    // No single rule is enough for git, which makes a lock beside each file that it changes.
+    if is_of_git(around, one.rights, path) {
+        told.hint = Some(sandbox_toml::presets(around, Preset::Git));
+        return told;
     }
     let full = around.root.join(path.as_str());
     if is_named_only(around, path) && stands(&full) == Stands::Nothing {
@@ -165,6 +174,21 @@ fn is_named_only(around: &Around<'_>, path: &ProjectPath) -> bool {
     let policy = &around.inner.policy;
     let mut protected = policy.protected().iter();
     policy.sensitive().find(path).is_some() || protected.any(|guard| path.starts_with(&guard.path))
+}
+
+/// Whether something that is wanted is refused only because git obeys what is there, so that the preset `git`
+/// allows it.
+fn is_of_git(around: &Around<'_>, rights: Rights, path: &ProjectPath) -> bool {
+    let refused = wanted(rights).filter_map(|capability| {
+        let path = Resolved::from_handle(path.clone());
+        let decision = around.inner.policy.decide_fs(capability, &path);
+        (!decision.is_allowed()).then_some(decision.reason)
+    });
+    let refused: Vec<Reason<'_>> = refused.collect();
+    let is_of_git = |reason: &Reason<'_>| matches!(reason, Reason::NamedOnly(what) if Protected::is_of_git(what));
+    !refused.is_empty()
+        && refused.iter().all(is_of_git)
+        && !around.settings.presets.contains(&Preset::Git)
 }
 
 /// What is wanted, the most telling first.

@@ -69,8 +69,11 @@ pub(super) fn find(
     for (order, seen) in observation.seen.iter().enumerate() {
         let missing = match &seen.target {
             SeenTarget::Path(path) if is_noise(path) => None,
-            SeenTarget::Path(path) => path_missing(around, seen, path, made, order)
-                .or_else(|| program_missing(around, seen, path, &mut programs, order)),
+            SeenTarget::Path(path) => {
+                let path = &around.by_its_root(path);
+                path_missing(around, seen, path, made, order)
+                    .or_else(|| program_missing(around, seen, path, &mut programs, order))
+            }
             SeenTarget::Socket(path) => socket_missing(around, seen, path, order),
             _ => None,
         };
@@ -311,6 +314,8 @@ fn put_together(
                         && !around.is_system(parent)
                         && !around.holds_sensitive(parent)
                 }
+                // All of the workspace is more than a few files at its top.
+                At::Workspace(parent) => *parent != ProjectPath::root(),
                 _ => true,
             }),
             None => None,

@@ -8,7 +8,7 @@ use jig_sandbox::Rights;
 use super::missing::{Because, Missing};
 use super::place::{Around, Stands, canonical, stands};
 use super::sandbox_toml::{self, Entry};
-use crate::confine::{Places, Preset, preset_showing};
+use crate::confine::{Places, Preset, is_of_submodule, preset_showing};
 
 /// What is to be said about a path of the host.
 pub(super) fn denial(around: &Around<'_>, one: &Missing, path: &Path) -> Denial {
@@ -146,6 +146,10 @@ fn advise(denial: Denial, advice: &str) -> Denial {
 
 /// The preset that stands for the path.
 fn preset(around: &Around<'_>, one: &Missing, path: &Path) -> Option<Preset> {
+    let is_missing = !around.settings.presets.contains(&Preset::Git);
+    if is_missing && is_of_submodule(&around.root, path) {
+        return Some(Preset::Git);
+    }
     if one.rights.has_any(Rights::WRITE) {
         return None;
     }

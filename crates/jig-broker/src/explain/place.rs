@@ -1,5 +1,6 @@
 //! [`Around`]: what is known of a run that is explained, and of the host around it.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -46,6 +47,15 @@ impl<'a> Around<'a> {
     pub(super) fn in_workspace(&self, path: &Path) -> Option<ProjectPath> {
         let below = path.strip_prefix(&self.root).ok()?;
         ProjectPath::normalize(below.to_str()?).ok()
+    }
+
+    /// A path by which the program asked, with the workspace named as it is and not by a link that leads to it.
+    pub(super) fn by_its_root<'p>(&self, path: &'p Path) -> Cow<'p, Path> {
+        let mut aliases = self.settings.aliases.iter();
+        match aliases.find_map(|alias| path.strip_prefix(alias).ok()) {
+            Some(below) => Cow::Owned(self.root.join(below)),
+            None => Cow::Borrowed(path),
+        }
     }
 
     /// A path of the host as people write it: `~/` for their home.

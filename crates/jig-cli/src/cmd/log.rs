@@ -9,6 +9,8 @@ use jig_broker::{AuditDecision, AuditEntry, AuditFilter, AuditReader};
 
 use crate::args::{Decided, Global, LogArgs};
 use crate::audit;
+use crate::cmd::run;
+use crate::cmd::run::remedy::{self, Place};
 use crate::environment::Environment;
 use crate::exit::Done;
 use crate::output::{BOLD, CYAN, DIM, GREEN, Output, RED, YELLOW, printable};
@@ -42,12 +44,17 @@ pub(crate) fn run(args: &LogArgs, global: &Global, out: &mut Output) -> anyhow::
             return Err(anyhow!(error).context(context));
         }
     };
+    let current = workspace::current()?;
+    let place = Place {
+        root: &root,
+        current: &current,
+    };
     let mut any = false;
     let mut last = VecDeque::new();
     while let Some(entry) = reader.as_mut().map_or(Ok(None), AuditReader::next_entry)? {
         any = true;
         let Some(most) = args.lines else {
-            print(&entry, out)?;
+            print(&entry, place, out)?;
             continue;
         };
         last.push_back(entry);
@@ -56,7 +63,7 @@ pub(crate) fn run(args: &LogArgs, global: &Global, out: &mut Output) -> anyhow::
         }
     }
     for entry in last {
-        print(&entry, out)?;
+        print(&entry, place, out)?;
     }
     if !any && !args.follow && !out.is_json() {
         out.note("nothing was decided here yet, or nothing that you asked for");
@@ -67,12 +74,12 @@ pub(crate) fn run(args: &LogArgs, global: &Global, out: &mut Output) -> anyhow::
     // Until the person has seen enough, or the reader of our output has.
     loop {
         if let Some(entry) = reader.wait_for_entry(Duration::from_secs(60))? {
-            print(&entry, out)?;
+            print(&entry, place, out)?;
         }
     }
 }
 
-fn print(entry: &AuditEntry, out: &mut Output) -> anyhow::Result<()> {
+fn print(entry: &AuditEntry, place: Place<'_>, out: &mut Output) -> anyhow::Result<()> {
     if out.is_json() {
         return out.text(&format!("{}\n", serde_json::to_string(entry)?));
     }
@@ -101,7 +108,15 @@ fn print(entry: &AuditEntry, out: &mut Output) -> anyhow::Result<()> {
     }
     line.push('\n');
     let hint = entry.hint.as_deref();
-    if let Some(hint) = hint.filter(|_| entry.decision == AuditDecision::Deny) {
+    let hint = hint.filter(|_| entry.decision == AuditDecision::Deny);
+    // A command that is no tool has flags, and no configuration that a rule could be added to.
+    if entry.tool == run::NAME {
+        let flags = hint.and_then(|hint| remedy::of_hint(hint, place));
+        if let Some(flags) = flags.filter(|flags| !flags.is_empty()) {
+            let offer = printable(&remedy::offer(&flags));
+            line.push_str(&format!("    {DIM}{offer}{DIM:#}\n"));
+        }
+    } else if let Some(hint) = hint {
         line.push_str(&format!("    {DIM}to allow it, add:{DIM:#}\n"));
         for rule in hint.trim_end().lines() {
             line.push_str(&format!("      {}\n", printable(rule)));

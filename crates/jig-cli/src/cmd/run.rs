@@ -2,7 +2,7 @@
 
 pub(super) mod hosts;
 mod layer;
-mod remedy;
+pub(super) mod remedy;
 
 use std::path::Path;
 
@@ -78,7 +78,7 @@ fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<
     }
     foreground::tell_gaps(&child, &args.hold, out);
     let (exit, timed_out) = foreground.run(&child, limits.time)?;
-    let reached = child.reached();
+    let reached = foreground::reached(&child, exit, &tree);
     let observation = child.observer.take().map(Observer::finish);
     drop(child);
     let observation = observation.unwrap_or_default();
@@ -109,7 +109,7 @@ fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<
     };
     let ended_by_limit = used.tell(out);
     if !went_well {
-        explained(args, &denials, out);
+        explained(args, &prepared.root, &denials, out)?;
     }
     Ok(match ended_by_limit {
         true => Done::Passed(foreground::BY_LIMIT),
@@ -128,28 +128,35 @@ fn limits_of(project: &Project, label: &str) -> anyhow::Result<SandboxLimits> {
 }
 
 /// Says what the command was refused, and what would allow it.
-fn explained(args: &RunArgs, denials: &[Denial], out: &mut Output) {
+fn explained(
+    args: &RunArgs,
+    root: &Utf8Path,
+    denials: &[Denial],
+    out: &mut Output,
+) -> anyhow::Result<()> {
+    let current = workspace::current()?;
+    let place = remedy::Place {
+        root,
+        current: &current,
+    };
     let flags = match args.policy {
         // What allows it belongs into the configuration of that tool.
         Some(_) => Vec::new(),
-        None => remedy::flags(denials),
+        None => remedy::flags(denials, args, place),
     };
     for denial in denials {
         let mut denial = denial.clone();
         if args.policy.is_none() {
             denial.advice = denial.advice.map(|advice| remedy::advice(&advice));
-        }
-        if denial.hint.as_deref().and_then(remedy::of_hint).is_some() && !flags.is_empty() {
+            // There is no tool whose rules could be added to.
             denial.hint = None;
         }
         out.note(&format!("jig: refused: {}", printable(&denial.to_string())));
     }
     if !flags.is_empty() {
-        out.note(&format!(
-            "hint: to allow it, run it with: {}",
-            flags.join(" ")
-        ));
+        out.note(&format!("hint: {}", remedy::offer(&flags)));
     }
+    Ok(())
 }
 
 /// The configuration with one more tool, which is this command, unless there is one whose policy applies.
@@ -339,5 +346,5 @@ fn network(prepared: &Prepared) -> String {
     }
 }
 
-/// What the command is called among the tools.
-const NAME: &str = "jig-run";
+/// What the command is called among the tools, and in the log.
+pub(super) const NAME: &str = "jig-run";

@@ -1,11 +1,13 @@
 //! The mistakes, by what they are about.
 
+pub(crate) mod config;
 pub(crate) mod files;
 pub(crate) mod limits;
 pub(crate) mod mediated;
 pub(crate) mod network;
 pub(crate) mod outside;
 pub(crate) mod run;
+pub(crate) mod words;
 
 /// A command that fails for a reason that can be mended in one step.
 #[derive(Debug, Default)]
@@ -14,11 +16,16 @@ pub(crate) struct Mistake {
     /// Files that exist: of the workspace, `~/` of the user, `../` elsewhere on the machine. What begins
     /// with `#!` can be run.
     pub(crate) files: &'static [(&'static str, &'static str)],
-    /// The rest of the configuration; it starts below `[tools.check]`.
+    /// What is done before, in the words of a shell, without jig.
+    pub(crate) setup: &'static str,
+    /// The rest of the configuration; it starts below `[tools.check]`, unless jig is called by [`Way::Shell`].
     pub(crate) config: &'static str,
     pub(crate) way: Way,
     /// What is printed once it works.
     pub(crate) works: &'static str,
+    /// The hint that is followed, as it stands in the source after `hint: `; empty if a rule or a flag is
+    /// offered.
+    pub(crate) follows: &'static str,
     /// Who has to listen.
     pub(crate) server: Listens,
 }
@@ -34,6 +41,8 @@ pub(crate) enum Way {
     Builtin(&'static str),
     /// By `jig run` with these words.
     Run(&'static str),
+    /// By these words of a shell.
+    Shell(&'static str),
 }
 
 /// What a mistake needs of the machine besides files.
@@ -62,6 +71,7 @@ impl Way {
             Way::Tool(_) | Way::Asks(..) => "jig call --no-interaction check".to_owned(),
             Way::Builtin(call) => format!("jig call --yes --no-interaction {call}"),
             Way::Run(words) => format!("jig run {words}"),
+            Way::Shell(words) => (*words).to_owned(),
         }
     }
 
@@ -72,6 +82,7 @@ impl Way {
             Way::Asks(method, params) => format!("{method} {params}"),
             Way::Builtin(call) => format!("jig call {call}"),
             Way::Run(words) => format!("jig run {words}"),
+            Way::Shell(words) => (*words).to_owned(),
         }
     }
 }

@@ -13,6 +13,7 @@
 
 mod cases;
 mod fixture;
+mod hints;
 mod page;
 mod remedy;
 mod scene;
@@ -79,10 +80,48 @@ mistakes! {
     run::run_service,
     run::run_toolchain,
     run::run_memory,
+    run::run_key,
+    run::run_program,
+    run::run_host,
+    run::run_second_file,
+    run::run_top_files,
+    run::run_in_folder,
+    run::run_link,
+    run::run_submodule,
+    run::run_around_submodule,
+    run::run_time,
+    run::run_file_size,
+    run::run_as_tool,
+    words::one_word,
+    words::unknown_option,
+    words::not_executable,
+    words::windows_lines,
+    words::no_first_line,
+    words::tool_name,
+    words::missing_argument,
+    words::nobody_to_ask,
+    words::not_stateful,
+    words::topic_name,
+    words::server_name,
+    words::moment,
+    words::bare_number,
+    words::folder_of_output,
+    words::rules_of_many,
+    config::mistyped_key,
+    config::mistyped_value,
+    config::mistyped_table,
+    config::size_without_unit,
+    config::key_of_others,
 }
 
-/// Every row belongs to a mistake that is made here, in this order, and there are at least thirty.
+/// Every row belongs to a mistake that is made here, in this order, and there are at least sixty.
 #[test]
 fn the_table_is_complete() {
     page::check_all(&all());
+}
+
+/// Every hint that jig can give is followed by one of the mistakes, or is known not to be.
+#[test]
+fn every_hint_is_followed() {
+    hints::check(&all());
 }

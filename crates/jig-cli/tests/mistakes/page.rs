@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::cases::{Mistake, Way};
 use super::fixture::site::for_each_user;
+use super::hints;
 use super::remedy::Remedy;
 use super::scene::Scene;
 
@@ -26,7 +27,7 @@ pub(crate) fn check(mistake: &Mistake) {
 
 /// The table has these rows and no others, or gets them.
 pub(crate) fn check_all(mistakes: &[Mistake]) {
-    assert!(mistakes.len() >= 30, "{} mistakes", mistakes.len());
+    assert!(mistakes.len() >= 60, "{} mistakes", mistakes.len());
     let text = std::fs::read_to_string(page()).unwrap();
     let (head, rest) = text.split_once(BEGIN).unwrap();
     let (table, tail) = rest.split_once(END).unwrap();
@@ -64,24 +65,36 @@ fn rows(mistake: &Mistake) -> Vec<String> {
         let message = denial(&first.said);
         let log = scene.run("jig log --json").said;
         let is_logged = log.contains("\"decision\":\"deny\"");
-        assert!(is_logged || matches!(mistake.way, Way::Run(_)), "{log}");
+        let is_call = !matches!(mistake.way, Way::Run(_) | Way::Shell(_));
+        assert!(is_logged || !is_call, "{log}");
+        assert!(
+            mistake.follows.is_empty() || hints::is_said(mistake.follows, &first.said),
+            "`{}` is not in: {}",
+            mistake.follows,
+            first.said
+        );
         let remedy = Remedy::find(&first.said);
         let remedy = remedy.unwrap_or_else(|| panic!("no remedy in: {}", first.said));
-        let config = remedy.config(scene.config());
+        let config = remedy.config(scene.config(), &first.said);
         scene.configure(&config);
-        let second = scene.run(&remedy.command(&command));
+        let again = remedy.command(&scene.filled(&command), &first.said);
+        let second = scene.run(&again);
         assert!(
             second.success && second.said.contains(mistake.works),
             "first: {}\nwith: {remedy:?}\nthen: {}",
             first.said,
             second.said
         );
+        if let Remedy::Flags(flags) = &remedy {
+            check_flags(&scene, &command, flags);
+        }
         let does = mistake.way.shown();
         let cells = [
             mistake.name.to_owned(),
             code(
                 &does
                     .replace("{port}", "8000")
+                    .replace("{address}", "127.0.0.1")
                     .replace("{beside}", "/elsewhere"),
             ),
             cell(&scene.stable(&message)),
@@ -92,9 +105,31 @@ fn rows(mistake: &Mistake) -> Vec<String> {
     rows.into_inner()
 }
 
+/// No flag is offered that was given already, but for a limit, which gets another value; and the log offers
+/// what `jig run` accepts.
+fn check_flags(scene: &Scene<'_>, command: &str, flags: &str) {
+    let command = scene.filled(command);
+    for flag in flags.split("--").skip(1) {
+        let flag = format!("--{} ", flag.trim());
+        assert!(!command.contains(&flag), "{flag} is offered again");
+    }
+    // Flags are meant from where they are given.
+    let (folder, _) = command.split_once("jig run").unwrap();
+    let log = scene.run(&format!("{folder}jig log")).said;
+    assert!(!log.contains("to allow it, add:"), "{log}");
+    let logged = Remedy::flags(&log);
+    // What the time and the memory of a command come to is not decided, and thus not logged.
+    if logged.is_empty() {
+        return;
+    }
+    let logged = Remedy::Flags(logged.join(" "));
+    let third = scene.run(&logged.command(&command, &log));
+    assert!(third.success, "with {logged:?} of the log: {}", third.said);
+}
+
 /// The line that says what was refused, and why.
 fn denial(said: &str) -> String {
-    let marks = ["denied: ", "refused: ", "jig: "];
+    let marks = ["denied: ", "refused: ", "jig: ", "error: "];
     let line = marks.iter().find_map(|mark| {
         let mut lines = said.lines();
         lines.find_map(|line| line.split_once(mark))

@@ -13,17 +13,26 @@ pub(crate) enum Remedy {
     Flags(String),
     /// A key that rules in `jig.toml` must not have.
     Remove(&'static str),
+    /// A command to run first.
+    First(String),
+    /// Another word in the place of the one that the message quotes.
+    Instead(String),
+    /// A flag for the command of jig.
+    With(String),
+    /// A key of the tool.
+    Set(String),
+    /// What is underlined in `jig.toml` replaced by this.
+    Underlined(String),
+    /// Another command, which shows what is needed.
+    Ask(String),
 }
 
 impl Remedy {
     /// All that a message says is to be done, each thing once.
     pub(crate) fn find(message: &str) -> Option<Self> {
-        let flags = message.lines().find_map(|line| {
-            let mut marks = FLAGS.iter();
-            marks.find_map(|mark| line.split_once(mark))
-        });
-        if let Some((_, flags)) = flags {
-            return Some(Remedy::Flags(flags.trim().to_owned()));
+        let flags = Self::flags(message);
+        if !flags.is_empty() {
+            return Some(Remedy::Flags(flags.join(" ")));
         }
         let lines: Vec<&str> = message.lines().collect();
         let mut blocks: Vec<String> = Vec::new();
@@ -34,6 +43,9 @@ impl Remedy {
             }
         }
         if blocks.is_empty() {
+            if let Some(said) = said(message) {
+                return Some(said);
+            }
             return message
                 .contains(WITHOUT)
                 .then_some(Remedy::Remove("path_prefix"));
@@ -41,17 +53,48 @@ impl Remedy {
         Some(Remedy::Add(blocks.join("\n\n")))
     }
 
-    /// The command as it is given afterwards.
-    pub(crate) fn command(&self, command: &str) -> String {
+    /// The flags that a message says are to be given, line by line, each line once.
+    pub(crate) fn flags(message: &str) -> Vec<&str> {
+        let mut all = Vec::new();
+        for line in message.lines() {
+            let mut marks = FLAGS.iter();
+            if let Some((_, flags)) = marks.find_map(|mark| line.split_once(mark))
+                && !all.contains(&flags.trim())
+            {
+                all.push(flags.trim());
+            }
+        }
+        all
+    }
+
+    /// The command as it is given afterwards, `message` being what was said to it.
+    pub(crate) fn command(&self, command: &str, message: &str) -> String {
         match self {
-            Remedy::Add(_) | Remedy::Remove(_) => command.to_owned(),
+            Remedy::Add(_) | Remedy::Remove(_) | Remedy::Set(_) | Remedy::Underlined(_) => {
+                command.to_owned()
+            }
+            Remedy::First(first) => format!("{first} && {command}"),
+            Remedy::Ask(other) => other.clone(),
+            Remedy::Instead(word) => {
+                let wrong = quoted(message).unwrap();
+                let written = format!("'{wrong}'");
+                match command.contains(&written) {
+                    true => command.replacen(&written, word, 1),
+                    false => command.replacen(&wrong, word, 1),
+                }
+            }
+            Remedy::With(flag) => {
+                let (before, after) = command.split_once("jig ").unwrap();
+                let (verb, after) = after.split_once(' ').unwrap_or((after, ""));
+                format!("{before}jig {verb} {flag} {after}")
+            }
             Remedy::Flags(flags) => {
                 // A flag that is there already gets its new value.
                 let flag = flags.split(' ').next().unwrap_or_default();
                 let (before, after) = command.split_once("jig run").unwrap();
                 let after = match after.trim_start().strip_prefix(flag) {
-                    Some(rest) => rest.trim_start().split_once(' ').unwrap().1,
-                    None => after,
+                    Some(rest) if is_limit(flag) => rest.trim_start().split_once(' ').unwrap().1,
+                    _ => after,
                 };
                 format!("{before}jig run {flags} {after}")
             }
@@ -59,14 +102,20 @@ impl Remedy {
     }
 
     /// The configuration as it is afterwards.
-    pub(crate) fn config(&self, config: &str) -> String {
+    pub(crate) fn config(&self, config: &str, message: &str) -> String {
         match self {
             Remedy::Add(lines) => added(config, lines),
-            Remedy::Flags(_) => config.to_owned(),
+            Remedy::Set(line) => added(config, &format!("[tools.check]\n{line}\n")),
+            Remedy::Underlined(text) => edited(config, message, text),
             Remedy::Remove(key) => {
                 let lines = config.lines().filter(|line| !line.starts_with(key));
                 lines.collect::<Vec<&str>>().join("\n")
             }
+            Remedy::Flags(_)
+            | Remedy::First(_)
+            | Remedy::Instead(_)
+            | Remedy::With(_)
+            | Remedy::Ask(_) => config.to_owned(),
         }
     }
 }
@@ -75,10 +124,87 @@ impl Remedy {
 impl fmt::Display for Remedy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Remedy::Add(text) | Remedy::Flags(text) => f.write_str(text),
+            Remedy::Add(text)
+            | Remedy::Flags(text)
+            | Remedy::First(text)
+            | Remedy::Instead(text)
+            | Remedy::With(text)
+            | Remedy::Set(text)
+            | Remedy::Underlined(text)
+            | Remedy::Ask(text) => f.write_str(text),
             Remedy::Remove(key) => write!(f, "the rule without {key}"),
         }
     }
+}
+
+/// What a hint, or the help of a mistake in the configuration, says in words.
+fn said(message: &str) -> Option<Remedy> {
+    let mut lines = message.lines();
+    if let Some((_, help)) = lines.find_map(|line| line.split_once("= help: ")) {
+        return Some(Remedy::Underlined(quoted(help)?));
+    }
+    let mut lines = message.lines();
+    let hint = lines.find_map(|line| line.strip_prefix("hint: "))?;
+    // A command of a shell stands at the end.
+    let last = hint.rsplit(": ").next()?;
+    if SHELL.iter().any(|program| last.starts_with(program)) {
+        return Some(Remedy::First(last.to_owned()));
+    }
+    if let Some((_, words)) = hint.split_once("without quotes: ") {
+        return Some(Remedy::Instead(words.to_owned()));
+    }
+    if let Some((_, meant)) = hint.split_once("did you mean ") {
+        return Some(Remedy::Instead(quoted(meant)?));
+    }
+    if let Some((_, line)) = hint.split_once("set `") {
+        return Some(Remedy::Set(line.split_once('`')?.0.to_owned()));
+    }
+    if let Some(values) = hint.strip_prefix("write ") {
+        if values.starts_with('`') {
+            return Some(Remedy::Instead(quoted(values)?));
+        }
+        let (_, values) = values.split_once(": ")?;
+        return Some(Remedy::Instead(values.split_once(',')?.0.to_owned()));
+    }
+    // The command that shows more, if there is one, else a flag.
+    let mut commands = hint.split('`').skip(1).step_by(2);
+    if let Some(command) = commands.find(|quoted| quoted.starts_with("jig ")) {
+        return Some(Remedy::Ask(command.to_owned()));
+    }
+    let flag = hint.find("--").map(|at| &hint[at..])?;
+    let flag = flag.split([',', ';', '`']).next()?;
+    Some(Remedy::With(flag.trim().to_owned()))
+}
+
+/// The first thing that a text quotes.
+fn quoted(text: &str) -> Option<String> {
+    Some(text.split('`').nth(1)?.to_owned())
+}
+
+fn is_limit(flag: &str) -> bool {
+    [
+        "--time",
+        "--memory",
+        "--processes",
+        "--file-size",
+        "--descriptors",
+    ]
+    .contains(&flag)
+}
+
+/// The configuration with what the message underlines replaced by a text.
+fn edited(config: &str, message: &str, text: &str) -> String {
+    let mut lines = message.lines();
+    let place = lines.find_map(|line| line.split_once("--> jig.toml:"));
+    let (_, place) = place.unwrap();
+    let (line, column) = place.split_once(':').unwrap();
+    let (line, column): (usize, usize) = (line.parse().unwrap(), column.parse().unwrap());
+    let marks = lines.find(|line| line.contains('^')).unwrap();
+    let length = marks.matches('^').count();
+    let mut lines: Vec<String> = config.lines().map(ToOwned::to_owned).collect();
+    let line = &mut lines[line - 1];
+    line.replace_range(column - 1..column - 1 + length, text);
+    lines.join("\n") + "\n"
 }
 
 /// The lines of TOML that a line announces, or the path that it names.
@@ -136,4 +262,11 @@ const LIST: &str = "\" to `sandbox.system`";
 const WITHOUT: &str = "a rule without `path_prefix`";
 
 /// What stands before flags.
-const FLAGS: [&str; 2] = ["to allow it, run it with: ", "allow more with "];
+const FLAGS: [&str; 3] = [
+    "to allow it, run it with: ",
+    "if that is meant, run it with ",
+    "allow more with ",
+];
+
+/// The programs of a shell by which something is mended.
+const SHELL: [&str; 4] = ["chmod ", "sed ", "mkdir ", "touch "];

@@ -35,7 +35,7 @@ impl<'a> Scene<'a> {
         reason = "whoever reads the log of the tests must see what was left out"
     )]
     pub(crate) fn set(site: &'a Site, mistake: &Mistake) -> Option<Self> {
-        let words = mistake.way.shown();
+        let words = format!("{}\n{}", mistake.setup, mistake.way.shown());
         let programs = ["curl", "git", "/usr/bin/python3"];
         let needed = programs.iter().filter(|program| words.contains(**program));
         if !needed
@@ -104,13 +104,15 @@ impl<'a> Scene<'a> {
                 site.write("tool.py", scene.filled(&script));
                 ASKS
             }
-            Way::Run(_) | Way::Builtin(_) => "",
+            Way::Run(_) | Way::Builtin(_) | Way::Shell(_) => "",
         };
         let config = format!(
             "{head}{}\n[network]\nresolver = \"{resolver}\"\n",
             mistake.config
         );
         scene.configure(&scene.filled(&config));
+        let ready = scene.run(&format!("set -e\n{}", mistake.setup));
+        assert!(ready.success, "{}: {}", mistake.setup, ready.said);
         Some(scene)
     }
 

@@ -3,24 +3,87 @@
 //! Whoever explains a refusal offers a rule as TOML. A command that belongs to no tool has no
 //! configuration to paste it into, so the same is said here by flags.
 
+use std::fmt;
+
+use camino::{Utf8Path, Utf8PathBuf};
 use jig_proto::Denial;
 use toml::{Table, Value};
+
+use crate::args::RunArgs;
+use crate::environment::Environment;
+use crate::workspace;
 
 #[cfg(test)]
 mod tests;
 
-/// The flags that stand for all of the hints, each once; `None` for those that cannot be said by flags.
-pub(super) fn flags(denials: &[Denial]) -> Vec<String> {
-    let mut all: Vec<String> = Vec::new();
+/// A flag of `jig run`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::cmd) enum Flag {
+    /// `--read`, or `--write` if it may be changed.
+    Path { path: String, write: bool },
+    /// Any other flag that takes a value: its name without dashes, and the value.
+    Other { name: String, value: String },
+}
+
+/// Where flags are given: paths of the workspace at `root` are written as they are meant from `current`.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::cmd) struct Place<'a> {
+    pub(in crate::cmd) root: &'a Utf8Path,
+    pub(in crate::cmd) current: &'a Utf8Path,
+}
+
+/// The flags that stand for all of the hints, each once, without those that were given already.
+pub(super) fn flags(denials: &[Denial], args: &RunArgs, place: Place<'_>) -> Vec<Flag> {
+    let mut all: Vec<Flag> = Vec::new();
     for denial in denials {
-        let of_one = denial.hint.as_deref().and_then(of_hint);
+        let of_one = denial.hint.as_deref().and_then(|hint| of_hint(hint, place));
         for flag in of_one.unwrap_or_default() {
-            if !all.contains(&flag) {
+            if !all.contains(&flag) && !is_given(&flag, args, place) {
                 all.push(flag);
             }
         }
     }
     all
+}
+
+/// What is to be said about flags: the line that offers them.
+pub(in crate::cmd) fn offer(flags: &[Flag]) -> String {
+    let flags: Vec<String> = flags.iter().map(ToString::to_string).collect();
+    format!("to allow it, run it with: {}", flags.join(" "))
+}
+
+/// Whether the command was started with the flag, or with one that allows more.
+fn is_given(flag: &Flag, args: &RunArgs, place: Place<'_>) -> bool {
+    match flag {
+        Flag::Path { path, write } => {
+            let wanted = real(path, place);
+            let given = args.write.iter().chain(args.read.iter().filter(|_| !write));
+            wanted.is_some()
+                && given
+                    .into_iter()
+                    .any(|path| real(path.as_str(), place) == wanted)
+        }
+        Flag::Other { name, value } => {
+            let given = match name.as_str() {
+                "net" => &args.net,
+                "env" => &args.env,
+                "preset" => &args.hold.preset,
+                _ => return false,
+            };
+            given.contains(value)
+        }
+    }
+}
+
+/// What a path on the command line leads to.
+fn real(path: &str, place: Place<'_>) -> Option<Utf8PathBuf> {
+    let home = || Environment::of_this_process().path("HOME");
+    let path = match path.strip_prefix("~/") {
+        Some(below) => home()?.join(below),
+        None if path == "~" => home()?,
+        None => place.current.join(path),
+    };
+    workspace::resolved(&path).ok()
 }
 
 /// An advice to name a path in the configuration, as one to give a flag. Others stay as they are.
@@ -36,14 +99,14 @@ pub(super) fn advice(text: &str) -> String {
 }
 
 /// The flags that stand for a hint; `None` if it says more than flags can.
-pub(super) fn of_hint(hint: &str) -> Option<Vec<String>> {
+pub(in crate::cmd) fn of_hint(hint: &str, place: Place<'_>) -> Option<Vec<Flag>> {
     let table: Table = hint.parse().ok()?;
     let tools = table.get("tools")?.as_table()?;
     let mut flags = Vec::new();
     for tool in tools.values() {
         for (key, value) in tool.as_table()? {
             match key.as_str() {
-                "access" => access(value.as_table()?, &mut flags)?,
+                "access" => access(value.as_table()?, place, &mut flags)?,
                 "sandbox" => sandbox(value.as_table()?, &mut flags)?,
                 _ => return None,
             }
@@ -52,30 +115,18 @@ pub(super) fn of_hint(hint: &str) -> Option<Vec<String>> {
     Some(flags)
 }
 
-fn access(access: &Table, flags: &mut Vec<String>) -> Option<()> {
+fn access(access: &Table, place: Place<'_>, flags: &mut Vec<Flag>) -> Option<()> {
     for (key, rules) in access {
         for rule in rules.as_array()? {
             let rule = rule.as_table()?;
             flags.push(match key.as_str() {
                 "fs" => {
                     let changes = ["write", "create", "update", "delete"];
-                    let path = text(rule, "path")?;
-                    file(path, changes.iter().any(|change| is_set(rule, change)))
+                    let path = place.written(text(rule, "path")?);
+                    file(&path, changes.iter().any(|change| is_set(rule, change)))
                 }
-                "net" => {
-                    let host = text(rule, "host")?;
-                    let host = match host.contains(':') {
-                        true => format!("[{host}]"),
-                        false => host.to_owned(),
-                    };
-                    let scheme = text(rule, "scheme").map(|scheme| format!("{scheme}://"));
-                    let port = rule.get("port").and_then(Value::as_integer);
-                    let port = port.map(|port| format!(":{port}"));
-                    let place =
-                        [scheme.unwrap_or_default(), host, port.unwrap_or_default()].concat();
-                    format!("--net {}", quoted(&place))
-                }
-                "env" => format!("--env {}", quoted(text(rule, "name")?)),
+                "net" => other("net", &host(rule)?),
+                "env" => other("env", text(rule, "name")?),
                 _ => return None,
             });
         }
@@ -83,7 +134,29 @@ fn access(access: &Table, flags: &mut Vec<String>) -> Option<()> {
     Some(())
 }
 
-fn sandbox(sandbox: &Table, flags: &mut Vec<String>) -> Option<()> {
+/// What a rule on a host is on, as `--net` takes it.
+fn host(rule: &Table) -> Option<String> {
+    let host = text(rule, "host")?;
+    let host = match host.contains(':') {
+        true => format!("[{host}]"),
+        false => host.to_owned(),
+    };
+    let scheme = text(rule, "scheme").map(|scheme| format!("{scheme}://"));
+    let port = rule.get("port").and_then(Value::as_integer);
+    let port = port.map(|port| format!(":{port}"));
+    let path = text(rule, "path_prefix").unwrap_or_default();
+    Some(
+        [
+            scheme.unwrap_or_default(),
+            host,
+            port.unwrap_or_default(),
+            path.to_owned(),
+        ]
+        .concat(),
+    )
+}
+
+fn sandbox(sandbox: &Table, flags: &mut Vec<Flag>) -> Option<()> {
     for (key, value) in sandbox {
         match key.as_str() {
             "system" => {
@@ -99,7 +172,7 @@ fn sandbox(sandbox: &Table, flags: &mut Vec<String>) -> Option<()> {
             }
             "presets" => {
                 for preset in value.as_array()? {
-                    flags.push(format!("--preset {}", quoted(preset.as_str()?)));
+                    flags.push(other("preset", preset.as_str()?));
                 }
             }
             "limits" => {
@@ -108,7 +181,7 @@ fn sandbox(sandbox: &Table, flags: &mut Vec<String>) -> Option<()> {
                         Value::String(text) => text.clone(),
                         value => value.to_string(),
                     };
-                    flags.push(format!("--{} {}", limit.replace('_', "-"), quoted(&value)));
+                    flags.push(other(&limit.replace('_', "-"), &value));
                 }
             }
             _ => return None,
@@ -117,9 +190,56 @@ fn sandbox(sandbox: &Table, flags: &mut Vec<String>) -> Option<()> {
     Some(())
 }
 
-fn file(path: &str, changes: bool) -> String {
-    let flag = if changes { "--write" } else { "--read" };
-    format!("{flag} {}", quoted(path))
+impl Place<'_> {
+    /// A path of the workspace as it is written where flags are given.
+    fn written(self, path: &str) -> String {
+        let full = self.root.join(path);
+        let Ok(below_root) = self.current.strip_prefix(self.root) else {
+            return full.into_string();
+        };
+        let path = Utf8Path::new(if path == "." { "" } else { path });
+        let mut shared = below_root.components().zip(path.components());
+        let shared = shared
+            .by_ref()
+            .take_while(|(one, other)| one == other)
+            .count();
+        let up = below_root.components().skip(shared).map(|_| "..");
+        let down = path.components().skip(shared);
+        let steps: Vec<&str> = up.chain(down.map(|step| step.as_str())).collect();
+        match steps.is_empty() {
+            true => ".".to_owned(),
+            false => steps.join("/"),
+        }
+    }
+}
+
+/// As it is typed.
+impl fmt::Display for Flag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Flag::Path { path, write } => {
+                let flag = if *write { "--write" } else { "--read" };
+                // What begins with a dash would be another flag.
+                let here = if path.starts_with('-') { "./" } else { "" };
+                write!(f, "{flag} {here}{}", quoted(path))
+            }
+            Flag::Other { name, value } => write!(f, "--{name} {}", quoted(value)),
+        }
+    }
+}
+
+fn file(path: &str, write: bool) -> Flag {
+    Flag::Path {
+        path: path.to_owned(),
+        write,
+    }
+}
+
+fn other(name: &str, value: &str) -> Flag {
+    Flag::Other {
+        name: name.to_owned(),
+        value: value.to_owned(),
+    }
 }
 
 fn text<'t>(table: &'t Table, key: &str) -> Option<&'t str> {

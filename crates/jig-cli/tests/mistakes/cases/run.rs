@@ -1,6 +1,6 @@
 //! `jig run`, which has flags in the place of rules.
 
-use super::{Mistake, Way};
+use super::{Listens, Mistake, Way};
 
 pub(crate) fn run_home() -> Mistake {
     Mistake {
@@ -61,3 +61,142 @@ pub(crate) fn run_memory() -> Mistake {
         ..Mistake::default()
     }
 }
+
+pub(crate) fn run_key() -> Mistake {
+    Mistake {
+        name: "`jig run`: a key of the user",
+        files: &[("~/.ssh/id_deploy", "secret\n")],
+        way: Way::Run("sh -c 'cat ~/.ssh/id_deploy'"),
+        works: "secret",
+        ..Mistake::default()
+    }
+}
+
+pub(crate) fn run_program() -> Mistake {
+    Mistake {
+        name: "`jig run`: a program of the user's own",
+        files: &[("~/bin/greet", "#!/bin/sh\necho good morning\n")],
+        way: Way::Run("sh -c greet"),
+        works: "good morning",
+        ..Mistake::default()
+    }
+}
+
+pub(crate) fn run_host() -> Mistake {
+    Mistake {
+        name: "`jig run`: a host",
+        way: Way::Run("--net {address} curl -sS --fail http://api.test/hello"),
+        works: "GET /hello",
+        server: Listens::WebPort,
+        ..Mistake::default()
+    }
+}
+
+/// A flag that is there already is not offered again.
+pub(crate) fn run_second_file() -> Mistake {
+    Mistake {
+        name: "`jig run`: one more file of the home directory",
+        files: &[("~/one.txt", "buy milk\n"), ("~/two.txt", "buy bread\n")],
+        way: Way::Run("--read ~/one.txt sh -c 'cat ~/one.txt ~/two.txt'"),
+        works: "buy bread",
+        ..Mistake::default()
+    }
+}
+
+/// A flag is meant from where jig is called.
+pub(crate) fn run_in_folder() -> Mistake {
+    Mistake {
+        name: "`jig run` in a folder of the workspace",
+        files: &[(".env", "TOKEN=secret\n"), ("src/main.c", "")],
+        way: Way::Shell("cd src && jig run cat ../.env"),
+        works: "TOKEN=",
+        ..Mistake::default()
+    }
+}
+
+/// Five files are not the whole workspace.
+pub(crate) fn run_top_files() -> Mistake {
+    Mistake {
+        name: "`jig run`: files at the top of the workspace",
+        files: &[
+            ("a.txt", "a\n"),
+            ("b.txt", "b\n"),
+            ("c.txt", "c\n"),
+            ("d.txt", "d\n"),
+            ("e.txt", "five\n"),
+            ("src/main.c", ""),
+        ],
+        way: Way::Run("--read src cat a.txt b.txt c.txt d.txt e.txt"),
+        works: "five",
+        ..Mistake::default()
+    }
+}
+
+pub(crate) fn run_link() -> Mistake {
+    Mistake {
+        name: "`jig run` where a link leads to the workspace",
+        files: &[(".env", "TOKEN=secret\n"), ("notes.txt", "buy milk\n")],
+        setup: "ln -s \"$PWD\" {beside}/link",
+        way: Way::Shell("cd {beside}/link && jig run cat $PWD/notes.txt $PWD/.env"),
+        works: "buy milk\nTOKEN=",
+        ..Mistake::default()
+    }
+}
+
+pub(crate) fn run_submodule() -> Mistake {
+    Mistake {
+        name: "`jig run`: git in a submodule",
+        setup: SUBMODULE,
+        way: Way::Shell("cd module && jig run --root . git add new.txt && git status --short"),
+        works: "A  new.txt",
+        ..Mistake::default()
+    }
+}
+
+pub(crate) fn run_around_submodule() -> Mistake {
+    Mistake {
+        name: "`jig run`: git in a submodule, from the repository around",
+        setup: SUBMODULE,
+        way: Way::Shell("cd module && jig run --root .. git add new.txt && git status --short"),
+        works: "A  new.txt",
+        ..Mistake::default()
+    }
+}
+
+pub(crate) fn run_time() -> Mistake {
+    Mistake {
+        name: "`jig run`: more time than is allowed",
+        way: Way::Run("--time 3s sh -c 'sleep 4; echo awake'"),
+        works: "awake",
+        ..Mistake::default()
+    }
+}
+
+pub(crate) fn run_file_size() -> Mistake {
+    Mistake {
+        name: "`jig run`: a larger file than is allowed",
+        way: Way::Run("--file-size 1MiB sh -c 'head -c 1500000 /dev/zero > big && echo written'"),
+        works: "written",
+        ..Mistake::default()
+    }
+}
+
+pub(crate) fn run_as_tool() -> Mistake {
+    Mistake {
+        name: "`jig run --policy`: a file that no rule of the tool covers",
+        files: &[("src/main.c", ""), ("notes.txt", "buy milk\n")],
+        config: "[tools.check]\nsource = \"local\"\ncommand = \"true\"\n\n\
+                 [[tools.check.access.fs]]\npath = \"src\"\nread = true\n",
+        way: Way::Run("--policy check cat notes.txt"),
+        works: "buy milk",
+        ..Mistake::default()
+    }
+}
+
+/// A repository whose submodule has a new file.
+const SUBMODULE: &str = "\
+    git config --global user.name A && git config --global user.email a@b.test\n\
+    git config --global protocol.file.allow always\n\
+    git init -q {beside}/module && git -C {beside}/module commit -q --allow-empty -m start\n\
+    git init -q . && git submodule --quiet add {beside}/module module\n\
+    echo new > module/new.txt";

@@ -1,8 +1,38 @@
-use super::{advice, of_hint};
+use camino::Utf8Path;
+
+use super::{Place, advice, of_hint};
 
 fn check(hint: &str, expected: &str) {
-    let flags = of_hint(hint).map(|flags| flags.join(" "));
+    check_in("/ws", hint, expected);
+}
+
+fn check_in(current: &str, hint: &str, expected: &str) {
+    let flags = of_hint(hint, at(current)).map(|flags| {
+        let flags: Vec<String> = flags.iter().map(ToString::to_string).collect();
+        flags.join(" ")
+    });
     assert_eq!(flags.as_deref(), Some(expected), "{hint}");
+}
+
+fn at(current: &str) -> Place<'_> {
+    Place {
+        root: Utf8Path::new("/ws"),
+        current: Utf8Path::new(current),
+    }
+}
+
+#[test]
+fn paths_are_meant_from_where_the_command_is_started() {
+    let hint =
+        |path: &str| format!("[[tools.jig-run.access.fs]]\npath = \"{path}\"\nread = true\n");
+    let check = |current, path, expected: &str| check_in(current, &hint(path), expected);
+    check("/ws/sub", ".env", "--read ../.env");
+    check("/ws/sub", ".", "--read ..");
+    check("/ws/sub", "sub", "--read .");
+    check("/ws/sub/deep", "sub/other", "--read ../other");
+    check("/ws/sub", "sub/deep/x", "--read deep/x");
+    check("/ws", "-x", "--read ./-x");
+    check("/elsewhere", ".env", "--read /ws/.env");
 }
 
 #[test]
@@ -25,6 +55,10 @@ fn every_kind_of_rule_has_its_flag() {
         "--net ssh://h",
     );
     check(
+        "[[tools.jig-run.access.net]]\nhost = \"h\"\nscheme = \"http\"\npath_prefix = \"/v1\"\nallow = true\n",
+        "--net http://h/v1",
+    );
+    check(
         "[tools.jig-run.sandbox]\nsystem = [\"~/my data\", { path = \"/srv/x\", write = true }]\n\
          presets = [\"rust\"]\n\n[tools.jig-run.sandbox.limits]\nfile_size = \"2GiB\"\nprocesses = 8\n",
         "--read ~/'my data' --write /srv/x --preset rust --file-size 2GiB --processes 8",
@@ -38,11 +72,14 @@ fn every_kind_of_rule_has_its_flag() {
 #[test]
 fn a_hint_that_says_more_is_not_cut() {
     assert_eq!(
-        of_hint("[tools.x.access.commands.git]\nargs = [[\"log\"]]\n"),
+        of_hint(
+            "[tools.x.access.commands.git]\nargs = [[\"log\"]]\n",
+            at("/ws")
+        ),
         None
     );
-    assert_eq!(of_hint("[tools.x]\nrepeatable = true\n"), None);
-    assert_eq!(of_hint("not TOML"), None);
+    assert_eq!(of_hint("[tools.x]\nrepeatable = true\n", at("/ws")), None);
+    assert_eq!(of_hint("not TOML", at("/ws")), None);
 }
 
 #[test]

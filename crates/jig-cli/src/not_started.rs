@@ -1,0 +1,106 @@
+//! What to do about a program that was not started: the way out that belongs to each reason.
+
+use std::io::Read as _;
+use std::path::Path;
+
+use jig_broker::ConfineError;
+use jig_runtime::StartError;
+use jig_sandbox::SpawnError;
+use rustix::fs::{Access, AtFlags};
+
+#[cfg(test)]
+mod tests;
+
+/// The hint on the failure that an error has at its root, if it is a program that did not start.
+pub(crate) fn way_out(error: &anyhow::Error) -> Option<String> {
+    let of_spawn = error
+        .chain()
+        .find_map(|cause| cause.downcast_ref::<SpawnError>());
+    if let Some(error) = of_spawn {
+        return of_file(error);
+    }
+    let mut started = error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<StartError>());
+    match started.find(|error| matches!(error, StartError::Confine(_))) {
+        Some(StartError::Confine(ConfineError::ProgramNotFound { program, .. })) => {
+            Some(not_found(program))
+        }
+        _ => None,
+    }
+}
+
+/// A file that is there, and cannot be run.
+fn of_file(error: &SpawnError) -> Option<String> {
+    match error {
+        SpawnError::NotExecutable { program, .. } if !may_run(program) => Some(format!(
+            "hint: make it a program: chmod +x {}",
+            quoted(program)
+        )),
+        SpawnError::MissingInterpreter {
+            program,
+            interpreter: Some(interpreter),
+        } if interpreter.ends_with("\\r") => Some(format!(
+            "hint: its lines end with CRLF, as on Windows; take the CR away: sed -i 's/\\r$//' {}",
+            quoted(program)
+        )),
+        SpawnError::MissingInterpreter {
+            interpreter: Some(interpreter),
+            ..
+        } => Some(format!(
+            "hint: install `{interpreter}`, or name another program in the first line of the script"
+        )),
+        SpawnError::ExecFormat { program } if is_text(program) => Some(format!(
+            "hint: a script says in its first line what runs it: sed -i '1i #!/bin/sh' {}",
+            quoted(program)
+        )),
+        SpawnError::NotFound { program, .. } => Some(not_found(program)),
+        _ => None,
+    }
+}
+
+/// A program that no directory of the search path has.
+fn not_found(program: &str) -> String {
+    match program.split_once(char::is_whitespace) {
+        Some((first, _)) if !first.is_empty() => {
+            format!("hint: the words of a command are written apart, without quotes: {program}")
+        }
+        _ => "hint: install it, or write its whole path".to_owned(),
+    }
+}
+
+/// Whether the user may run a file.
+fn may_run(program: &str) -> bool {
+    rustix::fs::accessat(
+        rustix::fs::CWD,
+        Path::new(program),
+        Access::EXEC_OK,
+        AtFlags::EACCESS,
+    )
+    .is_ok()
+}
+
+/// Whether a file begins as a text does, and not as a program of another machine.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a person named the file as a program, and only its beginning is looked at"
+)]
+fn is_text(program: &str) -> bool {
+    let mut start = [0; 64];
+    let read = std::fs::File::open(program).and_then(|mut file| file.read(&mut start));
+    read.is_ok_and(|read| {
+        !start
+            .iter()
+            .take(read)
+            .any(|byte| *byte == 0 || *byte >= 0x80)
+    })
+}
+
+/// A path as a shell takes it.
+fn quoted(path: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./@%+=,".contains(c);
+    match path.chars().all(is_plain) {
+        true => path.to_owned(),
+        false => format!("'{}'", path.replace('\'', r"'\''")),
+    }
+}
