@@ -82,7 +82,7 @@ fn may_run(program: &str) -> bool {
 
 /// Whether a file begins as a text does, and not as a program of another machine.
 #[expect(
-    clippy::disallowed_methods,
+    clippy::disallowed_types,
     reason = "a person named the file as a program, and only its beginning is looked at"
 )]
 fn is_text(program: &str) -> bool {

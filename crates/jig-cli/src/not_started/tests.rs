@@ -1,4 +1,4 @@
-use std::io;
+use std::io::{self, Write as _};
 
 use anyhow::{Context as _, anyhow};
 use jig_sandbox::SpawnError;
@@ -11,7 +11,7 @@ fn every_file_that_cannot_be_run_has_a_way_out() {
         let error = anyhow!(error).context("the program of the tool could not be started");
         assert_eq!(way_out(&error).as_deref(), expected);
     };
-    let file = tempfile::NamedTempFile::new().unwrap();
+    let mut file = tempfile::NamedTempFile::new().unwrap();
     let path = file.path().to_str().unwrap().to_owned();
     check(
         SpawnError::NotExecutable {
@@ -42,7 +42,7 @@ fn every_file_that_cannot_be_run_has_a_way_out() {
     let program = path.clone();
     check(SpawnError::ExecFormat { program }, Some(&text));
     // No line helps a program of another machine.
-    std::fs::write(file.path(), b"\x7fELF\x02\x01\x00").unwrap();
+    file.write_all(b"\x7fELF\x02\x01\x00").unwrap();
     check(SpawnError::ExecFormat { program: path }, None);
 }
 
