@@ -263,10 +263,20 @@ impl Broker {
         self.inner.processes.end(self.inner.limits.process_grace);
     }
 
+    /// The same, for a tool that is run again: it may start programs then.
+    pub fn clear_processes(&self) {
+        self.inner.processes.clear(self.inner.limits.process_grace);
+    }
+
     /// Kills the programs that stay, without asking them first, as
     /// [`end_processes`](Self::end_processes) does it with asking.
     pub fn kill_processes(&self) {
         self.inner.processes.end(Duration::ZERO);
+    }
+
+    /// How much one request may take.
+    pub fn limits(&self) -> &Limits {
+        &self.inner.limits
     }
 
     /// The values that do not reach the tool, for whoever sends it something past this door.

@@ -11,8 +11,8 @@ pub struct Limits {
     /// The most content of a file in one message, in bytes. Default: 10 MB. Larger files are read
     /// in ranges.
     pub file_bytes: u64,
-    /// The most entries of a directory in one message. Default: 50,000. Longer listings are read in
-    /// pages.
+    /// The most entries of a directory in one page. Default: 50,000. A listing without pages has all entries that
+    /// fit into a message.
     pub list_entries: usize,
     /// The most bytes of lines that a search gives. Default: 4 MiB.
     pub grep_bytes: u64,

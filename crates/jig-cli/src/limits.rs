@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use jig_config::SandboxLimits;
+use jig_config::{ProtocolLimits, SandboxLimits};
 use jig_sandbox::Bytes;
 use serde_json::{Value as Json, json};
 
@@ -23,23 +23,73 @@ pub(crate) fn listed(limits: &SandboxLimits) -> String {
             .output
             .map(|limit| format!("{} of output", Bytes(limit))),
     ];
-    let set: Vec<String> = set.into_iter().flatten().collect();
+    let protocol = protocol(&limits.protocol).into_iter();
+    let protocol = protocol.map(|(name, limit)| format!("`{name}` {limit}"));
+    let set: Vec<String> = set.into_iter().flatten().chain(protocol).collect();
     match set.is_empty() {
         true => "none".to_owned(),
         false => set.join(", "),
     }
 }
 
+/// Those of its protocol that somebody has declared.
+fn protocol(limits: &ProtocolLimits) -> Vec<(&'static str, String)> {
+    let times = [
+        ("cancel_grace", limits.cancel_grace),
+        ("kill_grace", limits.kill_grace),
+        ("silence", limits.silence),
+        ("response", limits.response),
+        ("http_time", limits.http_time),
+        ("program_time", limits.program_time),
+    ];
+    let sizes = [
+        ("message", limits.message),
+        ("file", limits.file),
+        ("frame", limits.frame),
+        ("chunk", limits.chunk),
+    ];
+    let shown = |limit: Duration| match limit {
+        Duration::MAX => "none".to_owned(),
+        limit => time(limit),
+    };
+    let times = times.map(|(name, limit)| Some((name, shown(limit?))));
+    let sizes = sizes.map(|(name, limit)| Some((name, Bytes(limit?).to_string())));
+    times.into_iter().chain(sizes).flatten().collect()
+}
+
 /// The same for programs: bytes and milliseconds, or null.
 pub(crate) fn json(limits: &SandboxLimits) -> Json {
-    json!({
+    let protocol = limits.protocol;
+    let millis = |time: Option<Duration>| {
+        let time = time.filter(|time| *time != Duration::MAX);
+        time.map(|time| time.as_millis() as u64)
+    };
+    let mut all = json!({
         "time_ms": limits.time.map(|time| time.as_millis() as u64),
         "memory": limits.memory,
         "processes": limits.processes,
         "file_size": limits.file_size,
         "descriptors": limits.descriptors,
         "output": limits.output,
-    })
+    });
+    let declared = [
+        ("cancel_grace_ms", millis(protocol.cancel_grace)),
+        ("kill_grace_ms", millis(protocol.kill_grace)),
+        ("silence_ms", millis(protocol.silence)),
+        ("response_ms", millis(protocol.response)),
+        ("http_time_ms", millis(protocol.http_time)),
+        ("program_time_ms", millis(protocol.program_time)),
+        ("message", protocol.message),
+        ("file", protocol.file),
+        ("frame", protocol.frame),
+        ("chunk", protocol.chunk),
+    ];
+    for (name, limit) in declared {
+        if let Some(limit) = limit {
+            all[name] = limit.into();
+        }
+    }
+    all
 }
 
 /// How long something takes, as people write it: `500` and `500ms`, `5s`, `2m`, `1h`. Without a unit it is

@@ -48,10 +48,10 @@ pub use model::{
     AllowToggle, Command, CommandError, Config, ConfigFile, Decided, Definition, DefinitionError,
     Definitions, Download, Enable, Enforce, Filled, FilledError, FormatMode, Input, Launcher,
     Leads, LlmConfig, LlmKey, LlmTokenField, LlmWeights, McpConfig, NetworkSettings, Notices,
-    OnUncovered, OverlayMode, Parameter, ParameterType, Preset, Question, QuestionTarget, Reach,
-    ResultMode, RunCondition, RunMode, RunModes, RunRule, RunRules, RunTest, Runtime, Sandbox,
-    SandboxLimits, Server, ServerUrlError, Source, SourceError, SystemPath, Tool, ToolName,
-    ToolNameError, Topic, Unfilled, host_rule, looks_secret, registry_rule, server_url,
+    OnUncovered, OverlayMode, Parameter, ParameterType, Preset, ProtocolLimits, Question,
+    QuestionTarget, Reach, ResultMode, RunCondition, RunMode, RunModes, RunRule, RunRules, RunTest,
+    Runtime, Sandbox, SandboxLimits, Server, ServerUrlError, Source, SourceError, SystemPath, Tool,
+    ToolName, ToolNameError, Topic, Unfilled, host_rule, looks_secret, registry_rule, server_url,
 };
 pub use origin::{Layer, Origin};
 pub use problem::{Errors, Problem, Severity};

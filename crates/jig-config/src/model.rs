@@ -36,7 +36,7 @@ use crate::value::Node;
 pub(crate) use build::{Beside, Shared, build};
 pub use command::{Command, CommandError};
 pub use definition::{Definition, DefinitionError};
-pub use limits::SandboxLimits;
+pub use limits::{ProtocolLimits, SandboxLimits};
 pub use llm::{LlmConfig, LlmKey, LlmTokenField, LlmWeights};
 pub(crate) use llm::{check_layer as check_llm, check_quota};
 pub use mcp::McpConfig;

@@ -11,6 +11,15 @@ pub trait Asker {
     /// Answers a question, or says why not. It may take its time: no clock runs meanwhile.
     fn ask(&mut self, ask: &Ask<'_>) -> Answer;
 
+    /// Puts a question of a tool to the assistant for whom the call is made (S-074). `None` if there is no way to
+    /// it, or it does not answer: then the model of `[llm]` is asked, and after that [`ask`](Self::ask).
+    ///
+    /// Only a tool's own question comes here, and only if the configuration says that the assistant answers it.
+    fn ask_assistant(&mut self, ask: &Ask<'_>) -> Option<Answer> {
+        let _ = ask;
+        None
+    }
+
     /// Is shown what a running tool has to say.
     fn progress(&mut self, tool: &str, text: &str) {
         let _ = (tool, text);

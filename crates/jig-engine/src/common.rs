@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 #[cfg(feature = "wasm-tools")]
 use jig_wasm::WasmRuntime;
 
+use jig_broker::Llm;
 use jig_policy::Policy;
 
 use crate::effects::Effects;
@@ -28,6 +29,8 @@ pub(crate) struct Common {
     pub(crate) definitions: Definitions,
     /// What servers can do at most, by their names.
     pub(crate) server_effects: Mutex<HashMap<String, Effects>>,
+    /// The model that answers questions for the assistant. All turns share its quota.
+    pub(crate) llm: OnceLock<Option<Llm>>,
     /// The policy of a call that does nothing by itself.
     pub(crate) nothing: OnceLock<Arc<Policy>>,
     #[cfg(feature = "wasm-tools")]

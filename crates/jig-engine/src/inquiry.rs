@@ -166,12 +166,16 @@ impl Engine {
             true => About::Access,
             false => About::Tool(known.map_or(QuestionTarget::User, |known| known.target)),
         };
-        let answer = asker.ask(&Ask {
+        let ask = Ask {
             tool: name,
             question,
             about,
             gone,
-        });
+        };
+        let answer = match about {
+            About::Tool(QuestionTarget::Assistant) => self.ask_assistant(tool, &ask, asker),
+            _ => asker.ask(&ask),
+        };
         // Whatever was said is not said to what the tool does now, and does not end it.
         if gone.is_some_and(CancelToken::is_cancelled) {
             return Resolved::Decline(Unapproved::Unavailable);

@@ -35,6 +35,7 @@
 
 mod arguments;
 mod asker;
+mod assistant;
 mod at_once;
 mod bound;
 mod call;
@@ -46,6 +47,7 @@ mod confine;
 mod drive;
 mod effects;
 mod engine;
+mod fits;
 mod format;
 mod inquiry;
 mod knowledge;
@@ -68,6 +70,7 @@ mod turn;
 
 pub use arguments::ArgumentErrors;
 pub use asker::{About, Answer, Ask, Asker, Nobody};
+pub use assistant::{AssistantPrompt, read_assistant};
 pub use at_once::{AtOnce, Waits};
 pub use call::{Call, CallError};
 #[cfg(feature = "wasm-tools")]
@@ -75,6 +78,7 @@ pub use component::ComponentFileError;
 pub use confine::Confinement;
 pub use effects::Effects;
 pub use engine::{Engine, Started};
+pub use fits::fits;
 #[cfg(feature = "wasm-tools")]
 pub use knowledge::{Knowledge, LoadedSubject, TopicKnowledge};
 pub use knowledge::{not_offered, topics_summary};

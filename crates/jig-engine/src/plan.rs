@@ -3,14 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
-use jig_broker::{Broker, BrokerParts, ProcessSettings};
+use jig_broker::{Broker, BrokerParts, Limits, ProcessSettings};
 use jig_config::{Command, Input, Runtime, Tool};
 use jig_files::FilesLookup;
 use jig_policy::{Guards, Policy, Workspace};
 use jig_proto::vfs::{Capabilities, ToolInput};
 use jig_proto::{Action, Context};
-use jig_runtime::{CommandLine, Delivery, Plan, RunLimits, Size, StartError, Word};
+use jig_runtime::{CommandLine, Delivery, Plan, RunLimits, Size, StartError, Timing, Word};
 use jig_sandbox::minimal_environment;
 
 use crate::call::{Call, CallError};
@@ -79,7 +80,8 @@ impl Engine {
             },
             methods: rules.methods.clone(),
             offer: offer(),
-            timing: self.timing,
+            timing: self.timing_of(tool),
+            message_limit: message_limit(tool),
             limits: RunLimits {
                 time: tool.sandbox.limits.time,
                 output: tool.sandbox.limits.output,
@@ -168,7 +170,7 @@ impl Engine {
         let files = Arc::clone(&self.files);
         BrokerParts {
             env: self.env.clone(),
-            limits: self.limits,
+            limits: self.limits_of(tool),
             http: self.http.clone(),
             process: ProcessSettings {
                 confine: self.confinement(tool),
@@ -179,6 +181,29 @@ impl Engine {
             table: tool.is_server().then(|| tool.table()),
             person: self.person,
             ..BrokerParts::new(tool.label(), id, files, policy)
+        }
+    }
+
+    /// How long a tool may take for what: as its configuration says, else as this engine does.
+    fn timing_of(&self, tool: &Tool) -> Timing {
+        let declared = &tool.sandbox.limits.protocol;
+        Timing {
+            // A clock cannot show every time.
+            silence: declared.silence.unwrap_or(self.timing.silence).min(NEVER),
+            response: declared.response.unwrap_or(self.timing.response),
+            cancel_grace: declared.cancel_grace.unwrap_or(self.timing.cancel_grace),
+            kill_grace: declared.kill_grace.unwrap_or(self.timing.kill_grace),
+        }
+    }
+
+    /// How much one request of a tool may take, in the same way.
+    fn limits_of(&self, tool: &Tool) -> Limits {
+        let declared = &tool.sandbox.limits.protocol;
+        Limits {
+            file_bytes: declared.file.unwrap_or(self.limits.file_bytes),
+            http_time: declared.http_time.unwrap_or(self.limits.http_time),
+            process_time: declared.program_time.unwrap_or(self.limits.process_time),
+            ..self.limits
         }
     }
 
@@ -204,6 +229,13 @@ impl Engine {
     }
 }
 
+/// The most bytes of one message of a tool.
+fn message_limit(tool: &Tool) -> usize {
+    let declared = tool.sandbox.limits.protocol.message;
+    let declared = declared.and_then(|bytes| usize::try_from(bytes).ok());
+    declared.unwrap_or(Plan::MESSAGE_BYTES)
+}
+
 /// What every tool is offered beyond the plain protocol.
 fn offer() -> Capabilities {
     Capabilities {
@@ -219,6 +251,9 @@ fn offer() -> Capabilities {
 
 /// How many requests a tool may have open at once. Each that takes long holds a thread of the host.
 const MAX_IN_FLIGHT: u32 = 32;
+
+/// As good as never: ten years.
+const NEVER: Duration = Duration::from_secs(10 * 365 * 24 * 60 * 60);
 
 /// What a tool that is not confined sees as its home: nothing. What lies in the real one is not its
 /// business.

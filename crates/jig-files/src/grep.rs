@@ -102,6 +102,8 @@ pub struct Matches {
     pub files: Vec<FileMatches>,
     /// How many files and directories were not touched because the filter said no.
     pub skipped: u64,
+    /// How many files and directories were left out because they are hidden or an ignore file names them.
+    pub ignored: u64,
     /// How many files and directories the operating system did not let us read, or have a line that
     /// is too long to search.
     pub unreadable: u64,

@@ -11,14 +11,14 @@ use jig_engine::Answer;
 use rmcp::RoleServer;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelledNotificationParam, ClientResult,
-    ElicitRequest, ElicitResult, ErrorData, InputRequest, InputRequests, InputRequiredResult,
-    InputResponses, JsonObject, ProtocolVersion, ServerRequest,
+    ElicitRequest, ErrorData, InputRequest, InputRequests, InputRequiredResult, InputResponses,
+    JsonObject, ProtocolVersion, ServerRequest,
 };
 use rmcp::service::{PeerRequestOptions, RequestContext, RequestHandle, ServiceError};
 use tokio::time::{Instant, sleep_until};
 
 use crate::caller::Caller;
-use crate::in_flight::{Asking, Event, InFlight, Request, error};
+use crate::in_flight::{Asking, Event, InFlight, Request, Way, error};
 use crate::progress::Progress;
 use crate::quick::{self, Begun, Tried};
 use crate::server::Connection;
@@ -33,6 +33,8 @@ pub(crate) struct Client {
     retries: bool,
     /// It shows forms.
     pub(crate) form: bool,
+    /// It has its model answer questions.
+    pub(crate) sampling: bool,
     /// It knows tasks.
     tasks: bool,
 }
@@ -125,6 +127,7 @@ async fn attended(
                 arguments,
                 bound,
                 form: client.form,
+                sampling: client.sampling,
                 given: responses,
             };
             match InFlight::start(shared, caller, request, begun) {
@@ -169,9 +172,20 @@ impl Client {
         Self {
             retries: is_new,
             form,
+            sampling: capabilities.sampling.is_some(),
             // Clients name the extension when they speak older versions, too, and cannot read what it brings:
             // results had no type then.
             tasks: is_new && capabilities.supports_tasks(),
+        }
+    }
+}
+
+impl Client {
+    /// Whether it can be asked in this way.
+    pub(crate) fn can(self, asking: &Asking) -> bool {
+        match asking.way {
+            Way::Form(_) => self.form,
+            Way::Sampling(_) => self.sampling,
         }
     }
 }
@@ -236,13 +250,13 @@ impl Waiting<'_> {
                 Event::Running(None) => {}
                 // The client asks about the task, and is asked there.
                 Event::Asking(_) if self.is_long => self.task_at = Some(Instant::now()),
-                Event::Asking(asking) if self.client.form && self.client.retries => {
+                Event::Asking(asking) if self.client.can(&asking) && self.client.retries => {
                     let parked = self.parked(flight, &asking);
                     abandoned.not();
                     return Ok(parked.into());
                 }
-                Event::Asking(asking) if self.client.form => {
-                    if self.elicit(flight, &asking, number).await.is_none() {
+                Event::Asking(asking) if self.client.can(&asking) => {
+                    if self.put(flight, &asking, number).await.is_none() {
                         return Ok(error(CANCELLED).into());
                     }
                     // The question took as long as it took; the tool goes on from here.
@@ -257,7 +271,7 @@ impl Waiting<'_> {
     }
 
     fn task(&self, flight: &Arc<InFlight>) -> Option<CallToolResponse> {
-        let task = self.caller.tasks.create(flight, self.client.form)?;
+        let task = self.caller.tasks.create(flight, self.client)?;
         Some(task.into())
     }
 
@@ -270,22 +284,32 @@ impl Waiting<'_> {
     }
 
     /// Asks the client while the call waits. `None` if the request was cancelled meanwhile.
-    async fn elicit(&self, flight: &Arc<InFlight>, asking: &Asking, number: u64) -> Option<()> {
+    async fn put(&self, flight: &Arc<InFlight>, asking: &Asking, number: u64) -> Option<()> {
         let peer = &self.context.peer;
         let questions = &self.shared.questions;
         loop {
-            let form = asking.form.request(asking.complaint().as_deref());
-            let request = ServerRequest::ElicitRequest(ElicitRequest::new(form));
-            let sent = peer
-                .send_cancellable_request(request, PeerRequestOptions::no_options())
-                .await;
-            let Ok(sent) = sent else {
+            let complaint = asking.complaint();
+            let request = match &asking.way {
+                Way::Form(form) => {
+                    let form = form.request(complaint.as_deref());
+                    Some(ServerRequest::ElicitRequest(ElicitRequest::new(form)))
+                }
+                Way::Sampling(sampling) => sampling.request(complaint.as_deref()),
+            };
+            let sent = match request {
+                Some(request) => {
+                    let options = PeerRequestOptions::no_options();
+                    peer.send_cancellable_request(request, options).await.ok()
+                }
+                None => None,
+            };
+            let Some(sent) = sent else {
                 let _ = questions.answer(&asking.id, Answer::Unavailable, CLIENT);
                 return Some(());
             };
             let id = sent.id.clone();
             let response = tokio::select! {
-                response = elicited(sent) => response,
+                response = answered(sent, asking) => response,
                 _ = flight.next(Some(number)) => {
                     // Somebody else was faster.
                     let told = CancelledNotificationParam::new(Some(id), Some(ANSWERED.to_owned()));
@@ -305,13 +329,8 @@ impl Waiting<'_> {
                     flight.asked(asking.id);
                     return Some(());
                 }
-                Ok(response) => {
-                    if answer(
-                        self.shared,
-                        flight,
-                        asking,
-                        asking.form.read_result(response),
-                    ) {
+                Ok(read) => {
+                    if answer(self.shared, flight, asking, read) {
                         return Some(());
                     }
                 }
@@ -320,12 +339,18 @@ impl Waiting<'_> {
     }
 }
 
-/// The response to an elicitation.
-async fn elicited(sent: RequestHandle<RoleServer>) -> Result<ElicitResult, ServiceError> {
-    match sent.await_response().await? {
-        ClientResult::ElicitResult(result) => Ok(result),
-        _ => Err(ServiceError::UnexpectedResponse),
-    }
+/// What the response to a request of ours says.
+async fn answered(
+    sent: RequestHandle<RoleServer>,
+    asking: &Asking,
+) -> Result<Result<Answer, String>, ServiceError> {
+    let response = sent.await_response().await?;
+    let read = match (&asking.way, response) {
+        (Way::Form(form), ClientResult::ElicitResult(result)) => Some(form.read_result(result)),
+        (Way::Form(_), _) => None,
+        (Way::Sampling(sampling), response) => sampling.read_result(&response),
+    };
+    read.ok_or(ServiceError::UnexpectedResponse)
 }
 
 /// Cancels a call whose request ends without having told what came of it.
@@ -348,9 +373,16 @@ impl Drop for Abandoned {
 
 /// A question as a client that retries, or that has a task, is given it.
 pub(crate) fn input_requests(asking: &Asking) -> InputRequests {
-    let form = asking.form.request(asking.complaint().as_deref());
-    let request = InputRequest::Elicitation(ElicitRequest::new(form));
-    InputRequests::from([(asking.key.clone(), request)])
+    let complaint = asking.complaint();
+    let request = match &asking.way {
+        Way::Form(form) => {
+            let form = form.request(complaint.as_deref());
+            Some(InputRequest::Elicitation(ElicitRequest::new(form)))
+        }
+        Way::Sampling(sampling) => sampling.input_request(complaint.as_deref()),
+    };
+    let requests = request.map(|request| (asking.key.clone(), request));
+    requests.into_iter().collect()
 }
 
 /// Hands the client's responses to the question that is open. Those that answer something else are not looked
@@ -362,7 +394,11 @@ pub(crate) fn deliver(
     mut responses: InputResponses,
 ) {
     if let Some(response) = responses.remove(&asking.key) {
-        answer(shared, flight, asking, asking.form.read(response));
+        let read = match &asking.way {
+            Way::Form(form) => form.read(response),
+            Way::Sampling(sampling) => sampling.read(&response),
+        };
+        answer(shared, flight, asking, read);
     }
 }
 
@@ -376,10 +412,12 @@ fn answer(
     let answer = match read {
         Ok(answer) => answer,
         Err(complaint) if asking.try_again(complaint.clone()) => return false,
+        // A model that does not understand the question is no reason to end the tool: somebody else is asked.
+        Err(_) if matches!(asking.way, Way::Sampling(_)) => Answer::Unavailable,
         Err(complaint) => Answer::Rejected(format!("the answer could not be used: {complaint}")),
     };
     // Whoever was faster has answered it.
-    let _ = shared.questions.answer(&asking.id, answer, CLIENT);
+    let _ = shared.questions.answer(&asking.id, answer, asking.by());
     flight.asked(asking.id);
     true
 }
@@ -439,7 +477,10 @@ async fn at(time: Option<Instant>) {
 }
 
 /// Whose answer it was, as people are told.
-const CLIENT: &str = "the client";
+pub(crate) const CLIENT: &str = "the client";
+
+/// The same for an answer that its model gave.
+pub(crate) const MODEL: &str = "the client's model";
 
 const CANCELLED: &str = "the call was cancelled";
 

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use jig_broker::CancelToken;
 use jig_engine::{Engine, Turn};
+use jig_runtime::HandleNumbers;
 
 use crate::in_flight::InFlights;
 use crate::outputs::Outputs;
@@ -119,6 +120,8 @@ impl Drop for Visit {
 #[derive(Default)]
 pub(crate) struct Callers {
     all: Mutex<HashMap<String, Arc<Caller>>>,
+    /// Counts the handles of all turns: no two have the same id (S-061).
+    numbers: HandleNumbers,
 }
 
 impl Callers {
@@ -133,7 +136,9 @@ impl Callers {
         let caller = match all.get(name) {
             Some(caller) => Arc::clone(caller),
             None => {
-                let caller = Arc::new(Caller::new(name, turn()));
+                let turn = turn();
+                turn.handles.count_with(&self.numbers);
+                let caller = Arc::new(Caller::new(name, turn));
                 all.insert(name.to_owned(), Arc::clone(&caller));
                 caller
             }

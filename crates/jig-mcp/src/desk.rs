@@ -8,12 +8,13 @@ use rmcp::model::InputResponses;
 
 use crate::caller::Caller;
 use crate::elicit::Form;
-use crate::in_flight::InFlight;
+use crate::in_flight::{InFlight, Request, Way};
 use crate::printable::{cut, printable};
 use crate::questions::Pending;
+use crate::sampling::Sampling;
 use crate::shared::Shared;
 
-/// Asks for one call: the client, if it can show a form, people elsewhere, or nobody.
+/// Asks for one call: the client, if it can show a form or has a model, people elsewhere, or nobody.
 ///
 /// It runs on the thread of the call, which waits here. Every question is on the board while it waits, so that
 /// whoever answers first has answered it.
@@ -23,6 +24,8 @@ pub(crate) struct Desk {
     flight: Arc<InFlight>,
     /// Whether the client can show a form.
     form: bool,
+    /// Whether the client has its model answer questions.
+    sampling: bool,
     /// Answers to the tool's own questions that came with the call.
     given: InputResponses,
     /// What the result has to tell besides.
@@ -34,15 +37,15 @@ impl Desk {
         shared: &Arc<Shared>,
         caller: &Arc<Caller>,
         flight: &Arc<InFlight>,
-        form: bool,
-        given: InputResponses,
+        request: &Request,
     ) -> Self {
         Self {
             shared: Arc::clone(shared),
             caller: Arc::clone(caller),
             flight: Arc::clone(flight),
-            form,
-            given,
+            form: request.form,
+            sampling: request.sampling,
+            given: request.given.clone(),
             notes: Vec::new(),
         }
     }
@@ -66,10 +69,10 @@ impl Desk {
 
     /// Waits until somebody has answered a question on the board. Without a form, the client is not among those who
     /// can.
-    fn wait(&mut self, pending: &Pending, ask: &Ask<'_>, form: Option<Form>) -> Answer {
+    fn wait(&mut self, pending: &Pending, ask: &Ask<'_>, way: Option<Way>) -> Answer {
         let limit = self.shared.current().config.mcp.approval_wait;
-        if let Some(form) = form {
-            self.flight.ask(pending.id(), &ask.question.id, form);
+        if let Some(way) = way {
+            self.flight.ask(pending.id(), &ask.question.id, way);
         }
         let answer = pending.wait(limit, self.flight.cancel_token(), ask.gone);
         self.flight.asked(pending.id());
@@ -101,7 +104,7 @@ impl Asker for Desk {
         }
         // What is accepted holds for good, and some clients let a model fill in their forms.
         let is_for_good = matches!(ask.about, About::Server | About::Definition);
-        let form = (!is_for_good).then_some(form);
+        let form = (!is_for_good).then_some(Way::Form(form));
         let pending = match self.form && !is_for_good {
             true => Some(questions.put(&self.caller.name, ask)),
             false => questions.put_to_watchers(&self.caller.name, ask),
@@ -115,6 +118,20 @@ impl Asker for Desk {
             self.unanswered(ask);
         }
         answer
+    }
+
+    /// The client's model, or else a form: some clients have a model fill that in.
+    fn ask_assistant(&mut self, ask: &Ask<'_>) -> Option<Answer> {
+        let questions = Arc::clone(&self.shared.questions);
+        if self.sampling {
+            let pending = questions.put(&self.caller.name, ask);
+            let sampling = Box::new(Sampling::new(ask.tool, ask.question));
+            let answer = self.wait(&pending, ask, Some(Way::Sampling(sampling)));
+            if !matches!(answer, Answer::Unavailable | Answer::TimedOut) {
+                return Some(answer);
+            }
+        }
+        self.form.then(|| self.ask(ask))
     }
 
     fn progress(&mut self, _tool: &str, text: &str) {

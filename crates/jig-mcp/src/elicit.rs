@@ -4,12 +4,11 @@
 //! by its JSON Schema, as far as forms go; all else is asked as JSON text. What comes back is checked again
 //! here: a client may send anything.
 
-use jig_engine::{About, Answer, Ask};
+use jig_engine::{About, Answer, Ask, fits};
 use jig_proto::json::{self, Limits};
 use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema};
 use serde_json::{Map, Value, json};
 
-use crate::fits::fits;
 use crate::printable::{cut, printable, printable_line};
 
 /// A question as a client can show it.

@@ -21,12 +21,14 @@ use serde_json::{Map, Value};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use crate::call::{CLIENT, MODEL};
 use crate::caller::Caller;
 use crate::desk::Desk;
 use crate::elicit::Form;
 use crate::questions::QuestionId;
 use crate::quick::Begun;
 use crate::result::result;
+use crate::sampling::Sampling;
 use crate::shared::Shared;
 use crate::state::{Bound, Ticket};
 
@@ -52,6 +54,8 @@ pub(crate) struct Request {
     pub(crate) bound: Bound,
     /// Whether the client can show a form.
     pub(crate) form: bool,
+    /// Whether the client has its model answer questions.
+    pub(crate) sampling: bool,
     /// Answers to the tool's own questions that came with the call, by the id of the question.
     pub(crate) given: InputResponses,
 }
@@ -76,11 +80,20 @@ pub(crate) struct Asking {
     pub(crate) id: QuestionId,
     /// What it is called towards the client.
     pub(crate) key: String,
-    pub(crate) form: Form,
+    pub(crate) way: Way,
     /// How many answers of the client did not fit.
     wrong: AtomicU32,
     /// What was wrong with the last one.
     complaint: Mutex<Option<String>>,
+}
+
+/// How the client is asked. Exhaustive: there is nothing else.
+#[derive(Debug, Clone)]
+pub(crate) enum Way {
+    /// By a form, for whoever sits there.
+    Form(Form),
+    /// By its model.
+    Sampling(Box<Sampling>),
 }
 
 /// What a call came to.
@@ -237,7 +250,7 @@ impl InFlight {
 
     /// Notes that it waits for an answer. The question is called `wanted` towards the client if nothing else
     /// was yet.
-    pub(crate) fn ask(&self, id: QuestionId, wanted: &str, form: Form) {
+    pub(crate) fn ask(&self, id: QuestionId, wanted: &str, way: Way) {
         self.change(|state| {
             let mut key = wanted.to_owned();
             let mut count = 1;
@@ -248,7 +261,7 @@ impl InFlight {
             state.asking = Some(Arc::new(Asking {
                 id,
                 key,
-                form,
+                way,
                 wrong: AtomicU32::new(0),
                 complaint: Mutex::default(),
             }));
@@ -296,6 +309,14 @@ impl Asking {
         self.wrong.fetch_add(1, Ordering::Relaxed) + 1 < MOST_TRIES
     }
 
+    /// Whose answer it is that the client gives.
+    pub(crate) fn by(&self) -> &'static str {
+        match self.way {
+            Way::Form(_) => CLIENT,
+            Way::Sampling(_) => MODEL,
+        }
+    }
+
     /// What was wrong with the last answer.
     pub(crate) fn complaint(&self) -> Option<String> {
         let complaint = self.complaint.lock();
@@ -325,7 +346,7 @@ impl Running {
     }
 
     fn call(&self, request: Request, begun: Option<Begun>) -> Outcome {
-        let mut desk = self.desk(request.form, request.given);
+        let mut desk = self.desk(&request);
         let (engine, ended) = match begun {
             Some(Begun::Waits { engine, waits, .. }) => {
                 let outcome = engine.go_on(*waits, &mut desk);
@@ -351,8 +372,8 @@ impl Running {
     }
 
     /// Who is asked.
-    fn desk(&self, form: bool, given: InputResponses) -> Desk {
-        Desk::new(&self.shared, &self.caller, &self.flight, form, given)
+    fn desk(&self, request: &Request) -> Desk {
+        Desk::new(&self.shared, &self.caller, &self.flight, request)
     }
 }
 

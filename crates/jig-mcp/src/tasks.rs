@@ -14,7 +14,7 @@ use rmcp::model::{
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::call::{deliver, input_requests};
+use crate::call::{Client, deliver, input_requests};
 use crate::in_flight::{Event, InFlight};
 use crate::shared::Shared;
 use crate::state::random;
@@ -30,20 +30,24 @@ struct Entry {
     flight: Arc<InFlight>,
     created: SystemTime,
     since: Instant,
-    /// Whether the client shows forms.
-    form: bool,
+    /// What the client can do.
+    client: Client,
 }
 
 impl Tasks {
     /// Makes a task of a call. `None` if there are too many: the call is then waited for.
-    pub(crate) fn create(&self, flight: &Arc<InFlight>, form: bool) -> Option<CreateTaskResult> {
+    pub(crate) fn create(
+        &self,
+        flight: &Arc<InFlight>,
+        client: Client,
+    ) -> Option<CreateTaskResult> {
         let id = random::<16>().ok()?;
         let id: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
         let entry = Entry {
             flight: Arc::clone(flight),
             created: SystemTime::now(),
             since: Instant::now(),
-            form,
+            client,
         };
         let mut tasks = self.tasks();
         tasks.retain(|_, entry| !entry.is_over());
@@ -81,7 +85,7 @@ impl Tasks {
     ) -> Result<(), ErrorData> {
         let entry = self.find(id)?;
         if let (_, Event::Asking(asking)) = entry.flight.now()
-            && entry.form
+            && entry.client.can(&asking)
         {
             deliver(shared, &entry.flight, &asking, responses);
         }
@@ -139,7 +143,7 @@ impl Entry {
     fn payload(&self) -> (TaskPayload, Option<String>) {
         match self.flight.now().1 {
             Event::Running(text) => (TaskPayload::Working, text.map(|text| text.to_string())),
-            Event::Asking(asking) if self.form => {
+            Event::Asking(asking) if self.client.can(&asking) => {
                 let payload = TaskPayload::InputRequired {
                     input_requests: input_requests(&asking),
                 };

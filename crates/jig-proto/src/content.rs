@@ -91,6 +91,31 @@ impl Content {
         render::to_text(&self.0)
     }
 
+    /// The first question among the blocks, and the blocks that are none: what the tool shows beside it (V-027).
+    /// There is one question at a time; the tool asks again for what else it needs.
+    ///
+    /// # Errors
+    ///
+    /// If there is no question: the content as it was.
+    pub fn into_question(self) -> Result<(Content, Question), Content> {
+        let is_question = |block: &Block| matches!(block, Block::Question(_));
+        if !self.0.iter().any(is_question) {
+            return Err(self);
+        }
+        let mut first = None;
+        let mut others = Vec::new();
+        for block in self.0 {
+            match block {
+                Block::Question(question) => drop(first.get_or_insert(question)),
+                other => others.push(other),
+            }
+        }
+        match first {
+            Some(question) => Ok((Self::from(others), question)),
+            None => Err(Self::from(others)),
+        }
+    }
+
     /// Reads content from JSON: a string, a list of blocks, or `null` for none.
     ///
     /// A malformed block is skipped and reported among the warnings.

@@ -33,8 +33,8 @@ pub enum NotAState {
 /// Reads what a tool printed.
 ///
 /// Recognised by `type`: `running` (also spelled `spawned`), `waiting`, `stopped`, and `success`,
-/// `error`, `needs_input`; without `type`, a [`Response`] by its list of blocks. Whitespace around
-/// it is ignored.
+/// `error`, `needs_input`; without `type`, a [`Response`] by its list of blocks. A result with a
+/// question among its blocks is that question. Whitespace around it is ignored.
 ///
 /// # Errors
 ///
@@ -44,7 +44,11 @@ pub fn read_printed(stdout: &[u8], limits: &Limits) -> Result<Read<ToolState>, N
     if stdout.trim_ascii_start().first() != Some(&b'{') {
         return Err(NotAState::NotAnObject);
     }
-    ToolState::read(json::value(stdout, limits).map_err(NotAState::Json)?)
+    let read = ToolState::read(json::value(stdout, limits).map_err(NotAState::Json)?)?;
+    Ok(Read {
+        value: read.value.asking(),
+        ..read
+    })
 }
 
 impl ToolState {

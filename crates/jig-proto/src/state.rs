@@ -84,6 +84,27 @@ impl ToolState {
         }
     }
 
+    /// The same; but a tool whose result holds a question waits for the answer (V-027).
+    #[must_use]
+    pub fn asking(self) -> Self {
+        match self {
+            Self::Stopped {
+                content,
+                result: Ok(result),
+            } => match result.into_question() {
+                Ok((beside, question)) => Self::Waiting {
+                    content: content.followed_by(beside),
+                    question,
+                },
+                Err(result) => Self::Stopped {
+                    content,
+                    result: Ok(result),
+                },
+            },
+            other => other,
+        }
+    }
+
     /// The name of the state.
     pub fn status(&self) -> Status {
         match self {

@@ -130,10 +130,10 @@ fn fs_request() -> impl Strategy<Value = Request<'static>> {
             text(),
             option::of(texts()),
             option::of(texts()),
-            any::<(u32, bool, bool)>()
+            any::<(u32, bool, bool, bool)>()
         )
             .prop_map(
-                |(pattern, paths, extensions, (context, literal, ignore_case))| {
+                |(pattern, paths, extensions, (context, literal, ignore_case, all))| {
                     Request::FsGrep(FsGrep {
                         pattern,
                         paths,
@@ -141,6 +141,7 @@ fn fs_request() -> impl Strategy<Value = Request<'static>> {
                         context,
                         literal,
                         ignore_case,
+                        all,
                     })
                 }
             ),
@@ -301,18 +302,22 @@ fn reply() -> impl Strategy<Value = (Method, Reply<'static>)> {
                 Reply::Metadata(MetadataReply { kind, size, etag }),
             )
         }),
-        (vec(file_matches(), 0..3), any::<u64>(), any::<bool>()).prop_map(
-            |(matches, skipped, truncated)| {
+        (
+            vec(file_matches(), 0..3),
+            any::<(u64, u64)>(),
+            any::<bool>()
+        )
+            .prop_map(|(matches, (skipped, ignored), truncated)| {
                 (
                     Method::FsGrep,
                     Reply::Grep(GrepReply {
                         matches,
                         skipped,
+                        ignored,
                         truncated,
                     }),
                 )
-            }
-        ),
+            }),
         (http, any::<u16>(), payload()).prop_map(|(method, status, body)| {
             (method, Reply::Http(HttpReply { status, body }))
         }),

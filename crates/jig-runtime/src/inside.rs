@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use jig_broker::{Broker, CancelToken, Inquiry, Judged, Unapproved, Work};
 use jig_proto::vfs::{ErrorReply, Init, Reply, Request};
-use jig_proto::{Content, Question, ToolError, ToolState};
+use jig_proto::{Content, Question, Status, ToolError, ToolState};
 use jig_tool::vfs::{Notification, RequestError, Transport};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::denials;
 use crate::session::{Applied, AskedBy, Board, Given, Order, Orders, Setup};
@@ -173,6 +173,8 @@ pub struct InProcess {
     question: Option<(Content, Question)>,
     /// Answers that came while the tool did something else.
     early: VecDeque<Order>,
+    /// What was answered to questions for which the tool is run again.
+    answers: Map<String, Value>,
     /// What the tool was given and has not taken yet. Whoever gives it more than can wait is refused before
     /// it comes here.
     inputs: VecDeque<Applied>,
@@ -242,6 +244,7 @@ impl InProcess {
             questions: 0,
             question: None,
             early: VecDeque::new(),
+            answers: Map::new(),
             inputs: VecDeque::new(),
         }
     }
@@ -251,13 +254,15 @@ impl InProcess {
         &self.seat.plan
     }
 
-    /// The call, as a mediated tool is told of it.
+    /// The call, as a mediated tool is told of it, with what was [asked](Self::ask) and answered so far.
     pub fn init(&self) -> Init {
+        let mut input = self.seat.plan.input.clone();
+        input.answers.extend(self.answers.clone());
         Init {
             context: Some(self.seat.plan.context.clone()),
             capabilities: self.seat.plan.offer,
             stateful: self.seat.plan.stateful,
-            ..Init::new(self.seat.plan.input.clone())
+            ..Init::new(input)
         }
     }
 
@@ -296,13 +301,13 @@ impl InProcess {
         self.waited
     }
 
-    /// Puts a question of the tool and blocks until it is answered.
+    /// Puts a question of a tool that is run again with the answer, and blocks until it is answered.
     ///
     /// # Errors
     ///
     /// If nobody answers it, or the call is given up.
     pub fn ask(&mut self, question: Question) -> Result<Value, ToolError> {
-        let text = question.text.clone();
+        let (id, text) = (question.id.clone(), question.text.clone());
         let answer = match self.asked {
             Asked::Nobody => Ok(Some(Err(Unapproved::Unavailable))),
             Asked::Elsewhere => Err(self.leave(None)),
@@ -316,6 +321,7 @@ impl InProcess {
         match answer {
             Ok(Some(Ok(answer))) => {
                 self.seat.board.running(Content::EMPTY);
+                self.answers.insert(id, answer.clone());
                 Ok(answer)
             }
             Ok(Some(Err(why))) => Err(not_answered(&text, why)),
@@ -654,6 +660,11 @@ impl Transport for InProcess {
                     return Err(self.leave(None));
                 }
                 ToolState::Waiting { content, question } => {
+                    if let Some((_, open)) = &self.question
+                        && let Some(refused) = refused_question(open, question)
+                    {
+                        return Err(RequestError::Refused(refused));
+                    }
                     self.question = Some((content.clone(), question.clone()));
                     self.seat.board.tell(content);
                     self.seat
@@ -697,6 +708,17 @@ pub(crate) fn not_answered(question: &str, why: Unapproved) -> ToolError {
         Unapproved::TimedOut => "nobody answered in time",
     };
     ToolError::new(format!("the tool asks `{question}`, and {reason}"))
+}
+
+/// That a tool asks something else while its question is open: one that waits cannot begin to wait (S-027).
+pub(crate) fn refused_question(open: &Question, asked: &Question) -> Option<ErrorReply> {
+    let is_other = !Status::Waiting.can_become(Status::Waiting) && open != asked;
+    is_other.then(|| {
+        ErrorReply::invalid_request(format!(
+            "the question `{}` is not asked: `{}` is open, and there is one at a time",
+            asked.id, open.id
+        ))
+    })
 }
 
 /// How often it is looked whether whoever asked a question is still there.

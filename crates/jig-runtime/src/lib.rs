@@ -12,6 +12,7 @@
 //!
 //! This crate reads no configuration and prints nothing.
 
+mod again;
 mod builtin;
 mod command;
 mod denials;
@@ -40,8 +41,8 @@ pub use limits::{Reached, RunLimits};
 pub use plain::plain_bytes;
 pub use plan::{Component, ComponentSource, Delivery, Mount, Plan, Timing, Tracer};
 pub use registry::{
-    Await, Counts, HandleError, HandleInfo, HandleLimits, HandleOptions, Handles, Leftover,
-    Notices, Pending, Reserved, UnknownHandles, leftovers,
+    Await, Counts, HandleError, HandleInfo, HandleLimits, HandleNumbers, HandleOptions, Handles,
+    Leftover, Notices, Pending, Reserved, UnknownHandles, leftovers,
 };
 pub use server::{Mark, ServerPlan, ServerProcess};
 pub use session::{ApplyError, AskedBy, Look, Output, Painted, Session, Update};

@@ -68,6 +68,9 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// The most bytes of one message, unless a plan says otherwise: 16 MiB.
+    pub const MESSAGE_BYTES: usize = 16 * 1024 * 1024;
+
     /// A plan for a call that names no program, offers nothing beyond the plain protocol and keeps the
     /// default limits.
     pub fn new(input: ToolInput, context: Context, broker: Broker) -> Self {
@@ -84,7 +87,7 @@ impl Plan {
             offer: Capabilities::PLAIN,
             timing: Timing::default(),
             limits: RunLimits::default(),
-            message_limit: MESSAGE_BYTES,
+            message_limit: Self::MESSAGE_BYTES,
             max_result: MAX_RESULT,
             stateful: false,
             takes_input: true,
@@ -154,6 +157,9 @@ pub struct Timing {
     /// Silence after which a tool counts as hung. It runs only while the host owes the tool nothing
     /// and nobody is asked. A tool that prints its result may be silent for as long as it runs.
     pub silence: Duration,
+    /// How long a tool of the VFS protocol waits for an answer before it may give its request up. It is told so;
+    /// the host does nothing about it.
+    pub response: Duration,
     /// From asking a tool to end, or from its last message, to SIGTERM. A tool that takes no messages
     /// gets the signal at once.
     pub cancel_grace: Duration,
@@ -165,6 +171,7 @@ impl Default for Timing {
     fn default() -> Self {
         Self {
             silence: Duration::from_secs(60),
+            response: Duration::from_secs(30),
             cancel_grace: Duration::from_secs(5),
             kill_grace: Duration::from_secs(5),
         }
@@ -178,9 +185,6 @@ pub trait Tracer: std::fmt::Debug + Send + Sync {
     /// A line that came from the tool.
     fn received(&self, line: &[u8]);
 }
-
-/// The most bytes of one message, unless a plan says otherwise.
-const MESSAGE_BYTES: usize = 16 * 1024 * 1024;
 
 /// How much of a result is passed on, unless a plan says otherwise.
 const MAX_RESULT: usize = 256 * 1024;

@@ -59,7 +59,7 @@ use journal::Journal;
 pub use journal::leftovers;
 pub use leftover::Leftover;
 use news::News;
-pub use options::{HandleLimits, HandleOptions, Notices};
+pub use options::{HandleLimits, HandleNumbers, HandleOptions, Notices};
 pub use reserved::Reserved;
 use table::Table;
 
@@ -119,6 +119,12 @@ impl Handles {
                 ..Shared::default()
             }),
         })
+    }
+
+    /// Counts the ids of handles together with the other turns that do so, so that they rise for a whole process
+    /// (S-061).
+    pub fn count_with(&self, numbers: &HandleNumbers) {
+        self.shared.lock().count_with(numbers);
     }
 
     /// Takes an id for a tool that is about to be started: the caller's own, which no live handle may

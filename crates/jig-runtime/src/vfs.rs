@@ -7,7 +7,11 @@
 mod descriptors;
 mod driver;
 mod open;
+mod runs;
 
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::Receiver;
 use std::thread;
 
 use jig_broker::Reach;
@@ -15,8 +19,9 @@ use jig_proto::vfs::{Capabilities, Init, SessionLimits, host};
 use jig_sandbox::{Stdio, Waker};
 
 use self::descriptors::Descriptors;
-use crate::launch::launch;
-use crate::session::{Board, Orders, Setup};
+use self::driver::Driver;
+use crate::launch::{Launched, launch};
+use crate::session::{Board, Order, Orders, Setup};
 use crate::{Plan, Runtime, Session, StartError};
 
 /// Runs programs that speak the VFS tool protocol.
@@ -25,58 +30,63 @@ pub struct VfsRuntime;
 
 impl Runtime for VfsRuntime {
     fn start(&self, mut plan: Plan) -> Result<Session, StartError> {
-        let passed = match plan.offer.fd_pass.then(Descriptors::pair) {
-            Some(Ok(pair)) => Some(pair),
-            // The tool reads content instead.
-            _ => None,
-        };
-        plan.offer.fd_pass = passed.is_some();
-        let (descriptors, theirs) = passed.unzip();
-        let run = launch(
-            &plan,
-            &plan.input,
-            Reach::OwnProgramOnly,
-            false,
-            |request| {
-                request.stdin = Stdio::Piped;
-                if let Some(theirs) = theirs {
-                    let number = DESCRIPTORS.to_string().into();
-                    request.env.insert(Capabilities::FD_VARIABLE.into(), number);
-                    request.descriptors.push((DESCRIPTORS, theirs));
-                }
-            },
-        )?;
-
+        let (run, descriptors) = start_program(&mut plan)?;
         let waker = Waker::new()?;
         let (orders, received) = Orders::new(Some(waker.clone()));
         let board = Board::new(Setup::of(&plan, Some(run.child.status.clone())));
         board.set_broker(plan.broker.clone());
-        board.warn(run.held.warnings.iter().cloned());
-        let mut first = Vec::new();
-        host::write_init(&mut first, &init(&plan));
-        let driver = driver::Driver::new(
-            plan,
-            run,
-            board.clone(),
-            received,
-            waker,
-            first,
-            descriptors,
-        )?;
+        let driver = driver(plan, run, board.clone(), received, waker, descriptors)?;
         thread::Builder::new()
             .name("jig-vfs".to_owned())
-            .spawn(move || driver.run())?;
+            .spawn(move || runs::drive(driver))?;
         Ok(Session::new(board, orders))
     }
+}
+
+/// Starts the program of a plan, with the way of open files to it.
+fn start_program(plan: &mut Plan) -> Result<(Launched, Option<Descriptors>), StartError> {
+    let passed = match plan.offer.fd_pass.then(Descriptors::pair) {
+        Some(Ok(pair)) => Some(pair),
+        // The tool reads content instead.
+        _ => None,
+    };
+    plan.offer.fd_pass = passed.is_some();
+    let (descriptors, theirs) = passed.unzip();
+    let run = launch(plan, &plan.input, Reach::OwnProgramOnly, false, |request| {
+        request.stdin = Stdio::Piped;
+        if let Some(theirs) = theirs {
+            let number = DESCRIPTORS.to_string().into();
+            request.env.insert(Capabilities::FD_VARIABLE.into(), number);
+            request.descriptors.push((DESCRIPTORS, theirs));
+        }
+    })?;
+    Ok((run, descriptors))
+}
+
+/// What drives a program that was started.
+fn driver(
+    plan: Plan,
+    run: Launched,
+    board: Arc<Board>,
+    orders: Receiver<Order>,
+    waker: Waker,
+    descriptors: Option<Descriptors>,
+) -> io::Result<Driver> {
+    board.warn(run.held.warnings.iter().cloned());
+    let mut first = Vec::new();
+    host::write_init(&mut first, &init(&plan));
+    Driver::new(plan, run, board, orders, waker, first, descriptors)
 }
 
 fn init(plan: &Plan) -> Init {
     let mut limits = SessionLimits::default();
     limits.message_bytes = plan.message_limit as u64;
+    limits.file_bytes = plan.broker.limits().file_bytes;
     limits.silence = plan.timing.silence;
+    limits.response = plan.timing.response;
     limits.cancel_grace = plan.timing.cancel_grace;
     Init {
-        supported: vec![Init::PROTOCOL_VERSION.to_owned()],
+        supported: Init::SUPPORTED_VERSIONS.map(str::to_owned).to_vec(),
         methods: Some(plan.methods.clone()),
         limits: Some(limits),
         capabilities: plan.offer,

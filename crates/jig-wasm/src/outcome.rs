@@ -43,7 +43,7 @@ pub(crate) fn came(guest: &mut Guest, outcome: Result<Outcome, Stop>) -> Result<
     let came = match outcome {
         // A tool on the SDK says more than the contract has words for.
         Ok(outcome) => match last_word {
-            Some(result) => result.map(Came::Done),
+            Some(result) => result.map(ended),
             None => said(name, outcome),
         },
         Err(stop) => Err(stopped(guest, stop)),
@@ -52,6 +52,20 @@ pub(crate) fn came(guest: &mut Guest, outcome: Result<Outcome, Stop>) -> Result<
     match guest.door.plan().broker.secrets().scrubber() {
         Some(scrubber) => clean(came, |text| scrubber.text(text)),
         None => came,
+    }
+}
+
+/// What the last word of a tool on the SDK comes to: a question among its blocks is asked (V-027), and what stands
+/// beside it is its context.
+fn ended(content: Content) -> Came {
+    match content.into_question() {
+        Err(content) => Came::Done(content),
+        Ok((beside, mut question)) => {
+            if question.context.is_none() && !beside.is_empty() {
+                question.context = Some(beside.to_text());
+            }
+            Came::Asks(question)
+        }
     }
 }
 
@@ -203,6 +217,7 @@ fn clean(
         }
         Ok(Came::Asks(mut question)) => {
             question.text = clean(question.text);
+            question.context = question.context.map(&clean);
             Ok(Came::Asks(question))
         }
         Err(mut error) => {

@@ -1,4 +1,4 @@
-//! The built-in component `learn`, with what the host tells it of a topic (W-050 to W-055).
+//! The built-in component `learn`, with what the host tells it of a topic (W-030, W-050 to W-055).
 #![expect(clippy::disallowed_types, reason = "a test makes a file of a gigabyte")]
 
 mod common;

@@ -55,8 +55,9 @@ fn show(pattern: &str, found: &GrepReply<'_>) -> String {
     if is_cut {
         text.push_str("[There are more matches. Narrow the search by `paths`, `extensions` or a longer `pattern`.]\n");
     }
-    if found.skipped > 0 {
-        let skipped = count(found.skipped, "place");
+    let denied = found.skipped.saturating_sub(found.ignored);
+    if denied > 0 {
+        let skipped = count(denied, "place");
         let _ = writeln!(text, "[{skipped} not searched: access is denied.]");
     }
     text.truncate(text.trim_end().len());

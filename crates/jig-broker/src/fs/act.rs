@@ -401,12 +401,11 @@ fn move_place(inner: &Inner, rename: &Rename) -> Answer {
 }
 
 /// What an entry of the files is on the wire; `None` for what is not told.
-pub(super) fn entry_kind(kind: FilesEntry) -> Option<EntryKind> {
+pub(super) fn entry_kind(kind: FilesEntry) -> EntryKind {
     match kind {
-        FilesEntry::File => Some(EntryKind::File),
-        FilesEntry::Directory => Some(EntryKind::Dir),
-        FilesEntry::Other => Some(EntryKind::Other),
-        FilesEntry::BrokenLink => None,
+        FilesEntry::File => EntryKind::File,
+        FilesEntry::Directory => EntryKind::Dir,
+        FilesEntry::Other | FilesEntry::BrokenLink => EntryKind::Other,
     }
 }
 

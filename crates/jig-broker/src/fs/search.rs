@@ -33,6 +33,8 @@ pub(super) fn judge_grep(judge: &mut Judge<'_>, grep: &FsGrep<'_>) -> Judgement<
     if grep.ignore_case {
         query.case = Case::Insensitive;
     }
+    // What the policy does not let the tool read stays out, whatever it is called.
+    (query.hidden, query.ignore_files) = (grep.all, !grep.all);
     query.context = usize::try_from(grep.context).unwrap_or(usize::MAX);
     query.max_bytes = judge.inner.limits.grep_bytes;
     let extensions = grep.extensions.iter().flatten();
@@ -127,7 +129,8 @@ fn reply(inner: &Inner, matches: Matches) -> GrepReply<'static> {
     });
     GrepReply {
         matches: files.collect(),
-        skipped: matches.skipped,
+        skipped: matches.skipped.saturating_add(matches.ignored),
+        ignored: matches.ignored,
         truncated: matches.truncated,
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jig_policy::{Capability, Resolved};
 use jig_proto::ProjectPath;
-use jig_proto::vfs::{Entry, EntryKind, ErrorKind, ErrorReply, ListReply, Payload, Reply};
+use jig_proto::vfs::{Entry, EntryKind, ErrorReply, ListReply, Payload, Reply};
 
 use super::act::entry_kind;
 use super::grant::Granted;
@@ -21,30 +21,25 @@ pub(crate) fn payload(inner: &Inner, content: Vec<u8>) -> Payload<'static> {
     Payload::of_bytes(content.into_owned())
 }
 
-/// The entries of a directory that the tool may know of, as a reply.
+/// The entries of a directory that the tool may know of, as a reply: all of them, unless the tool asks for a page
+/// (V-055).
 pub(super) fn list(
     inner: &Arc<Inner>,
     at: &Granted,
     after: Option<&str>,
     limit: Option<u32>,
 ) -> Result<Reply<'static>, ErrorReply> {
-    let page = limit.map_or(inner.limits.list_entries, |limit| {
-        (limit as usize).clamp(1, inner.limits.list_entries)
-    });
+    let most = inner.limits.list_entries;
+    let page = match (limit, after) {
+        (Some(limit), _) => (limit as usize).clamp(1, most),
+        (None, Some(_)) => most,
+        (None, None) => usize::MAX,
+    };
     let mut entries = Vec::new();
     let mut next_cursor = None;
     let after_cursor = |name: &str| after.is_none_or(|after| name > after);
     for entry in known(inner, at, after_cursor)? {
         if entries.len() == page {
-            if limit.is_none() && after.is_none() {
-                let what = format!(
-                    "the directory `{}` has more than {page} entries",
-                    at.shown()
-                );
-                return Err(ErrorReply::new(ErrorKind::TooLarge, what)
-                    .with_path(at.text())
-                    .with_hint("list it in pages, with `limit` and `cursor`"));
-            }
             next_cursor = entries.last().map(|last: &Listed| last.name.clone());
             break;
         }
@@ -72,7 +67,8 @@ pub(super) fn entries(inner: &Inner, at: &Granted) -> Result<Vec<Listed>, ErrorR
         .collect())
 }
 
-/// The entries of a directory that the tool may know of: a link is judged by what it leads to.
+/// The entries of a directory that the tool may know of. A link is judged by what it leads to; one that leads
+/// nowhere, by its own name.
 fn known<'i>(
     inner: &'i Inner,
     at: &'i Granted,
@@ -85,8 +81,8 @@ fn known<'i>(
         if !wanted(&entry.name) {
             return None;
         }
-        let kind = entry_kind(entry.kind)?;
-        let link = entry.leads_to.is_some();
+        let kind = entry_kind(entry.kind);
+        let link = entry.leads_to.is_some() || entry.kind == jig_files::EntryKind::BrokenLink;
         let path = match entry.leads_to {
             Some(path) => path,
             None => here.join(&ProjectPath::normalize(&entry.name).ok()?),

@@ -20,6 +20,8 @@ pub(crate) struct Processes;
 impl Processes {
     pub(crate) fn end(&self, _grace: Duration) {}
 
+    pub(crate) fn clear(&self, _grace: Duration) {}
+
     pub(crate) fn input_has_come(&self) {}
 }
 

@@ -16,7 +16,7 @@ fn inquiry(broker: &Broker, request: &Request<'_>) -> jig_broker::Inquiry {
 }
 
 #[test]
-fn s074_a_question_says_who_wants_what_and_which_rule_would_cover_it() {
+fn v132_a_question_says_who_wants_what_and_which_rule_would_cover_it() {
     let world = World::in_memory();
     let inquiry = inquiry(&world.broker(), &write("out/a.txt", "x"));
     assert_eq!(inquiry.text(), "Allow `editor` to create `out/a.txt`?");

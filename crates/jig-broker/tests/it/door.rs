@@ -224,7 +224,7 @@ fn arguments_are_judged_and_a_denial_teaches() {
     );
 }
 
-/// S-020: without namespaces there is no door, so the rules cannot be kept.
+/// without namespaces there is no door, so the rules cannot be kept.
 #[test]
 fn without_a_door_no_program_is_found_or_nothing_starts() {
     let mut world = world().command("cat", None, &[]);

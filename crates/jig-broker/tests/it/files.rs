@@ -398,7 +398,7 @@ fn long_listings_come_in_pages() {
         for name in ["a", "b", "c", "d", "e"] {
             world.put(&format!("d/{name}"), "");
         }
-        let page = |cursor: Option<&str>, limit| {
+        let page_of = |world: &World, cursor: Option<&str>, limit| {
             let request = Request::FsListDir(FsListDir {
                 cursor: cursor.map(|cursor| cursor.to_owned().into()),
                 limit,
@@ -412,6 +412,7 @@ fn long_listings_come_in_pages() {
                 other => panic!("{other:?}"),
             }
         };
+        let page = |cursor, limit| page_of(&world, cursor, limit);
         assert_eq!(page(None, Some(2)), ("ab".to_owned(), Some("b".to_owned())));
         assert_eq!(
             page(Some("b"), Some(2)),
@@ -419,8 +420,12 @@ fn long_listings_come_in_pages() {
         );
         assert_eq!(page(Some("d"), Some(2)), ("e".to_owned(), None));
         assert_eq!(page(None, None), ("abcde".to_owned(), None));
+        // V-055: a page has its limit; a listing that is none has all entries.
         world.limits.list_entries = 3;
-        assert_eq!(kind(world.ask(&list("d"))), Err(ErrorKind::TooLarge));
+        let whole = page_of(&world, None, None);
+        assert_eq!(whole, ("abcde".to_owned(), None));
+        let first = page_of(&world, None, Some(9));
+        assert_eq!(first, ("abc".to_owned(), Some("c".to_owned())));
     });
 }
 

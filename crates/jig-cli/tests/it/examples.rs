@@ -22,7 +22,7 @@ fn is_installed(program: &str) -> bool {
     std::env::split_paths(&path).any(|folder| Path::new(&folder).join(program).exists())
 }
 
-/// V-168: no SDK is needed to write a tool.
+/// V-001, V-168: no SDK is needed to write a tool.
 #[test]
 fn v168_a_tool_in_shell() {
     if !is_installed("jq") {

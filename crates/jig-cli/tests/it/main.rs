@@ -18,6 +18,7 @@ mod import;
 mod import_hostile;
 #[cfg(feature = "wasm-tools")]
 mod knowledge;
+mod mcp_assistant;
 mod mcp_client;
 mod mcp_express;
 mod mcp_hostile;

@@ -48,6 +48,41 @@ tell([by_itself, seen, over_3])",
     });
 }
 
+/// X-35, F-025: the longest message and the largest read are the configuration's.
+#[test]
+fn x35_f025_limits_are_configured() {
+    for_each_user(|desk| {
+        desk.workspace.write("big.txt", "x".repeat(20_000));
+        let script = "
+handle = proxy.open('big.txt', 'r')
+def read(most):
+    return code(lambda: str(len(base64.b64decode(proxy.ask('read', h=handle, max=most)['data']))))
+reads = [read(4096), read(4097), read(8192), read(8193)]
+output = proxy.open('new.txt', 'w')
+written = code(lambda: str(proxy.ask('write', h=output, data=base64.b64encode(b'x' * 9000).decode())['written']))
+tell([reads, written])";
+        let usual = desk.told_by(&["-i", "big.txt"], script);
+        let expected = json!([["4096", "E_RANGE", "E_RANGE", "E_RANGE"], "9000"]);
+        assert_eq!(usual, expected);
+        let limits = [
+            "-i",
+            "big.txt",
+            "--set=tools.'*'.sandbox.limits.chunk=8KiB",
+            "--set=tools.'*'.sandbox.limits.frame=16KiB",
+        ];
+        let expected = json!([["4096", "4097", "8192", "E_RANGE"], "9000"]);
+        assert_eq!(desk.told_by(&limits, script), expected);
+        // One that is longer is refused before it comes, and ends the connection.
+        let script = "
+output = proxy.open('new.txt', 'w')
+proxy.send('write', h=output, data=base64.b64encode(b'x' * 15000).decode())
+tell([proxy.receive()['error']['code'], code(proxy.receive)])";
+        let ran = Ran::of(desk.proxy(&limits, script).output().unwrap());
+        assert!(ran.out.contains("E_RANGE"), "{ran:?}");
+        assert!(ran.err.contains("the limit is 16384"), "{ran:?}");
+    });
+}
+
 /// F-002, X-28: descriptor 3 is a socket, it is announced, and nothing else is inherited.
 #[test]
 fn the_command_has_four_descriptors() {

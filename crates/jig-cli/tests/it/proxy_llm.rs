@@ -20,7 +20,7 @@ fn settings(provider: &Provider) -> Vec<String> {
 
 const KEY: &str = "sk-test-0123456789abcdef";
 
-/// F-072, F-093, F-096: the command asks, jig calls, and the key stays in jig.
+/// F-072, F-076, F-093, F-096: the command asks, jig calls, and the key stays in jig.
 #[test]
 fn the_command_asks_a_model() {
     for_each_user(|desk| {

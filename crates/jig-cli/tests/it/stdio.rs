@@ -291,7 +291,7 @@ fn j014_a_person_sees_the_output_of_a_failed_program() {
     );
 }
 
-/// J-012, J-016: every kind of question; the tool runs again with all answers, which may be known before.
+/// S-004, S-092, J-012, J-016: every kind of question; the tool runs again with all answers, which may be known before.
 #[test]
 fn j012_j016_questions() {
     let script = r#"

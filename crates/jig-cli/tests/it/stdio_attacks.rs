@@ -175,7 +175,7 @@ fn without_namespaces(desk: &Desk, args: &[&str]) -> Command {
     command
 }
 
-/// programs that know nothing of rules, and the files that they may not have.
+/// G-109, X-62: programs that know nothing of rules, and the files that they may not have.
 #[test]
 fn x62_ordinary_programs_are_held() {
     for_each_user(|desk| {

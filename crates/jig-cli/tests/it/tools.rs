@@ -151,7 +151,7 @@ fn s055_schemas_for_providers() {
     );
 }
 
-/// the default of each runtime, printed as the rules that it comes to.
+/// G-003, X-09: the default of each runtime, printed as the rules that it comes to.
 #[test]
 fn defaults_are_shown_as_rules() {
     let runtimes = ["stdio", "vfs"].map(|runtime| {

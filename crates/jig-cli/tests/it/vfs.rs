@@ -12,7 +12,7 @@ use super::vfs_tool::{Probe, READ_WRITE, until};
 
 // The first line.
 
-/// V-010, V-014, V-090 to V-094: what a tool reads first.
+/// V-010, V-011, V-014, V-090 to V-094, V-100, V-103: what a tool reads first, and who asks whom.
 #[test]
 fn v090_v094_init_is_the_first_line() {
     let config = "options.confirmation_mode = true\nparameters.count = { type = 'integer' }\n";
@@ -58,7 +58,7 @@ fn v090_v094_init_is_the_first_line() {
 fn init_tells_what_is_open_and_the_limits() {
     let probe = Probe::new("done(init['params'])");
     let params = probe.result();
-    assert_eq!(params["supported"], json!(["0.1.0"]));
+    assert_eq!(params["supported"], json!(["0.1.0", "0.2.0"]));
     assert_eq!(params["limits"]["message_bytes"], 16 * 1024 * 1024);
     assert_eq!(params["limits"]["silence_ms"], 60_000);
     assert_eq!(params["limits"]["cancel_grace_ms"], 5_000);
@@ -476,7 +476,7 @@ fn cancelled(script: &str, signals: &[&str]) -> (std::process::Output, Duration,
 
 /// V-110, V-111: Ctrl-C reaches the tool as one line, and a tool that ends then is not killed.
 #[test]
-fn v110_cancel_asks_the_tool_to_end() {
+fn v105_v110_cancel_asks_the_tool_to_end() {
     let script = "
 message = receive()
 ask('fs.write', path='late.txt', content='')
@@ -513,6 +513,58 @@ fn v112_v113_cancel_ends_a_tool_that_does_not_listen() {
         assert!(bounds.contains(&took), "{took:?}");
         super::vfs_kill::nothing_survives(&probe);
     }
+}
+
+/// V-112, V-142: graces and the time after which a tool counts as hung are the configuration's.
+#[test]
+fn v112_v142_timers_are_configured() {
+    let script = "signal.signal(signal.SIGTERM, lambda *_: None)\nwhile True: time.sleep(600)";
+    let limits = "[tools.probe.sandbox.limits]\nsilence = '300ms'\nkill_grace = '200ms'\n";
+    let called = Probe::with(script, &format!("{READ_WRITE}\n{limits}")).call();
+    assert_eq!(called.code, Some(1), "{called:?}");
+    assert!(
+        called.error()["message"]
+            .to_string()
+            .contains("was silent for 300 ms"),
+        "{called:?}"
+    );
+    // By default it would be silent for a minute, and have 5 s after SIGTERM.
+    assert!(called.took < Duration::from_secs(5), "{called:?}");
+    // A tool that is asked to end has as long as is configured: here none at all.
+    let limits = "[tools.probe.sandbox.limits]\ntime = '500ms'\ncancel_grace = 0\nkill_grace = 0\n";
+    let called = Probe::with(script, &format!("{READ_WRITE}\n{limits}")).call();
+    assert!(
+        called.error()["message"]
+            .to_string()
+            .contains("ran longer than"),
+        "{called:?}"
+    );
+    assert!(called.took < Duration::from_secs(5), "{called:?}");
+    // Without a limit it may be silent for longer than that.
+    let script = "time.sleep(0.6)\ndone('late')";
+    let limits = "[tools.probe.sandbox.limits]\nsilence = false\n";
+    let called = Probe::with(script, &format!("{READ_WRITE}\n{limits}")).call();
+    assert_eq!(called.result(), json!("late"));
+}
+
+/// V-172: additions are a minor version. Every session begins with the plain protocol; a tool may name a version that
+/// is offered, and no other.
+#[test]
+fn v172_additions_are_a_minor_version() {
+    let ready = |version: &str| {
+        let script = format!(
+            "send(method='ready', params={{'protocol_version': {version:?}}})\n\
+             done([init['params']['protocol_version'], init['params']['supported']])"
+        );
+        Probe::new(&script).call()
+    };
+    let told = json!(["0.1.0", ["0.1.0", "0.2.0"]]);
+    for version in ["0.1.0", "0.2.0"] {
+        assert_eq!(ready(version).result(), told);
+    }
+    let refused = ready("1.0.0");
+    let text = "the tool wants version \"1.0.0\" of the protocol; jig speaks 0.1.0 and 0.2.0";
+    assert_eq!(refused.error()["message"], text);
 }
 
 /// A second Ctrl-C does not wait for a tool that does not listen: it is killed, and that is told.

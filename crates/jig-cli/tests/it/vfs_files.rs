@@ -219,6 +219,101 @@ fn v055_a_listing_is_one_answer() {
     assert_eq!(probe.result(), json!(3000));
 }
 
+/// V-055: without `pages` there is one answer with everything, whatever the tool asks for; with it there are pages.
+#[test]
+fn v055_pages_are_negotiated() {
+    let script = "
+def listed(**params):
+    answer = ask('fs.list_dir', path='many', **params)
+    return [[entry['path'] for entry in answer['entries']], answer.get('next_cursor')]
+plain = [listed(limit=2), listed(limit=2, cursor='b')]
+send(method='ready', params={'capabilities': {'pages': {}}})
+done(plain + [listed(limit=2), listed(limit=2, cursor='b'), listed()])";
+    let probe = Probe::new(script);
+    for name in ["a", "b", "c"] {
+        probe.workspace.write(&format!("many/{name}"), "");
+    }
+    let all = json!([["a", "b", "c"], null]);
+    assert_eq!(
+        probe.result(),
+        json!([all, all, [["a", "b"], "b"], [["c"], null], all])
+    );
+}
+
+/// V-055: a directory of more entries than a page may have comes whole.
+#[test]
+fn v055_a_large_directory_comes_whole() {
+    let probe = Probe::new("done(len(ask('fs.list_dir', path='many')['entries']))");
+    let many = probe.workspace.root.join("many");
+    std::fs::create_dir(&many).unwrap();
+    for number in 0..50_001 {
+        std::os::unix::fs::symlink("nowhere", many.join(number.to_string())).unwrap();
+    }
+    assert_eq!(probe.result(), json!(50_001));
+}
+
+/// V-055, X-52: links that lead nowhere, or out, are entries; one that leads to what is denied is left out.
+#[test]
+fn v055_dangling_links_are_listed() {
+    let config = "[[tools.probe.access.fs]]\npath = '.'\nread = true\n\n[[tools.probe.access.fs]]\npath = 'secret'\n";
+    let requests = json!([["fs.list_dir", {"path": "d"}]]);
+    let probe = Probe::requests(&requests, config)
+        .file("d/file", "")
+        .file("secret/key", "");
+    let link = |target: &str, name: &str| {
+        let name = probe.workspace.root.join(name);
+        std::os::unix::fs::symlink(target, name).unwrap();
+    };
+    link("nowhere", "d/dangling");
+    link("/etc/passwd", "d/out");
+    link("file", "d/good");
+    link("../secret/key", "d/denied");
+    link("loop", "d/loop");
+    let entries = probe.result()[0]["entries"].clone();
+    let entry = |path: &str, kind: &str| json!({"path": path, "kind": kind});
+    assert_eq!(
+        entries,
+        json!([
+            entry("dangling", "other"),
+            entry("file", "file"),
+            entry("good", "file"),
+            entry("loop", "other"),
+            entry("out", "other"),
+        ])
+    );
+}
+
+/// V-061, X-52: `all` searches what is hidden and ignored, too, as far as the policy lets it; `skipped` counts what was
+/// left out, and `ignored` what of it is hidden or ignored.
+#[test]
+fn v061_all_searches_hidden_and_ignored_files() {
+    let config = "[[tools.probe.access.fs]]\npath = '.'\nread = true\n\n[[tools.probe.access.fs]]\npath = 'secret'\n";
+    let requests = json!([
+        ["fs.grep", {"pattern": "w[o]rd"}],
+        ["fs.grep", {"pattern": "w[o]rd", "all": true}],
+        ["fs.grep", {"pattern": "w[o]rd", "extensions": ["log"], "all": true}],
+    ]);
+    let probe = Probe::requests(&requests, config)
+        .file("a.txt", "word")
+        .file(".hidden/b.txt", "word")
+        .file("out/c.log", "word")
+        .file(".gitignore", "*.log\n")
+        .file(".env", "word")
+        .file("secret/key", "word");
+    let answers = probe.result();
+    let told = |answer: &Json| {
+        let matches = answer["matches"].as_array().unwrap().iter();
+        let paths: Vec<Json> = matches.map(|found| found["path"].clone()).collect();
+        json!([paths, answer["skipped"], answer["ignored"]])
+    };
+    // Left out: `.hidden`, `.gitignore`, `.env` and `out/c.log`; and `secret`, which is denied.
+    assert_eq!(told(&answers[0]), json!([["a.txt"], 5, 4]), "{answers}");
+    // `.env` is sensitive: no rule names it, so that nobody reads it.
+    let all = json!([".hidden/b.txt", "a.txt", "out/c.log"]);
+    assert_eq!(told(&answers[1]), json!([all, 2, null]), "{answers}");
+    assert_eq!(told(&answers[2]), json!([["out/c.log"], 1, null]));
+}
+
 /// V-060 to V-064: the search of the host, with its defaults.
 #[test]
 fn v060_v064_grep() {
@@ -414,7 +509,7 @@ fn v042_v043_paths_that_leave_are_refused() {
     assert_eq!(answers.as_array().unwrap().len(), 14);
 }
 
-/// V-141, X-24: the limit of 10 MB, and the way round it.
+/// V-141, V-144, X-24: the limit of 10 MB, and the way round it.
 #[test]
 fn v141_x24_large_files_are_read_in_parts() {
     let script = "
@@ -436,6 +531,43 @@ done([measure(ask('fs.read', **params)) for params in [
     assert_eq!(answers[2], json!([11, 10_000_001]));
     assert_eq!(answers[3], json!([0, 10_000_001]));
     assert_eq!(brief(&answers[4]), error(-32006, "too_large"));
+}
+
+/// V-141: the limit is the configuration's, the tool is told it, and each tool has its own.
+#[test]
+fn v141_the_limit_is_configured() {
+    let script = "
+sizes = [len(ask('fs.read', path='small').get('content', '')), ask('fs.read', path='large')['error']['code']]
+done(sizes + [init['params']['limits']])";
+    let config = format!(
+        "{READ_WRITE}\n[tools.probe.sandbox.limits]\nfile = '1KiB'\nmessage = '128KiB'\nsilence = '2m'\n\
+         response = '7s'\ncancel_grace = '1500ms'\n"
+    );
+    let probe = Probe::with(script, &config)
+        .file("small", vec![b'x'; 1024])
+        .file("large", vec![b'x'; 1025]);
+    let limits = json!({
+        "message_bytes": 131_072, "file_bytes": 1024, "silence_ms": 120_000, "response_ms": 7000,
+        "cancel_grace_ms": 1500,
+    });
+    assert_eq!(probe.result(), json!([1024, -32006, limits]));
+    // What every tool has in common can be said once.
+    let probe = Probe::with("done(init['params']['limits']['file_bytes'])", READ_WRITE);
+    let mut jig = probe.jig();
+    jig.args(["--set", "tools.'*'.sandbox.limits.file=20MB"]);
+    assert_eq!(probe.call_as(&mut jig).result(), json!(20_000_000));
+}
+
+/// V-141: a message that is longer than the configured limit is dropped, and the next one is read.
+#[test]
+fn v141_the_length_of_a_message_is_configured() {
+    let script = "
+send(id=7, method='fs.write', params={'path': 'x', 'content': 'x' * 70000})
+refused = receive()
+done([refused['id'], refused['error']['data']['kind'], ask('fs.exists', path='x')])";
+    let config = format!("{READ_WRITE}\n[tools.probe.sandbox.limits]\nmessage = '64KiB'\n");
+    let answers = Probe::with(script, &config).result();
+    assert_eq!(answers, json!([null, "line_too_long", {"exists": false}]));
 }
 
 /// The additions: appending, patching, making folders.

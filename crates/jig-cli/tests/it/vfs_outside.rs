@@ -58,6 +58,28 @@ envs = ['TOKEN']
     assert!(!trace.contains(secret), "{trace}");
 }
 
+/// V-002, V-007: what the protocol lets a tool read, it reads over the protocol: the sandbox shows it nothing of the
+/// workspace but its own program.
+#[test]
+fn v007_the_sandbox_stands_behind_the_protocol() {
+    let script = "
+def by_itself(path):
+    try:
+        return open(path).read()
+    except OSError as error:
+        return type(error).__name__
+paths = ['data.txt', sys.argv[1] + '/data.txt', '/proc/self/cwd/data.txt']
+done([[by_itself(path) for path in paths], ask('fs.read', path='data.txt')['content']])";
+    let probe = Probe::new(script).file("data.txt", "content");
+    let told = probe.result();
+    assert_eq!(told[1], "content");
+    let by_itself = told[0].as_array().unwrap();
+    assert!(
+        by_itself.iter().all(|told| told != "content"),
+        "{by_itself:?}"
+    );
+}
+
 /// V-002, V-082: the tool's own environment has nothing of the host's.
 #[test]
 fn v082_the_tool_gets_no_environment() {

@@ -21,6 +21,64 @@ pub struct SandboxLimits {
     pub output: Option<u64>,
     /// How long the tool runs, by the clock on the wall.
     pub time: Option<Duration>,
+    /// What its protocol allows, so far as somebody has declared it.
+    pub protocol: ProtocolLimits,
+}
+
+/// Limits and timers of the protocols that tools speak. `None` means that nobody has declared it, and the default
+/// of the protocol holds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct ProtocolLimits {
+    /// From asking a tool to end, or from its last word, to SIGTERM (V-112).
+    pub cancel_grace: Option<Duration>,
+    /// From SIGTERM to SIGKILL.
+    pub kill_grace: Option<Duration>,
+    /// Silence after which a tool counts as hung (V-142); [`Duration::MAX`] for never.
+    pub silence: Option<Duration>,
+    /// After which a tool may give a request up.
+    pub response: Option<Duration>,
+    /// The longest message, in bytes.
+    pub message: Option<u64>,
+    /// The most content of a file in one answer, in bytes (V-141).
+    pub file: Option<u64>,
+    /// How long a request to a server may take.
+    pub http_time: Option<Duration>,
+    /// How long a program of `process.run` may run.
+    pub program_time: Option<Duration>,
+    /// The longest message of a client of the FS proxy, in bytes.
+    pub frame: Option<u64>,
+    /// The most bytes of one read of such a client.
+    pub chunk: Option<u64>,
+}
+
+impl ProtocolLimits {
+    /// Reads the checked table `sandbox.limits`.
+    fn read(node: Option<&Node>) -> Self {
+        let amount = |name: &str| match node.and_then(|node| keys::LIMITS_TABLE.amount(node, name))
+        {
+            Some(Amount::Of(amount)) => Some(amount),
+            Some(Amount::Unlimited) => Some(u64::MAX),
+            Some(Amount::Default) | None => None,
+        };
+        let time = |name: &str| {
+            amount(name).map(|amount| match amount {
+                u64::MAX => Duration::MAX,
+                amount => Duration::from_millis(amount),
+            })
+        };
+        Self {
+            cancel_grace: time("cancel_grace"),
+            kill_grace: time("kill_grace"),
+            silence: time("silence"),
+            response: time("response"),
+            message: amount("message"),
+            file: amount("file"),
+            http_time: time("http_time"),
+            program_time: time("program_time"),
+            frame: amount("frame"),
+            chunk: amount("chunk"),
+        }
+    }
 }
 
 /// Room for real work, and an end to what runs away.
@@ -33,6 +91,7 @@ impl Default for SandboxLimits {
             descriptors: Some(4096),
             output: Some(64 * MIB),
             time: Some(Duration::from_millis(DEFAULT_TIME)),
+            protocol: ProtocolLimits::default(),
         }
     }
 }
@@ -55,6 +114,7 @@ impl SandboxLimits {
             descriptors: limit("descriptors", default.descriptors),
             output: limit("output", default.output),
             time: limit("time", Some(DEFAULT_TIME)).map(Duration::from_millis),
+            protocol: ProtocolLimits::read(node),
         }
     }
 }

@@ -64,7 +64,7 @@ pub(crate) static ROOT: Shape = Shape::Table(&Table {
         key!(
             "llm",
             Shape::Table(&LLM),
-            "The LLM that the processes of `jig proxy --llm` may ask, and how much."
+            "The LLM that answers questions for the assistant, and that the processes of `jig proxy --llm` may ask; and how much."
         ),
         key!(
             "mcp",

@@ -10,9 +10,9 @@ use serde_json::Value as Json;
 use super::{Changes, Pair, access, run};
 use crate::hint::{clean_whole as clean, quote_whole as quote};
 use crate::model::{
-    AllowToggle, Config, Enforce, FormatMode, OnUncovered, OverlayMode, Parameter, Question,
-    QuestionTarget, ResultMode, RunMode, RunModes, Runtime, Sandbox, SandboxLimits, SystemPath,
-    Tool,
+    AllowToggle, Config, Enforce, FormatMode, OnUncovered, OverlayMode, Parameter, ProtocolLimits,
+    Question, QuestionTarget, ResultMode, RunMode, RunModes, Runtime, Sandbox, SandboxLimits,
+    SystemPath, Tool,
 };
 
 pub(super) fn compare(pair: &mut Pair<'_>) {
@@ -346,6 +346,7 @@ fn limits(pair: &mut Pair<'_>) {
         descriptors,
         output,
         time,
+        protocol,
     } = pair.new.sandbox.limits;
     let counts = [
         ("processes", old.processes, processes),
@@ -359,6 +360,7 @@ fn limits(pair: &mut Pair<'_>) {
         let key = format!("sandbox.limits.{name}");
         pair.raised(&key, &format!("its limit `{name}`"), old, new);
     }
+    protocol_limits(pair, old.protocol, protocol);
     // What is kept running has only the limits that somebody declared.
     if pair.new.actions.is_one_shot() {
         return;
@@ -379,6 +381,60 @@ fn limits(pair: &mut Pair<'_>) {
         let key = format!("sandbox.limits.{name}");
         let what = format!("its limit `{name}` while it is kept running");
         pair.raised(&key, &what, old, new);
+    }
+}
+
+/// Those of its protocol. A lower one that is given up raises it too: the default is what holds then.
+fn protocol_limits(pair: &mut Pair<'_>, old: ProtocolLimits, new: ProtocolLimits) {
+    let ProtocolLimits {
+        cancel_grace,
+        kill_grace,
+        silence,
+        response,
+        message,
+        file,
+        http_time,
+        program_time,
+        frame,
+        chunk,
+    } = new;
+    let millis = |time: Option<Duration>| time.map(in_millis);
+    let all = [
+        (
+            "cancel_grace",
+            5_000,
+            millis(old.cancel_grace),
+            millis(cancel_grace),
+        ),
+        (
+            "kill_grace",
+            5_000,
+            millis(old.kill_grace),
+            millis(kill_grace),
+        ),
+        ("silence", 60_000, millis(old.silence), millis(silence)),
+        ("response", 30_000, millis(old.response), millis(response)),
+        ("message", 16 << 20, old.message, message),
+        ("file", 10_000_000, old.file, file),
+        (
+            "http_time",
+            30_000,
+            millis(old.http_time),
+            millis(http_time),
+        ),
+        (
+            "program_time",
+            120_000,
+            millis(old.program_time),
+            millis(program_time),
+        ),
+        ("frame", 1 << 20, old.frame, frame),
+        ("chunk", 4096, old.chunk, chunk),
+    ];
+    for (name, default, old, new) in all {
+        let key = format!("sandbox.limits.{name}");
+        let (old, new) = (old.unwrap_or(default), new.unwrap_or(default));
+        pair.raised(&key, &format!("its limit `{name}`"), Some(old), Some(new));
     }
 }
 

@@ -169,6 +169,7 @@ fn sources_and_runtimes() {
         "[tools.a]\nsource = \"mcp..search\"",
         "[tools.a]\nsource = \"mcp.web.search\"\n[mcp.servers.web]\nurl = \"https://web.example/mcp\"\n",
     );
+    // G-008.
     check(
         "missing_source",
         "[[tools.build.access.fs]]\npath = \".\"\n",

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use jig_config::{
-    Config, Input, OverlayMode, Parameter, ParameterType, Preset, Runtime, SandboxLimits, Source,
-    ToolName,
+    Config, Input, OverlayMode, Parameter, ParameterType, Preset, ProtocolLimits, Runtime,
+    SandboxLimits, Source, ToolName,
 };
 use jig_policy::{Access, DefaultAccess};
 
@@ -202,6 +202,7 @@ fn limits_with_their_defaults() {
         descriptors: Some(4096),
         output: Some(64 << 20),
         time: Some(Duration::from_secs(1800)),
+        protocol: ProtocolLimits::default(),
     };
     assert_eq!(default, documented);
     assert_eq!(limits(""), default);
@@ -217,6 +218,7 @@ fn limits_with_their_defaults() {
             descriptors: Some(256),
             output: Some(1_000_000),
             time: Some(Duration::from_millis(1500)),
+            ..default
         }
     );
     assert_eq!(
@@ -253,8 +255,47 @@ fn the_defaults_of_limits_are_those_of_the_schema() {
         .map(|(name, limit)| format!("{name} = {}", limit["default"]))
         .collect();
     let config = tool(&format!("[tools.a.sandbox.limits]\n{}", lines.join("\n")));
-    let limits = config.tool("a").expect("the tool").sandbox.limits;
-    assert_eq!((lines.len(), limits), (6, SandboxLimits::default()));
+    let mut limits = config.tool("a").expect("the tool").sandbox.limits;
+    let protocol = std::mem::take(&mut limits.protocol);
+    assert_eq!((lines.len(), limits), (16, SandboxLimits::default()));
+    // The protocols have these numbers of their own.
+    let seconds = |seconds| Some(Duration::from_secs(seconds));
+    let documented = ProtocolLimits {
+        cancel_grace: seconds(5),
+        kill_grace: seconds(5),
+        silence: seconds(60),
+        response: seconds(30),
+        message: Some(16 << 20),
+        file: Some(10_000_000),
+        http_time: seconds(30),
+        program_time: seconds(120),
+        frame: Some(1 << 20),
+        chunk: Some(4096),
+    };
+    assert_eq!(protocol, documented);
+}
+
+/// V-112, V-141, V-142, X-35: what a protocol allows is declared tool by tool, or for all.
+#[test]
+fn limits_of_protocols() {
+    let limits = |lines: &str| {
+        let config = tool(lines);
+        config.tool("a").expect("the tool").sandbox.limits.protocol
+    };
+    assert_eq!(limits(""), ProtocolLimits::default());
+    assert_eq!(
+        limits(
+            "sandbox.limits = { silence = false, file = \"1MiB\", cancel_grace = 0 }\n\
+             [tools.'*'.sandbox.limits]\nfile = \"2MiB\"\nkill_grace = \"1500ms\""
+        ),
+        ProtocolLimits {
+            silence: Some(Duration::MAX),
+            file: Some(1 << 20),
+            cancel_grace: Some(Duration::ZERO),
+            kill_grace: Some(Duration::from_millis(1500)),
+            ..ProtocolLimits::default()
+        }
+    );
 }
 
 #[test]

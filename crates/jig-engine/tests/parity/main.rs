@@ -1,5 +1,5 @@
 //! The same tools inside jig, as a confined program and as a component: the same results, byte for byte, and
-//! the same decisions in the audit log, whatever the rules say.
+//! the same decisions in the audit log, whatever the rules say (V-003, V-175).
 //!
 //! Every call of [`calls`] is made under every set of rules of [`rules`], by each of the three, in a workspace
 //! that looks the same each time. What differs is a bug in one of the doors.

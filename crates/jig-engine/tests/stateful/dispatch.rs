@@ -50,7 +50,7 @@ fn s013_s024_s025_a_tool_ends_by_itself() {
 }
 
 #[test]
-fn s014_the_reply_is_json_text() {
+fn s014_s076_the_reply_is_json_text() {
     let shop = Workshop::new(TOOLS, &[]);
     let reply = shop.ask("background", json!({"action": "spawn"}), &mut Nobody);
     let text = reply.unwrap().into_content().to_text();
@@ -60,7 +60,7 @@ fn s014_the_reply_is_json_text() {
 }
 
 #[test]
-fn s031_s071_without_an_action_it_runs_to_its_end() {
+fn s001_s031_s070_s071_without_an_action_it_runs_to_its_end() {
     let shop = Workshop::new(TOOLS, &[]);
     assert_eq!(shop.called("check", json!({})), "begun\n");
     let failed = shop.refusal("check", json!({"code": 4}));
@@ -69,7 +69,7 @@ fn s031_s071_without_an_action_it_runs_to_its_end() {
 }
 
 #[test]
-fn x21_an_argument_named_action_is_left_to_a_tool_that_is_not_stateful() {
+fn s072_x21_an_argument_named_action_is_left_to_a_tool_that_is_not_stateful() {
     let shop = Workshop::new(TOOLS, &[]);
     let planned = shop.called("plan", json!({"action": "next"}));
     assert_eq!(planned, "planned next\n");

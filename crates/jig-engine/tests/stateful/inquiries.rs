@@ -366,7 +366,7 @@ fn s034_s075_v124_the_one_who_drives_it_answers() {
 }
 
 #[test]
-fn s074_a_question_for_a_person_goes_to_the_person() {
+fn j016_a_question_for_a_person_goes_to_the_person() {
     let shop = asking();
     let mut person = Person::who_says([Answer::Given(json!("by hand"))]);
     let stopped = spawned(&shop, "asking_a_person", &mut person);
@@ -484,7 +484,7 @@ state(type="stopped", result=json.dumps([answer["params"]["input"], others]))
 /// The assistant can't say yes in advance: what it sends before the question is input, and the person is
 /// asked all the same.
 #[test]
-fn v122_s074_input_that_came_before_a_question_is_no_answer() {
+fn v122_s034_input_that_came_before_a_question_is_no_answer() {
     let heeds = "def is_answer(message): return message['params'].get('question') == 'sure'";
     let heeds_not = "def is_answer(message): return message['method'] == 'apply'";
     let tool = |is_answer: &str| format!("{HEAD}{is_answer}{ASKS_LATE}");

@@ -73,7 +73,7 @@ fn x62_a_hidden_file_is_not_read() {
 }
 
 #[test]
-fn x62_a_link_leads_nowhere() {
+fn g121_x62_a_link_leads_nowhere() {
     let attack = Attack::new("");
     for world in [&attack.confined, &attack.free] {
         symlink("../outside/secret.txt", world.root.join("link")).unwrap();

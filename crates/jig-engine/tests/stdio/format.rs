@@ -19,7 +19,7 @@ fn world(more: &str) -> World {
 }
 
 #[test]
-fn j010_g108_the_tool_formats_its_arguments_under_its_policy() {
+fn j010_g060_g108_the_tool_formats_its_arguments_under_its_policy() {
     let world = world("format = 'unattended'\n");
     let person = Person::answering([json!(true)]);
     let text = world.asked(json!({ "x": "v" }), person.clone()).unwrap();

@@ -75,6 +75,7 @@ pub(super) struct Collector {
     max_matches: u64,
     max_bytes: u64,
     pub(super) skipped: u64,
+    pub(super) ignored: u64,
     pub(super) unreadable: u64,
 }
 
@@ -87,6 +88,7 @@ impl Collector {
             max_matches: query.max_matches,
             max_bytes: query.max_bytes,
             skipped: 0,
+            ignored: 0,
             unreadable: 0,
         }
     }
@@ -148,6 +150,7 @@ impl Collector {
         Matches {
             files,
             skipped: self.skipped,
+            ignored: self.ignored,
             unreadable: self.unreadable,
             truncated,
         }

@@ -307,7 +307,7 @@ impl<T: Tree> Run<'_, T> {
         let rules = self.add_rules(&rules, &directory, &path, Some(&names));
         let mut jobs = Vec::new();
         let mut files = Vec::new();
-        let mut skipped = 0;
+        let (mut skipped, mut ignored) = (0, 0);
         for (name, kind) in names {
             let is_directory = match kind {
                 NameKind::Directory => true,
@@ -321,6 +321,7 @@ impl<T: Tree> Run<'_, T> {
             let said = rules.say(child.as_str(), is_directory);
             let hidden = name.starts_with('.') && !self.query.hidden;
             if said == Said::LeaveOut || (hidden && said != Said::Keep) {
+                ignored += 1;
                 continue;
             }
             if !(self.may)(&child, is_directory) {
@@ -349,8 +350,10 @@ impl<T: Tree> Run<'_, T> {
                 paths: files,
             });
         }
-        if skipped > 0 {
-            lock(&self.collector).skipped += skipped;
+        if skipped + ignored > 0 {
+            let mut collector = lock(&self.collector);
+            collector.skipped += skipped;
+            collector.ignored += ignored;
         }
         let more = jobs.len() > 1;
         lock(&self.queue).jobs.extend(jobs);

@@ -26,6 +26,25 @@ fn a_name_is_one_caller_until_its_turn_ends() {
     assert!(!shared.callers.has(&before));
 }
 
+/// S-061: the ids of handles rise for the whole process: no two callers have the same, also if the turn of one has ended.
+#[test]
+fn s061_handles_of_all_callers_are_counted_together() {
+    let shared = server(&[], &[]);
+    let reserve = |visit: &Visit| {
+        let reserved = visit
+            .turn
+            .handles
+            .reserve(None, "t", HandleOptions::default());
+        reserved.unwrap().id().to_string()
+    };
+    let (one, other) = (enter(&shared, "a"), enter(&shared, "b"));
+    let ids = [reserve(&one), reserve(&other), reserve(&one)];
+    assert_eq!(ids, ["h_1", "h_2", "h_3"]);
+    drop((one, other));
+    shared.callers.leave_all(&shared.questions);
+    assert_eq!(reserve(&enter(&shared, "a")), "h_4");
+}
+
 #[test]
 fn nobody_is_idle_while_a_request_of_theirs_is_served() {
     let shared = server(&[], &[]);

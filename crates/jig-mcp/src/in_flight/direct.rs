@@ -166,7 +166,7 @@ async fn call(running: &Running, request: Request, underway: Underway) -> Outcom
     let _hook = cancel.on_cancel(move || giving_up.cancel());
     // Should nobody wait for its end, its line in the log says so. What goes wrong here goes wrong at the end.
     let _ = direct.prepare(&engine);
-    let mut desk = Some(running.desk(request.form, request.given));
+    let mut desk = Some(running.desk(&request));
     let mut asking: Option<JoinHandle<Back>> = None;
     let heard = |event, desk: &mut Option<Desk>, asking: &mut Option<JoinHandle<Back>>| {
         match (event, desk.take()) {

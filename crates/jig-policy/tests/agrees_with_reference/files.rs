@@ -146,7 +146,7 @@ fn decisions_agree_with_a_linear_scan_g_020_to_g_061_x_65_x_66() {
     );
 }
 
-/// One resource being declared changes nothing about another (G-004, X-10).
+/// One resource being declared changes nothing about another (G-004, G-005, X-10).
 #[test]
 fn other_resources_keep_their_default_x_10() {
     let tree = Tree::default();

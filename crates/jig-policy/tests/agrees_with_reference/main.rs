@@ -1,5 +1,5 @@
 //! The crate against an evaluator so plain that it can be checked by reading it, on random rules
-//! and targets; suggestions as properties; the disk against memory; and attacks.
+//! and targets; suggestions as properties; the disk against memory; and attacks (G-130).
 
 mod attacks;
 mod connections;

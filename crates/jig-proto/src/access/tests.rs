@@ -141,6 +141,7 @@ fn g101_access_round_trips() {
     );
 }
 
+/// G-071, G-095: what a rule does not say is no.
 #[test]
 fn what_is_absent_is_not_written() {
     let check = |input: Value, expected: Value| {

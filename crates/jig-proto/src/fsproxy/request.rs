@@ -75,19 +75,19 @@ pub struct Read {
 }
 
 impl Read {
-    /// How many bytes to read at most: at least 1, at most [`MAX_READ`].
+    /// How many bytes to read at most: at least 1, at most `most`, which is usually [`MAX_READ`].
     ///
     /// # Errors
     ///
     /// `E_ARG` if the client wants none, and `E_RANGE` if it wants more than it may. A `lenient` server
     /// gives as much as it may instead.
-    pub fn chunk(&self, lenient: bool) -> Result<usize, ProxyError> {
+    pub fn chunk(&self, most: usize, lenient: bool) -> Result<usize, ProxyError> {
         match usize::try_from(self.max) {
             Ok(0) => Err(ProxyError::arg("max must be at least 1")),
-            Ok(max @ 1..=MAX_READ) => Ok(max),
-            _ if lenient => Ok(MAX_READ),
+            Ok(max) if max <= most => Ok(max),
+            _ if lenient => Ok(most),
             _ => Err(ProxyError::range(format!(
-                "max is {}; one read returns at most {MAX_READ} bytes",
+                "max is {}; one read returns at most {most} bytes",
                 self.max
             ))),
         }

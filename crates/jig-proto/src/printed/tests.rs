@@ -25,6 +25,47 @@ fn error(message: &str, trace: &[&str], transient: bool) -> ToolError {
     }
 }
 
+/// V-027: a question among the blocks of a result is asked, whatever the result says that it is; what stands beside it
+/// is shown with it, and a second question is not asked.
+#[test]
+fn v027_a_question_in_a_result() {
+    let question = json!({"type": "question", "question": {"id": "ok", "text": "Confirm?", "answer_type": "boolean"}});
+    let flat =
+        json!({"type": "question", "id": "ok", "text": "Confirm?", "answer_type": "Boolean"});
+    let other = json!({"type": "question", "id": "more", "text": "More?", "answer_type": "text"});
+    let expected = ToolState::Waiting {
+        content: Content::text("Diff"),
+        question: Question::yes_no("ok", "Confirm?"),
+    };
+    let text = json!({"type": "text", "text": "Diff"});
+    let blocks = [json!([text, question]), json!([flat, text])];
+    for blocks in blocks {
+        check(json!({"content": blocks}), expected.clone());
+        check(
+            json!({"type": "success", "content": blocks}),
+            expected.clone(),
+        );
+        check(
+            json!({"type": "stopped", "result": blocks}),
+            expected.clone(),
+        );
+        check(
+            json!({"type": "stopped", "result": {"Ok": blocks}}),
+            expected.clone(),
+        );
+    }
+    check(
+        json!({"type": "stopped", "result": [text, question, other]}),
+        expected,
+    );
+    // An error asks nothing.
+    let failed = json!({"content": [text, question], "isError": true});
+    assert!(matches!(
+        read(&failed.to_string()).unwrap().0,
+        ToolState::Stopped { result: Err(_), .. }
+    ));
+}
+
 #[test]
 fn s042_v123_v124_running_and_waiting() {
     check(

@@ -52,7 +52,7 @@ fn abort() -> Value {
 }
 
 #[test]
-fn s050_to_s053_git_and_cargo_check() {
+fn s050_to_s054_git_and_cargo_check() {
     let check = |spawn: Value, actions: &[&str], variants: Value| {
         let expected = json!({"type": "object", "oneOf": variants});
         assert_eq!(

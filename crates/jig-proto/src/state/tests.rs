@@ -4,7 +4,7 @@ use super::{Status, ToolState};
 use crate::{Block, Content, Outcome, Question, ToolError};
 
 #[test]
-fn s020_s021_states_are_written_in_one_form() {
+fn s020_s021_s026_states_are_written_in_one_form() {
     let check = |state: ToolState, expected: Value| {
         assert_eq!(serde_json::to_string(&state).unwrap(), expected.to_string());
         assert_eq!(ToolState::read(expected).unwrap().value, state);
@@ -61,7 +61,7 @@ fn s020_s021_states_are_written_in_one_form() {
 }
 
 #[test]
-fn s040_an_outcome_is_a_state() {
+fn s040_s091_an_outcome_is_a_state() {
     let check =
         |outcome: Outcome, expected: ToolState| assert_eq!(ToolState::from(outcome), expected);
     check(

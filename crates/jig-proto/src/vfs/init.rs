@@ -78,8 +78,12 @@ impl Default for SessionLimits {
 }
 
 impl Init {
-    /// The version of the protocol that this crate speaks.
+    /// The version that every session begins with: the plain protocol.
     pub const PROTOCOL_VERSION: &'static str = "0.1.0";
+
+    /// All versions that this crate speaks, oldest first. A minor version has additions only (V-172): the last one
+    /// has the capabilities and the methods beyond the plain protocol.
+    pub const SUPPORTED_VERSIONS: [&'static str; 2] = [Self::PROTOCOL_VERSION, "0.2.0"];
 
     /// The plain message, without any of the additions.
     pub fn new(tool: ToolInput) -> Self {

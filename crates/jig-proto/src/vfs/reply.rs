@@ -120,9 +120,12 @@ pub struct GrepReply<'a> {
     /// The files with matches.
     #[serde(borrow, deserialize_with = "text::objects")]
     pub matches: Vec<FileMatches<'a>>,
-    /// How many files were not looked into because the tool may not read them.
+    /// How many files and directories were left out, for whatever reason.
     #[serde(default, deserialize_with = "or_default")]
     pub skipped: u64,
+    /// How many of those are hidden or named by an ignore file. The tool may not read the others.
+    #[serde(default, deserialize_with = "or_default")]
+    pub ignored: u64,
     /// Whether there is more than was sent.
     #[serde(default, deserialize_with = "or_default")]
     pub truncated: bool,
@@ -260,6 +263,7 @@ owned!(MetadataReply { kind, size, etag });
 owned!(GrepReply {
     matches,
     skipped,
+    ignored,
     truncated
 });
 owned!(FileMatches { path, lines });

@@ -185,6 +185,9 @@ pub struct FsGrep<'a> {
     /// Take upper and lower case as the same.
     #[serde(default, deserialize_with = "or_default")]
     pub ignore_case: bool,
+    /// Look also into files that are hidden or that an ignore file names.
+    #[serde(default, deserialize_with = "or_default")]
+    pub all: bool,
 }
 
 /// `http.get`.
@@ -386,6 +389,7 @@ impl<'a> FsGrep<'a> {
             context: 0,
             literal: false,
             ignore_case: false,
+            all: false,
         }
     }
 }
@@ -444,7 +448,8 @@ owned!(FsGrep {
     extensions,
     context,
     literal,
-    ignore_case
+    ignore_case,
+    all
 });
 owned!(HttpGet { url, headers });
 owned!(HttpPost { url, headers, body });

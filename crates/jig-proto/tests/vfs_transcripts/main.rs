@@ -394,6 +394,13 @@ fn v060_to_v064_x52_grep() {
         }),
         r#"{"pattern":"a","paths":[],"literal":true,"ignore_case":true}"#,
     );
+    check_request(
+        Request::FsGrep(FsGrep {
+            all: true,
+            ..FsGrep::new("a")
+        }),
+        r#"{"pattern":"a","all":true}"#,
+    );
     let line = |line_number, content: &'static str, is_match| MatchedLine {
         line_number,
         content: content.into(),
@@ -420,9 +427,10 @@ fn v060_to_v064_x52_grep() {
         &Reply::Grep(GrepReply {
             matches: Vec::new(),
             skipped: 3,
+            ignored: 2,
             truncated: true,
         }),
-        r#"{"matches":[],"skipped":3,"truncated":true}"#,
+        r#"{"matches":[],"skipped":3,"ignored":2,"truncated":true}"#,
     );
 }
 

@@ -19,6 +19,7 @@ pub(super) struct Connection {
     client: Arc<ClientState>,
     link: Arc<Link>,
     lenient: bool,
+    max_read: usize,
     legacy: bool,
     /// Answers that are not sent yet.
     out: Vec<u8>,
@@ -32,6 +33,7 @@ impl Connection {
             client,
             link,
             lenient: options.lenient,
+            max_read: options.max_read,
             legacy: options.legacy,
             out: Vec::new(),
             content: Vec::new(),
@@ -133,7 +135,7 @@ impl Connection {
                 fsproxy::write_handle(out, id, handle);
             }
             Op::Read(read) => {
-                let max = read.chunk(self.lenient)?;
+                let max = read.chunk(self.max_read, self.lenient)?;
                 self.content.clear();
                 let is_end = client.read(read.handle, max, &mut self.content)?;
                 fsproxy::write_data(out, id, &self.content, is_end);

@@ -5,16 +5,19 @@ use std::os::fd::AsFd;
 
 use super::names::Names;
 use super::streams::Stream;
-use jig_proto::fsproxy::MAX_FRAME;
+use jig_proto::fsproxy::{MAX_FRAME, MAX_READ};
 
 /// How a [`Manager`](super::Manager) serves its clients. Every limit is one that a client could otherwise
 /// use to fill the memory or the descriptors of the host; one that is reached is `E_RANGE`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ManagerOptions {
-    /// Read at most 4096 bytes where a client asks for more, instead of refusing it. Default: off.
+    /// Read at most [`max_read`](Self::max_read) bytes where a client asks for more, instead of refusing it.
+    /// Default: off.
     pub lenient: bool,
     /// The longest message, in bytes. Default: 1 MiB. A longer one ends the connection.
     pub max_frame: usize,
+    /// The most bytes of one `read` (F-025). Default: 4096.
+    pub max_read: usize,
     /// Serve clients that speak the text protocol too; they are told apart by their first byte. Default: on.
     pub legacy: bool,
     /// Close the handles of a client that is gone and forget it (F-089). Default: on. When it is off, both
@@ -43,6 +46,7 @@ impl Default for ManagerOptions {
         Self {
             lenient: false,
             max_frame: MAX_FRAME,
+            max_read: MAX_READ,
             legacy: true,
             auto_cleanup: true,
             names: Names::default(),

@@ -1,5 +1,8 @@
 //! What is chosen about handles: [`HandleLimits`] for all of them, [`HandleOptions`] for each.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 /// How many handles there may be, and how much is shown of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HandleLimits {
@@ -57,5 +60,16 @@ impl Default for Notices {
 impl From<(bool, bool)> for Notices {
     fn from((stopped, waiting): (bool, bool)) -> Self {
         Self { stopped, waiting }
+    }
+}
+
+/// The count of the ids `h_1`, `h_2`, … that were made. Turns that share one never make the same id (S-061).
+#[derive(Debug, Clone, Default)]
+pub struct HandleNumbers(Arc<AtomicU64>);
+
+impl HandleNumbers {
+    /// The next number; the first is 1.
+    pub(super) fn next(&self) -> u64 {
+        self.0.fetch_add(1, Ordering::Relaxed) + 1
     }
 }

@@ -8,14 +8,14 @@ use jig_proto::{HandleId, Notice, Status};
 
 use super::entry::Entry;
 use super::error::{Ended, HandleError, UnknownHandles};
-use super::{Counts, HandleLimits};
+use super::{Counts, HandleLimits, HandleNumbers};
 
 /// The handles of a turn.
 #[derive(Debug, Default)]
 pub(super) struct Table {
     slots: HashMap<HandleId, Slot>,
-    /// The number of the last id that was made here.
-    last: u64,
+    /// What the ids that are made here are counted by.
+    numbers: HandleNumbers,
     /// How many are reserved or have not stopped.
     live: usize,
     /// Those that have stopped, in the order in which they did, and how much each of them holds.
@@ -72,12 +72,16 @@ impl Table {
 
     fn next_id(&mut self) -> HandleId {
         loop {
-            self.last += 1;
-            let id = HandleId::numbered(self.last);
+            let id = HandleId::numbered(self.numbers.next());
             if !self.slots.contains_key(&id) && !self.has_ended(&id) {
                 return id;
             }
         }
+    }
+
+    /// Counts from here on with others.
+    pub(super) fn count_with(&mut self, numbers: &HandleNumbers) {
+        self.numbers = numbers.clone();
     }
 
     /// Gives back an id for which nothing was started.

@@ -357,11 +357,15 @@ impl Board {
         if asker.is_some() && post.asker == asker && post.state == state {
             return;
         }
-        // Stopped is final: what comes late is not news.
-        if post.state.status() == Status::Stopped {
-            return;
-        }
         let status = state.status();
+        if !post.state.status().can_become(status) {
+            match post.state.status() {
+                // Stopped is final: what comes late is not news.
+                Status::Stopped => return,
+                // One question takes the place of another. In between the tool ran, for nobody to see (S-027).
+                _ => post.number += 1,
+            }
+        }
         // It may say something else besides, and ask the same.
         let is_asked_still =
             asker.is_some() && post.asker == asker && question(&post.state) == question(&state);

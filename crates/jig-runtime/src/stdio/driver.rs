@@ -1,24 +1,23 @@
 //! [`Driver`]: the one thread that owns a program, run after run, and is the truth about it.
 
-use std::error::Error;
 use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
 use jig_broker::Reach;
 use jig_proto::vfs::ToolInput;
-use jig_proto::{Content, Question, ToolError, ToolState};
+use jig_proto::{Content, ToolError, ToolState};
 use jig_pty::Pty;
 use jig_sandbox::{Stdio, Waker};
 
 use super::clean::Cleaner;
 use super::live::Live;
 use super::watch::Watch;
+use crate::again;
 use crate::denials;
-use crate::inside::not_answered;
 use crate::launch::{self, Launched};
-use crate::session::{Applied, AskedBy, Board, Given, Order};
-use crate::{ApplyError, Delivery, Plan, StartError};
+use crate::session::{Applied, AskedBy, Board, Order};
+use crate::{Delivery, Plan, StartError};
 
 /// Starts the program for a call, watched if `observe` or the plan says so.
 pub(super) fn launch(
@@ -71,7 +70,7 @@ impl Driver {
     fn drive(&mut self, first: Launched) -> Result<Content, ToolError> {
         let mut run = first;
         let mut answered = None;
-        for _ in 0..MAX_RUNS {
+        for _ in 0..again::MAX_RUNS {
             self.board.warn(run.held.warnings.iter().cloned());
             let unwatched = |error: io::Error| {
                 let name = &self.plan.name;
@@ -95,15 +94,13 @@ impl Driver {
                 ToolState::Running { content } => return Ok(content),
             };
             self.board.waiting(content, question.clone(), AskedBy::Tool);
-            let answer = self.answer(&question)?;
+            let answer = again::answer(&self.orders, &self.board, &question)?;
             self.input.answers.insert(question.id, answer.input.clone());
             answered = Some(answer);
-            run =
-                launch(&self.plan, &self.input, false).map_err(|error| self.not_started(&error))?;
+            run = launch(&self.plan, &self.input, false)
+                .map_err(|error| again::not_started(&self.plan.name, &error))?;
         }
-        let name = &self.plan.name;
-        let asked = format!("`{name}` asked {MAX_RUNS} questions in one call and was given up");
-        Err(ToolError::new(asked))
+        Err(again::asked_too_often(&self.plan.name))
     }
 
     /// Runs the program and, if it failed, once more with somebody watching, to learn what it was refused.
@@ -149,47 +146,7 @@ impl Driver {
             answered.reply(Ok(()));
         }
     }
-
-    /// Blocks until the question that is shown has been answered. No program runs meanwhile.
-    fn answer(&self, question: &Question) -> Result<Applied, ToolError> {
-        loop {
-            match self.orders.recv() {
-                Ok(Order::Apply(applied)) => match applied.given {
-                    Given::Answer(number) if self.board.asks(number) => return Ok(applied),
-                    // An answer to an earlier question, or input of a run that is over.
-                    _ => applied.reply(Err(ApplyError::Changed)),
-                },
-                Ok(Order::Decline(number, why)) if self.board.asks(number) => {
-                    return Err(not_answered(&question.text, why));
-                }
-                Ok(Order::Decline(..)) => {}
-                Ok(Order::Cancel) => return Err(ToolError::new(CANCELLED)),
-                Ok(Order::Abort) | Err(_) => return Err(ToolError::new(ABORTED)),
-            }
-        }
-    }
-
-    fn not_started(&self, error: &StartError) -> ToolError {
-        let name = &self.plan.name;
-        let mut told = ToolError::new(format!("`{name}` could not be started again: {error}"));
-        let mut cause = error.source();
-        while let Some(error) = cause {
-            told.trace.push(error.to_string());
-            cause = error.source();
-        }
-        told
-    }
 }
-
-/// The words for a call that was cancelled.
-pub(super) const CANCELLED: &str = "the call was cancelled";
-
-/// The words for a call that was ended at once.
-pub(super) const ABORTED: &str = "the call was aborted";
 
 /// What a program is told about its terminal: what the screen understands.
 const TERMINAL: &str = "xterm-256color";
-
-/// How often a program is run for one call. One that asks the same again and again, and whose answers
-/// come from a program too, would otherwise run for ever.
-const MAX_RUNS: usize = 100;

@@ -9,9 +9,10 @@ use jig_proto::vfs::{FsWrite, Request};
 use jig_proto::{Denial, ToolError, ToolState};
 use jig_sandbox::{Child, Exit, Limits};
 
-use super::driver::{ABORTED, CANCELLED, Driver};
+use super::driver::Driver;
 use super::outcome::by_a_shell;
 use crate::Reached;
+use crate::again::{ABORTED, CANCELLED};
 use crate::denials;
 use crate::launch::{Held, Left};
 use crate::limits::SIGXFSZ;

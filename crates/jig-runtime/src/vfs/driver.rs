@@ -16,7 +16,7 @@ use jig_broker::{Judged, Unapproved, Work};
 use jig_proto::json::Limits;
 use jig_proto::vfs::host::{self, Fault, PartialRequest, ToolLine};
 use jig_proto::vfs::{
-    Capabilities, ErrorReply, Frame, Id, LineBuffer, Method, Reading, Reply, Request,
+    Capabilities, ErrorReply, Frame, Id, Init, LineBuffer, Method, Reading, Ready, Reply, Request,
 };
 use jig_proto::{Content, Question, ToolError, ToolState};
 use jig_pty::SendError;
@@ -25,6 +25,8 @@ use serde_json::Value;
 
 use super::descriptors::Descriptors;
 use super::open::{AnswerForm, Doing, Ledger};
+use super::runs::Ended;
+use crate::again::CANCELLED;
 use crate::denials;
 use crate::launch::{Held, Launched};
 use crate::pipes::{Pipes, with_buffer};
@@ -61,6 +63,8 @@ pub(super) struct Driver {
     has_exited: bool,
     /// Whether something was decided since the log was last written.
     unlogged: bool,
+    /// Whether the caller does not want to know any more.
+    given_up: bool,
     /// How many workers are at it.
     working: usize,
     /// What the call comes to, once that is known.
@@ -151,6 +155,7 @@ impl Driver {
             has_spoken: false,
             has_exited: false,
             unlogged: false,
+            given_up: false,
             working: 0,
             result: None,
             ending: None,
@@ -161,8 +166,9 @@ impl Driver {
         })
     }
 
-    /// Drives the tool until it has stopped.
-    pub(super) fn run(mut self) {
+    /// Drives the tool until it has stopped, or until it has ended with a question: then it is to be run again with
+    /// the answer.
+    pub(super) fn run(mut self) -> Option<Ended> {
         let mut lines = LineBuffer::new(self.plan.message_limit);
         loop {
             self.pipes.flush();
@@ -193,11 +199,18 @@ impl Driver {
                     Ok(Some(exit)) => {
                         self.has_exited = true;
                         with_buffer(|buffer| self.drain(&mut lines, buffer));
-                        let result = match self.result.take() {
-                            Some(result) => result,
-                            None => Err(self.no_result(exit)),
+                        return match self.result.take() {
+                            Some(Ok(content)) => match content.into_question() {
+                                Ok(_) if self.given_up => self.stop(Err(ToolError::new(CANCELLED))),
+                                Ok((content, question)) => Some(self.ask(content, question)),
+                                Err(content) => self.stop(Ok(content)),
+                            },
+                            Some(result) => self.stop(result),
+                            None => {
+                                let error = self.no_result(exit);
+                                self.stop(Err(error))
+                            }
                         };
-                        return self.stop(result);
                     }
                     Ok(None) => {}
                     Err(error) => {
@@ -338,6 +351,10 @@ impl Driver {
             Ok(ToolLine::Cancel { request_id }) => self.give_up(request_id.as_ref()),
             Ok(ToolLine::Ready(ready)) => {
                 if !std::mem::replace(&mut self.is_ready, true) {
+                    if let Some(error) = unspoken(&ready) {
+                        self.finish(Err(error));
+                        return Next::Line;
+                    }
                     self.agreed = self.plan.offer.common(&ready.capabilities);
                     self.reading = self.reading.with_blobs(self.agreed.blobs);
                 }
@@ -361,6 +378,18 @@ impl Driver {
         }
         Next::Line
     }
+}
+
+/// That a tool wants a version of the protocol that nobody here speaks (V-172).
+fn unspoken(ready: &Ready) -> Option<ToolError> {
+    let wanted = ready.protocol_version.as_deref()?;
+    let spoken = Init::SUPPORTED_VERSIONS;
+    (!spoken.contains(&wanted)).then(|| {
+        ToolError::new(format!(
+            "the tool wants version {wanted:?} of the protocol; jig speaks {}",
+            spoken.join(" and ")
+        ))
+    })
 }
 
 /// Adds an interest and gives its place.

@@ -11,7 +11,7 @@ fn refused(answer: Result<Value, (String, String)>, code: &str, text: &str) {
 }
 
 #[test]
-fn f051_x31_without_a_provider_both_are_unsupported() {
+fn f050_f051_x31_without_a_provider_both_are_unsupported() {
     let world = World::new();
     for options in [in_llm_context(), ClientOptions::default()] {
         let mut client = Framed(world.connect(options).1);

@@ -187,7 +187,7 @@ fn f096_quota_is_told_in_llm_contexts_only() {
         .check("LLM_QUOTA\n", "OK 0.0/unlimited weighted tokens\n");
 }
 
-/// F-060: a manager that does not want the older variant does not speak it.
+/// F-060, F-068: a manager that does not want the older variant does not speak it.
 #[test]
 fn f060_the_variant_can_be_switched_off() {
     let options = ManagerOptions {

@@ -81,7 +81,7 @@ fn example(name: &str) -> PathBuf {
     path.join("examples").join(name)
 }
 
-/// V-121 to V-127, V-193: spawn, look, apply, answer, and the result, over one channel.
+/// V-102, V-121 to V-127, V-193: spawn, look, apply, answer, and the result, over one channel.
 #[test]
 fn v193_a_stateful_tool_from_spawn_to_its_result() {
     for kind in ALL {
@@ -388,6 +388,124 @@ state '{"type":"stopped","result":"answered"}'"#;
     assert_eq!(tool.session.state().number, asked.number);
     tool.session.apply(asked.number, true.into()).unwrap();
     assert_eq!(tool.result().unwrap(), "answered");
+}
+
+/// S-027, S-035: one that waits cannot begin to wait: another question is refused, the first one stays, and the tool is
+/// told. The same question again is none.
+#[test]
+fn s027_waiting_does_not_become_waiting() {
+    let script = r#"
+read -r init
+ask() { printf '{"jsonrpc":"2.0","method":"state","params":{"type":"waiting","content":"%s","question":{"id":"%s","text":"%s?","answer_type":"boolean"}}}\n' "$2" "$1" "$1"; }
+ask first one
+ask first two
+ask second three
+read -r refusal
+read -r answer
+ask second four
+read -r other
+printf '{"jsonrpc":"2.0","method":"result","params":{"content":%s}}\n' "$(printf '%s %s %s' "$refusal" "$answer" "$other" | sed 's/["\\]/\\&/g; s/.*/"&"/')""#;
+    let tool = Case::script(script).start_vfs();
+    tool.until_said("three");
+    let asked = tool.until_status(Status::Waiting);
+    let ToolState::Waiting { question, .. } = &asked.state else {
+        panic!("{asked:?}");
+    };
+    assert_eq!(question.id, "first");
+    tool.session.apply(asked.number, true.into()).unwrap();
+    tool.until_said("four");
+    let asked = tool.until_status(Status::Waiting);
+    let ToolState::Waiting { question, .. } = &asked.state else {
+        panic!("{asked:?}");
+    };
+    assert_eq!(question.id, "second");
+    tool.session.apply(asked.number, false.into()).unwrap();
+    let told = tool.result().unwrap();
+    assert!(
+        told.contains("`second` is not asked: `first` is open") && told.contains("-32600"),
+        "{told}"
+    );
+    assert!(told.contains(r#""question":"first""#) && told.contains(r#""question":"second""#));
+}
+
+/// S-027: the same for a tool inside jig.
+#[test]
+fn s027_a_tool_inside_jig_has_one_question() {
+    const ASK: BuiltinRuntime = BuiltinRuntime {
+        names: &["tool"],
+        run: |_, host| {
+            let ask = |host: &mut jig_tool::vfs::Host, id: &str| {
+                let question = jig_proto::Question::yes_no(id, "Confirm?");
+                host.state(ToolState::waiting(question))
+            };
+            ask(host, "first").unwrap();
+            let refused = ask(host, "second").unwrap_err().to_string();
+            let answer = host.wait_apply().unwrap();
+            Some(Ok(format!("{answer} {refused}").into()))
+        },
+    };
+    let tool = Case::program("none", &[]).start_builtin(ASK);
+    let asked = tool.until_status(Status::Waiting);
+    tool.session.apply(asked.number, true.into()).unwrap();
+    let told = tool.result().unwrap();
+    assert!(
+        told.starts_with("true ") && told.contains("`first` is open"),
+        "{told}"
+    );
+}
+
+/// V-027, S-036, X-16: a question among the blocks of a result is asked, in every spelling, and the tool is run again
+/// with all answers so far. What stands beside the question is shown with it.
+#[test]
+fn v027_a_question_in_a_result_is_asked() {
+    let script = r#"
+read -r init
+result() { printf '{"jsonrpc":"2.0","method":"result","params":{"content":%s}}\n' "$1"; }
+case "$init" in
+*'"answers":{"name":"Ada","sure":true}'*) result '"hello Ada"' ;;
+*'"answers":{"name":"Ada"}'*)
+    echo '{"jsonrpc":"2.0","method":"state","params":{"type":"stopped","result":[{"type":"question","question":{"id":"sure","text":"Sure?","answer_type":"Boolean"}}]}}' ;;
+*) result '[{"type":"text","text":"About you."},{"type":"question","id":"name","text":"Who?","schema":{"type":"string"}}]' ;;
+esac"#;
+    for stateful in [false, true] {
+        let case = Case {
+            stateful,
+            ..Case::script(script)
+        };
+        let tool = case.start_vfs();
+        let asked = tool.until_status(Status::Waiting);
+        let ToolState::Waiting { content, question } = &asked.state else {
+            panic!("{asked:?}");
+        };
+        assert_eq!(asked.asker, Some(AskedBy::Tool));
+        assert_eq!(content.to_text(), "About you.");
+        assert_eq!(
+            (question.id.as_str(), question.text.as_str()),
+            ("name", "Who?")
+        );
+        tool.session.apply(asked.number, "Ada".into()).unwrap();
+        let asked = tool.until_status(Status::Waiting);
+        tool.session.apply(asked.number, true.into()).unwrap();
+        assert_eq!(tool.result().unwrap(), "hello Ada", "stateful: {stateful}");
+    }
+}
+
+/// V-027: a call that is given up while such a question is open ends, and so does one that nobody answers.
+#[test]
+fn v027_a_question_in_a_result_can_be_left_unanswered() {
+    let script = r#"
+read -r init
+echo '{"jsonrpc":"2.0","method":"result","params":{"content":[{"type":"question","question":{"id":"q","text":"Who?","answer_type":"text"}}]}}'"#;
+    let tool = Case::script(script).start_vfs();
+    tool.until_status(Status::Waiting);
+    tool.session.cancel();
+    assert!(tool.result().unwrap_err().message.contains("cancelled"));
+    let tool = Case::script(script).start_vfs();
+    let asked = tool.until_status(Status::Waiting);
+    let nobody = jig_broker::Unapproved::Unavailable;
+    tool.session.decline(asked.number, nobody).unwrap();
+    let error = tool.result().unwrap_err();
+    assert_eq!(error.message, "the tool asks `Who?`, and nobody can answer");
 }
 
 /// V-125: a tool that has said its last word and lives on is ended soon: somebody waits for the end.

@@ -230,7 +230,7 @@ fn nothing_else_exists() {
     );
 }
 
-/// S-020: no capability, no way to one, a filter, and a keeper that tells nothing.
+/// V-002: no capability, no way to one, a filter, and a keeper that tells nothing.
 #[test]
 fn privileges_are_gone() {
     let workspace = Workspace::new();

@@ -314,7 +314,7 @@ fn a_new_size_is_told() {
     }
 }
 
-/// S-021: closing the host's end is told, and ends whoever does not mind.
+/// Closing the host's end is told, and ends whoever does not mind.
 #[test]
 fn closing_the_hosts_end_hangs_up() {
     for around in ALL {
@@ -398,7 +398,7 @@ fn it_can_make_more_of_them_in_namespaces() {
     assert_eq!(child.status.tier, Tier::A);
 }
 
-/// V-193: nothing is left of a child that was ended, its terminal included.
+/// S-063, J-019: nothing is left of a child that was ended, its terminal included.
 #[test]
 fn ending_the_child_ends_the_terminal() {
     for around in ALL {

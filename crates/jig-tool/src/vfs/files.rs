@@ -213,9 +213,12 @@ impl Host {
         let path = self.wire_path(path.as_ref()).into_owned();
         let mut entries = Vec::new();
         let mut cursor: Option<Cow<'static, str>> = None;
+        // All entries in one message would not always fit.
+        let limit = self.capabilities().pages.then(|| self.page_entries());
         loop {
             let request = Request::FsListDir(FsListDir {
                 cursor: cursor.clone(),
+                limit,
                 ..FsListDir::new(path.as_str())
             });
             let Reply::List(mut page) = self.request(&request)? else {
@@ -231,6 +234,14 @@ impl Host {
             }
             cursor = page.next_cursor;
         }
+    }
+
+    /// How many entries of a directory surely fit into one message.
+    fn page_entries(&self) -> u32 {
+        let entries = self.limits().message_bytes / ENTRY_BYTES;
+        u32::try_from(entries)
+            .unwrap_or(u32::MAX)
+            .clamp(1, MAX_PAGE_ENTRIES)
     }
 
     /// What is at a path.
@@ -368,3 +379,10 @@ fn part_of(whole: ReadReply<'static>, offset: u64, length: u64) -> ReadReply<'st
         ..whole
     }
 }
+
+/// The room for one entry of a directory in a message. Most names are far shorter than the 255 bytes that they may
+/// have.
+const ENTRY_BYTES: u64 = 512;
+
+/// The most entries of one page.
+const MAX_PAGE_ENTRIES: u32 = 10_000;

@@ -59,6 +59,12 @@ impl<'a> Grep<'_, 'a> {
         self
     }
 
+    /// Searches also in files that are hidden or that an ignore file names.
+    pub fn all(mut self) -> Self {
+        self.grep.all = true;
+        self
+    }
+
     /// Searches.
     ///
     /// # Errors

@@ -80,7 +80,7 @@ fn each_code_is_a_kind_of_io_error() {
     }
 }
 
-/// F-006: answers are told apart by their ids, whatever their order.
+/// F-006, F-007: answers are told apart by their ids, whatever their order.
 #[test]
 fn answers_in_another_order_reach_whoever_asked() {
     let (mut peer, client) = Peer::with_client();

@@ -8,7 +8,9 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use jig_proto::fsproxy::{self, FrameBuffer, MAX_FRAME, Mode, Op, ProxyError, QuotaReport};
+use jig_proto::fsproxy::{
+    self, FrameBuffer, MAX_FRAME, MAX_READ, Mode, Op, ProxyError, QuotaReport,
+};
 use jig_tool::proxy::Client;
 use serde_json::{Value, json};
 
@@ -194,7 +196,7 @@ impl Memory {
                 fsproxy::write_handle(out, id, self.last);
             }
             Op::Read(read) => {
-                let max = read.chunk(false)?;
+                let max = read.chunk(MAX_READ, false)?;
                 let (path, position, _) = self.find(read.handle)?;
                 let rest = &self.files[&path][position..];
                 let some = &rest[..rest.len().min(max)];

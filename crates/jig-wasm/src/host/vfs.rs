@@ -273,8 +273,10 @@ fn init(guest: &Guest) -> Init {
     }
     let mut limits = SessionLimits::default();
     limits.message_bytes = plan.message_limit as u64;
+    limits.file_bytes = plan.broker.limits().file_bytes;
+    limits.response = plan.timing.response;
     Init {
-        supported: vec![Init::PROTOCOL_VERSION.to_owned()],
+        supported: Init::SUPPORTED_VERSIONS.map(str::to_owned).to_vec(),
         methods: (!plan.methods.is_empty()).then(|| plan.methods.clone()),
         limits: Some(limits),
         capabilities: offer(plan),

@@ -1,4 +1,4 @@
-//! What a guest asks of its host beside WASI: `jp:host`, and the protocol of mediated tools by messages.
+//! What a guest asks of its host beside WASI: `jp:host`, and the protocol of mediated tools by messages (V-008).
 //!
 //! The guest `hosted` makes the calls that its arguments name, and gives a line for each.
 

@@ -209,11 +209,13 @@ class Host:
         *,
         literal: bool = False,
         ignore_case: bool = False,
+        all: bool = False,
     ) -> GrepReply:
         """The lines that match a regular expression, or a plain text if ``literal``.
 
         Looks everywhere unless there are ``paths``, and into all files unless there are
         ``extensions``, written without dot. ``context`` lines are given before and after each.
+        ``all`` looks also into files that are hidden or that an ignore file names.
         """
         params: JsonObject = {"pattern": pattern}
         if paths is not None:
@@ -224,6 +226,7 @@ class Host:
             params["context"] = context
         params.update(_flag("literal", literal))
         params.update(_flag("ignore_case", ignore_case))
+        params.update(_flag("all", all))
         return _replies.read_grep(self._request("fs.grep", params).result)
 
     def open(

@@ -117,9 +117,11 @@ class GrepReply:
     matches: List[FileMatches]
     """The files with matches."""
     skipped: int = 0
-    """How many files were not looked into because the tool may not read them."""
+    """How many files and directories were left out, for whatever reason."""
     truncated: bool = False
     """Whether there is more than was sent."""
+    ignored: int = 0
+    """How many of those left out are hidden or named by an ignore file. The tool may not read the others."""
 
 
 @dataclass(frozen=True)
@@ -225,6 +227,7 @@ def read_grep(result: Fields) -> GrepReply:
         ],
         result.integer("skipped", 0),
         result.flag("truncated", False),
+        result.integer("ignored", 0),
     )
 
 

@@ -77,13 +77,19 @@ impl Processes {
     /// Ends all programs, waits until they are gone, and starts none any more. Those that have not ended
     /// after `grace` are killed.
     pub(crate) fn end(&self, grace: Duration) {
+        self.lock().is_closed = true;
+        self.clear(grace);
+    }
+
+    /// Ends all programs and waits until they are gone; more can be started then.
+    pub(crate) fn clear(&self, grace: Duration) {
         let mut table = self.lock();
-        table.is_closed = true;
         let all: Vec<Arc<Process>> = table.all.values().cloned().collect();
         for process in &all {
             process.ask_to_end(grace);
         }
-        // What is being started finds the table closed, and is killed by whoever starts it.
+        // What is being started finds the table closed, and is killed by whoever starts it. A table that stays open
+        // is cleared when nobody starts anything.
         while table.starting > 0 {
             let waited = self.settled.wait(table);
             table = waited.unwrap_or_else(PoisonError::into_inner);

@@ -84,15 +84,20 @@ impl Service {
                 Arc::new(served.policy),
             )
         });
+        let limits = project.tool(&tool)?.sandbox.limits;
+        let size = |declared: Option<u64>| declared.and_then(|size| usize::try_from(size).ok());
+        let usual = ManagerOptions::default();
         let options = ManagerOptions {
             lenient: args.lenient,
             names: served.names,
             advice: served.advice,
-            ..ManagerOptions::default()
+            max_frame: size(limits.protocol.frame).unwrap_or(usual.max_frame),
+            max_read: size(limits.protocol.chunk).unwrap_or(usual.max_read),
+            ..usual
         };
         Ok(Self {
             manager: Manager::new(broker, options),
-            limits: project.tool(&tool)?.sandbox.limits,
+            limits,
             engine,
             tool,
             code_is_inside,

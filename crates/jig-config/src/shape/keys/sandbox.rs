@@ -1,7 +1,7 @@
 //! How the operating system confines a tool, and the other spelling of rules.
 
 use super::access::COMMANDS;
-use crate::quantity::{DAY, KIB, MIB, Quantity, TIB, Unit};
+use crate::quantity::{DAY, GIB, HOUR, KIB, MIB, Quantity, TIB, Unit};
 use crate::shape::text::{ENV_EXACT, NOT_EMPTY, SENSITIVE, SYSTEM_PATH};
 use crate::shape::{Key, List, ListMerge, Shape, Table, Word, key};
 
@@ -299,8 +299,116 @@ pub(crate) static LIMITS_TABLE: Table = Table {
             "How long it may run; longer ends it. The default is for calls, not for what is spawned.",
             default = "\"30m\""
         ),
+        key!(
+            "cancel_grace",
+            Shape::Quantity(&GRACE),
+            "How long a tool that speaks a protocol may take to end after it was asked to, or after its last word, before it gets SIGTERM.",
+            default = "\"5s\""
+        ),
+        key!(
+            "kill_grace",
+            Shape::Quantity(&GRACE),
+            "How long it may take from SIGTERM to SIGKILL.",
+            default = "\"5s\""
+        ),
+        key!(
+            "silence",
+            Shape::Quantity(&Quantity {
+                unit: Unit::Time,
+                min: 100,
+                max: 30 * DAY,
+                liftable: true,
+            }),
+            "How long a tool of the VFS protocol may say nothing, while nobody owes it an answer, before it counts as hung and is ended.",
+            default = "\"60s\""
+        ),
+        key!(
+            "response",
+            Shape::Quantity(&Quantity {
+                unit: Unit::Time,
+                min: 100,
+                max: DAY,
+                liftable: false,
+            }),
+            "How long a tool of the VFS protocol waits for an answer before it may give its request up; it is told so.",
+            default = "\"30s\""
+        ),
+        key!(
+            "message",
+            Shape::Quantity(&Quantity {
+                unit: Unit::Size,
+                min: 64 * KIB,
+                max: 256 * MIB,
+                liftable: false,
+            }),
+            "The longest message of a tool of the VFS protocol, and the longest answer.",
+            default = "\"16MiB\""
+        ),
+        key!(
+            "file",
+            Shape::Quantity(&Quantity {
+                unit: Unit::Size,
+                min: KIB,
+                max: GIB,
+                liftable: false,
+            }),
+            "The most content of a file in one answer of the VFS protocol; larger files are read in parts.",
+            default = "\"10MB\""
+        ),
+        key!(
+            "http_time",
+            Shape::Quantity(&Quantity {
+                unit: Unit::Time,
+                min: 100,
+                max: DAY,
+                liftable: false,
+            }),
+            "How long one request of `http.get` and `http.post` may take, with all redirects.",
+            default = "\"30s\""
+        ),
+        key!(
+            "program_time",
+            Shape::Quantity(&Quantity {
+                unit: Unit::Time,
+                min: 100,
+                max: 30 * DAY,
+                liftable: false,
+            }),
+            "How long a program of `process.run` may run.",
+            default = "\"2m\""
+        ),
+        key!(
+            "frame",
+            Shape::Quantity(&Quantity {
+                unit: Unit::Size,
+                min: 8 * KIB,
+                max: 256 * MIB,
+                liftable: false,
+            }),
+            "The longest message of a client of `jig proxy`; a longer one ends its connection.",
+            default = "\"1MiB\""
+        ),
+        key!(
+            "chunk",
+            Shape::Quantity(&Quantity {
+                unit: Unit::Size,
+                min: 4 * KIB,
+                max: 512 * KIB,
+                liftable: false,
+            }),
+            "The most bytes that one `read` of a client of `jig proxy` may ask for.",
+            default = "\"4KiB\""
+        ),
     ],
     foreign: &[
+        ("grace", "write `cancel_grace`, or `kill_grace`"),
+        ("hang", "write `silence`"),
+        ("idle", "write `silence`"),
+        ("idle_timeout", "write `silence`"),
+        ("message_bytes", "write `message`"),
+        ("file_bytes", "write `file`"),
+        ("max_frame", "write `frame`"),
+        ("max_read", "write `chunk`"),
         ("tasks", "write `processes`"),
         ("threads", "write `processes`, which counts both"),
         ("procs", "write `processes`"),
@@ -326,4 +434,12 @@ pub(crate) static LIMITS_TABLE: Table = Table {
         ),
     ],
     short: None,
+};
+
+/// A grace; 0 means at once.
+const GRACE: Quantity = Quantity {
+    unit: Unit::Time,
+    min: 0,
+    max: HOUR,
+    liftable: false,
 };

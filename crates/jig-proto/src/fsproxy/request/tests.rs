@@ -1,5 +1,5 @@
 use super::{Op, Read, read_any, read_request};
-use crate::fsproxy::{LlmCmd, MAX_ID, Message, Role, write_refusal, write_request};
+use crate::fsproxy::{LlmCmd, MAX_ID, MAX_READ, Message, Role, write_refusal, write_request};
 
 /// Reads a frame and writes what was read: the request again, or the answer to what is not one.
 fn read(frame: &[u8]) -> String {
@@ -296,7 +296,7 @@ fn f025_f026_x30b_the_chunk_of_a_read() {
     fn chunk(max: &str, lenient: bool) -> String {
         let frame = format!(r#"{{"id":"1","op":"read","params":{{"h":3{max}}}}}"#);
         match read_request(frame.as_bytes()).map(|request| request.op) {
-            Ok(Op::Read(read)) => match read.chunk(lenient) {
+            Ok(Op::Read(read)) => match read.chunk(MAX_READ, lenient) {
                 Ok(size) => size.to_string(),
                 Err(error) => error.to_string(),
             },

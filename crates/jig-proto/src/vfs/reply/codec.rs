@@ -80,6 +80,7 @@ impl<'a> Reply<'a> {
                     });
                 });
                 object.put_some("skipped", Some(grep.skipped).filter(|&files| files > 0));
+                object.put_some("ignored", Some(grep.ignored).filter(|&files| files > 0));
                 object.put_flag("truncated", grep.truncated);
             }
             Self::Http(http) => {

@@ -103,6 +103,7 @@ impl<'a> Request<'a> {
                 object.put_some("context", Some(grep.context).filter(|&lines| lines > 0));
                 object.put_flag("literal", grep.literal);
                 object.put_flag("ignore_case", grep.ignore_case);
+                object.put_flag("all", grep.all);
             }
             Self::HttpGet(get) => {
                 object.put("url", &get.url);

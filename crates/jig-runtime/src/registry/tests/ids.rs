@@ -20,6 +20,26 @@ fn s061_numbers_rise() {
     assert_eq!(add(&handles, None, session).as_str(), "h_4");
 }
 
+/// S-061: turns that count together never make the same id: the numbers rise for the process.
+#[test]
+fn s061_numbers_rise_over_turns() {
+    let numbers = crate::HandleNumbers::default();
+    let turn = || {
+        let handles = Handles::default();
+        handles.count_with(&numbers);
+        handles
+    };
+    let (one, other) = (turn(), turn());
+    let mut tools = Vec::new();
+    let mut ids = Vec::new();
+    for handles in [&one, &other, &one, &turn()] {
+        let (session, tool) = Tool::new();
+        ids.push(add(handles, None, session).to_string());
+        tools.push(tool);
+    }
+    assert_eq!(ids, ["h_1", "h_2", "h_3", "h_4"]);
+}
+
 /// a number that a caller has chosen is passed over, also after it has ended.
 #[test]
 fn x20_a_chosen_number_is_not_given_again() {

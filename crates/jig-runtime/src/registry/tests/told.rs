@@ -170,7 +170,7 @@ fn a_screen_tells_what_it_shows() {
     assert!(text(&fetch(&handles, &id)).contains("1\n2\n3\n4\n5\n"));
 }
 
-/// S-013, S-063: the end is told once, with what was not told before; then the handle is gone.
+/// S-013, S-060, S-063: the end is told once, with what was not told before; then the handle is gone.
 #[test]
 fn s013_s063_the_end_is_told_once() {
     let (handles, id, tool) = one();

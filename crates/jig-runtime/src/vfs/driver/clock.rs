@@ -20,14 +20,20 @@ impl Driver {
     /// Takes the steps whose time has come.
     pub(super) fn step_down(&mut self, now: Instant) {
         if let Some(hung_at) = self.hung_at().filter(|at| *at <= now) {
-            let silence = hung_at.saturating_duration_since(self.active).as_secs_f32();
-            let what = format!("the tool was silent for {silence:.0} s and was ended");
+            let silence = hung_at.saturating_duration_since(self.active);
+            let silence = match silence.as_secs() {
+                0 => format!("{} ms", silence.as_millis()),
+                seconds => format!("{seconds} s"),
+            };
+            let what = format!("the tool was silent for {silence} and was ended");
             let mut hung = ToolError::new(what);
             hung.transient = true;
             let errors = self.plan.broker.secrets().scrub_text(self.pipes.errors());
             if !errors.is_empty() {
                 hung.trace.push(errors);
             }
+            hung.trace
+                .push("`sandbox.limits.silence` sets how long it may be".to_owned());
             self.result.get_or_insert(Err(hung));
             self.end(Duration::ZERO);
         }

@@ -9,11 +9,23 @@ impl Driver {
             return;
         }
         self.is_idle = false;
+        let request = self.negotiated(request);
         if self.ledger.must_wait(request.method(), self.most()) {
             self.ledger.hold(id.into_owned(), request.into_owned());
             return;
         }
         self.begin(id, &request);
+    }
+
+    /// The request without the fields of a capability that was not agreed on: to the plain protocol they are
+    /// unknown fields. Without `pages`, a listing has all entries (V-055).
+    fn negotiated<'r>(&self, mut request: Request<'r>) -> Request<'r> {
+        if let Request::FsListDir(list) = &mut request
+            && !self.agreed.pages
+        {
+            (list.cursor, list.limit) = (None, None);
+        }
+        request
     }
 
     pub(super) fn most(&self) -> usize {

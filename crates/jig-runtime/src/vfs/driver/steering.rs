@@ -1,7 +1,10 @@
 //! Where the tool stands, and what its caller orders.
 
+use jig_broker::Broker;
+
 use super::*;
-use crate::inside::not_answered;
+use crate::again::ABORTED;
+use crate::inside::{not_answered, refused_question};
 
 impl Driver {
     pub(super) fn state(&mut self, state: ToolState) {
@@ -25,6 +28,11 @@ impl Driver {
             }
             ToolState::Waiting { content, question } => {
                 self.board.tell(&content);
+                if let Some((_, open)) = &self.question
+                    && let Some(refused) = refused_question(open, &question)
+                {
+                    return self.refuse(None, &refused);
+                }
                 self.question = Some((content, question));
                 self.publish();
             }
@@ -95,7 +103,34 @@ impl Driver {
         error
     }
 
-    pub(super) fn stop(mut self, mut result: Result<Content, ToolError>) {
+    /// Tells what the tool came to.
+    pub(super) fn stop(mut self, mut result: Result<Content, ToolError>) -> Option<Ended> {
+        self.clear(Broker::end_processes);
+        if let Err(error) = &mut result {
+            denials::add_refusals(error, &self.plan.broker);
+        }
+        self.plan.broker.flush_audit();
+        self.board.stopped(result);
+        None
+    }
+
+    /// Asks what the tool ended with (V-027).
+    pub(super) fn ask(mut self, content: Content, question: Question) -> Ended {
+        self.clear(Broker::clear_processes);
+        self.plan.broker.flush_audit();
+        self.board.tell(&content);
+        self.board.waiting(content, question.clone(), AskedBy::Tool);
+        Ended {
+            plan: self.plan,
+            board: self.board,
+            orders: self.orders,
+            waker: self.waker,
+            question,
+        }
+    }
+
+    /// Ends what is left of the run; `end_processes` ends the programs that it started.
+    fn clear(&mut self, end_processes: impl FnOnce(&Broker)) {
         self.cancel_requests();
         // The whole tree is gone before anybody hears of the end.
         self.child.kill();
@@ -105,7 +140,7 @@ impl Driver {
             held.finish(&self.plan.broker, false);
         }
         // And so is what was done for it: after the end nothing more happens.
-        self.plan.broker.end_processes();
+        end_processes(&self.plan.broker);
         let until = Instant::now() + self.plan.timing.kill_grace;
         while self.working > 0 {
             let left = until.saturating_duration_since(Instant::now());
@@ -114,11 +149,6 @@ impl Driver {
                 Err(_) => break,
             }
         }
-        if let Err(error) = &mut result {
-            denials::add_refusals(error, &self.plan.broker);
-        }
-        self.plan.broker.flush_audit();
-        self.board.stopped(result);
     }
 
     pub(super) fn take_orders(&mut self) {
@@ -131,9 +161,13 @@ impl Driver {
                 Order::Decline(seen, why) if self.board.asks(seen) => self.decline(why),
                 // Said to a question that is not asked any more: whoever answers sees the new one.
                 Order::Decline(..) => {}
-                Order::Cancel => self.cancel("the call was cancelled"),
+                Order::Cancel => {
+                    self.given_up = true;
+                    self.cancel(CANCELLED);
+                }
                 Order::Abort => {
-                    let aborted = ToolError::new("the call was aborted");
+                    self.given_up = true;
+                    let aborted = ToolError::new(ABORTED);
                     self.result.get_or_insert(Err(aborted));
                     self.child.kill();
                 }

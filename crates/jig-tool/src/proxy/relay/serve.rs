@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use jig_proto::fsproxy::{
-    self, FIRST_HANDLE, FrameBuffer, MAX_FRAME, Op, Open, ProxyError, Read, Refusal, Request,
-    Variant, Write, legacy,
+    self, FIRST_HANDLE, FrameBuffer, MAX_FRAME, MAX_READ, Op, Open, ProxyError, Read, Refusal,
+    Request, Variant, Write, legacy,
 };
 use rustix::io::Errno;
 
@@ -182,7 +182,7 @@ impl Server<'_> {
         standard: Standard,
         read: &Read,
     ) -> Result<(), Ended> {
-        let max = match read.chunk(false) {
+        let max = match read.chunk(MAX_READ, false) {
             _ if standard.number != 0 => return self.fail(place, id, &standard.refusal()),
             Err(error) => return self.fail(place, id, &error),
             Ok(max) => max,

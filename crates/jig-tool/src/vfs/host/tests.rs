@@ -211,9 +211,9 @@ fn v166_every_method_has_its_call() {
         Reply::Grep(GrepReply::default()),
         |host| {
             let grep = host.grep("x").path("a").path("b").extension("rs");
-            grep.context(2).literal().ignore_case().search()
+            grep.context(2).literal().ignore_case().all().search()
         },
-        r#""fs.grep","params":{"pattern":"x","paths":["a","b"],"extensions":["rs"],"context":2,"literal":true,"ignore_case":true}"#,
+        r#""fs.grep","params":{"pattern":"x","paths":["a","b"],"extensions":["rs"],"context":2,"literal":true,"ignore_case":true,"all":true}"#,
     );
     let answer = || {
         Reply::Http(HttpReply {

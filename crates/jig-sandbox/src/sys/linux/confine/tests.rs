@@ -155,7 +155,7 @@ fn what_is_made_is_made_in_private_directories_only() {
     }
 }
 
-/// S-020: what cannot be enforced at all is not started, unless that was accepted.
+/// what cannot be enforced at all is not started, unless that was accepted.
 #[test]
 fn a_machine_without_means_is_refused_or_accepted() {
     let mut asked = profile("d r /w");

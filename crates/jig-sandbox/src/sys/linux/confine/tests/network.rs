@@ -86,7 +86,7 @@ fn ports_and_addresses_become_sockets_and_routes() {
     check(&[], &none, &[ALWAYS]);
 }
 
-/// S-020: what cannot be held is refused, unless less will do.
+/// what cannot be held is refused, unless less will do.
 #[test]
 fn without_namespaces_names_cannot_be_had() {
     let mut asked = gateway(&[443, 80, 443], &["203.0.113.9"]);

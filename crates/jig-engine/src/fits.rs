@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 /// # Errors
 ///
 /// What does not match, in words.
-pub(crate) fn fits(schema: &Value, value: &Value) -> Result<(), String> {
+pub fn fits(schema: &Value, value: &Value) -> Result<(), String> {
     check(schema, value, "it", 0)
 }
 
