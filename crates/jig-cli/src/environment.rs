@@ -99,8 +99,11 @@ impl Environment {
         let below_home = home.as_ref().map(|home| home.join(".config"));
         let user = self.path("XDG_CONFIG_HOME").or(below_home);
         let os = |text: &String| OsString::from(text);
+        let search_path = self.get("PATH").into_iter().flat_map(std::env::split_paths);
+        let search_path = search_path.filter_map(|folder| Utf8PathBuf::from_path_buf(folder).ok());
         Sources {
             home,
+            search_path: search_path.filter(|folder| folder.is_absolute()).collect(),
             state: self.state(),
             user_config: user.map(|folder| folder.join("jig").join("config.toml")),
             environment: self

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use anyhow::{Context, anyhow, bail};
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
+#[cfg(unix)]
+use jig_config::LOADED;
 use jig_config::{Config, Loaded, Sources, Tool, WORKSPACE_FILES};
 use jig_mcp::Servers;
 use jig_policy::{DiskLookup, Policy, Workspace};
@@ -121,11 +123,49 @@ impl Project {
             return Ok(tool);
         }
         let names = self.config().tools.keys().map(|other| other.as_str());
-        let hint = match servers::closest(name, names) {
+        let mut hint = match servers::closest(name, names) {
             Some(other) => format!("hint: did you mean `{other}`? `jig tools` lists all"),
             None => "hint: `jig tools` lists all".to_owned(),
         };
-        Err(anyhow!(hint).context(format!("there is no tool `{name}`")))
+        for other in other_files(&self.root) {
+            hint.push_str(&format!("; {other}"));
+        }
+        let place = self.described();
+        Err(anyhow!(hint).context(format!("there is no tool `{name}` in {place}")))
+    }
+
+    /// The workspace and the files that configure it, in words.
+    pub(crate) fn described(&self) -> String {
+        let files = self.files();
+        let (own, extended) = files.split_at(files.iter().filter(|(_, by)| !by).count());
+        let mut shown: Vec<String> = own.iter().map(|(file, _)| format!("`{file}`")).collect();
+        if !extended.is_empty() {
+            shown.push(format!("{} that they extend", extended.len()));
+        }
+        match shown.is_empty() {
+            true => format!(
+                "the workspace `{}`, which has no file of configuration",
+                self.root
+            ),
+            false => format!(
+                "the workspace `{}`, configured by {}",
+                self.root,
+                shown.join(", ")
+            ),
+        }
+    }
+
+    /// The files that were loaded, those that others extend last.
+    pub(crate) fn files(&self) -> Vec<(String, bool)> {
+        let found = self.config().files.iter().filter(|file| file.found);
+        let mut files: Vec<(String, bool)> = found
+            .map(|file| {
+                let shown = file.path.strip_prefix(&self.root).unwrap_or(&file.path);
+                (shown.to_string(), file.is_extended)
+            })
+            .collect();
+        files.sort_by_key(|(_, is_extended)| *is_extended);
+        files
     }
 
     /// The tool that jig made up for a command, by settings alone. `hint` says how to use one that is declared.
@@ -177,8 +217,14 @@ pub(crate) fn clear(root: &Utf8Path) -> anyhow::Result<()> {
             "jig: a call that was cut short left something: {intruder}"
         ));
     }
-    let loads = |path: &std::path::Path| WORKSPACE_FILES.iter().any(|file| path == *file);
-    match pending.suspects.iter().find(|found| loads(&found.path)) {
+    // Also a file that another one extends, or that a pattern covers.
+    let loads = |found: &&jig_broker::Suspect| {
+        WORKSPACE_FILES
+            .iter()
+            .any(|file| found.path == std::path::Path::new(file))
+            || found.reason.contains(LOADED)
+    };
+    match pending.suspects.iter().find(loads) {
         Some(suspect) => bail!("{suspect}"),
         None => Ok(()),
     }
@@ -271,6 +317,78 @@ fn discover(start: &Utf8Path) -> Utf8PathBuf {
     }
     repository.unwrap_or(start).to_owned()
 }
+
+/// The files of configuration around a workspace that do not count, because they belong to another folder: each a
+/// clause that says what to do.
+pub(crate) fn other_files(root: &Utf8Path) -> Vec<String> {
+    let home = std::env::var("HOME").ok();
+    let mut found = Vec::new();
+    let above = root.ancestors().skip(1);
+    let above = above.take_while(|folder| Some(folder.as_str()) != home.as_deref());
+    for folder in above.take(MOST_LEVELS) {
+        for file in WORKSPACE_FILES
+            .iter()
+            .filter(|file| exists(&folder.join(file)))
+        {
+            found.push(format!(
+                "`{}` is not in force here: to use it, add `-C {folder}`",
+                folder.join(file)
+            ));
+        }
+    }
+    let mut left = MOST_NAMES;
+    for folder in folders(root, &mut left) {
+        let nested = folders(&folder, &mut left);
+        for folder in std::iter::once(&folder).chain(&nested) {
+            for file in ["jig.toml", ".jig/config.toml"] {
+                let file = folder.join(file);
+                if exists(&file) {
+                    let shown = file.strip_prefix(root).unwrap_or(&file);
+                    found.push(format!(
+                        "`{shown}` is not in force here: to use it, add `-C {}`, or move it to `{root}`",
+                        folder.strip_prefix(root).unwrap_or(folder)
+                    ));
+                }
+            }
+        }
+    }
+    found.truncate(MOST_OTHERS);
+    found
+}
+
+/// The folders in a folder, without those that hold no work of the person's own.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "only names are looked at, to tell a person which file counts"
+)]
+fn folders(folder: &Utf8Path, left: &mut usize) -> Vec<Utf8PathBuf> {
+    let mut found = Vec::new();
+    let Ok(entries) = folder.read_dir_utf8() else {
+        return found;
+    };
+    for entry in entries.flatten() {
+        if *left == 0 {
+            break;
+        }
+        *left -= 1;
+        let name = entry.file_name();
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        if is_folder && !name.starts_with('.') && !["node_modules", "target"].contains(&name) {
+            found.push(entry.path().to_owned());
+        }
+    }
+    found.sort();
+    found
+}
+
+/// How many names are looked at for files that do not count.
+const MOST_NAMES: usize = 2000;
+
+/// How many of them are told.
+const MOST_OTHERS: usize = 3;
+
+/// How many folders above the workspace are looked at.
+const MOST_LEVELS: usize = 32;
 
 #[expect(
     clippy::disallowed_methods,

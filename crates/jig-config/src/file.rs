@@ -3,6 +3,8 @@
 //! A file is opened once, without waiting for a FIFO's writer, and everything is asked of that
 //! descriptor, so that it can't be swapped between the check and the read.
 
+mod below;
+
 use camino::{Utf8Path, Utf8PathBuf};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{FileType, Mode, OFlags};
@@ -10,6 +12,8 @@ use rustix::io::Errno;
 
 use crate::hint::{clean, quote};
 use crate::problem::Problem;
+
+pub(crate) use below::{Entry, Unreadable, entries, entries_without_links, read_without_links};
 
 /// How large a file may be. A configuration is a few kilobytes; without a limit a file of a
 /// cloned repository could fill the memory of every program that only wanted to list tools.
@@ -23,8 +27,13 @@ pub(crate) fn read(path: &Utf8Path, shown: &str) -> Result<Option<String>, Box<P
         Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
         Err(error) => return Err(cannot_open(shown, error)),
     };
-    let bytes = read_regular(&file, shown)?;
-    String::from_utf8(bytes).map(Some).map_err(|error| {
+    text_of(&file, shown).map(Some)
+}
+
+/// The text of an open file.
+fn text_of(file: &OwnedFd, shown: &str) -> Result<String, Box<Problem>> {
+    let bytes = read_regular(file, shown)?;
+    String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         let before = &error.as_bytes()[..at];
         let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
@@ -103,6 +112,28 @@ pub(crate) fn found(path: &Utf8Path) -> Found {
         Ok(FileType::Directory) => Found::Folder,
         _ => Found::Nothing,
     }
+}
+
+/// Whether the path leads to a file that somebody may run.
+pub(crate) fn is_program(path: &Utf8Path) -> bool {
+    rustix::fs::stat(path.as_std_path()).is_ok_and(|found| {
+        FileType::from_raw_mode(found.st_mode) == FileType::RegularFile
+            && found.st_mode & 0o111 != 0
+    })
+}
+
+/// The first bytes of a regular file.
+pub(crate) fn head(path: &Utf8Path, most: usize) -> Option<Vec<u8>> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
+    let file = rustix::fs::open(path.as_std_path(), flags, Mode::empty()).ok()?;
+    let stat = rustix::fs::fstat(&file).ok()?;
+    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+        return None;
+    }
+    let mut bytes = vec![0; most];
+    let count = rustix::io::read(file.as_fd(), &mut bytes[..]).ok()?;
+    bytes.truncate(count);
+    Some(bytes)
 }
 
 /// Whether the path leads to a directory.

@@ -16,12 +16,14 @@
 //! ```
 //!
 //! The crate reads no environment by itself, except in [`Sources::from_environment`], and no files
-//! but those of [`Sources`]. It runs nothing and decides nothing.
+//! but those of [`Sources`] and those that they extend. It runs nothing and decides nothing.
 
 mod check;
 mod edit;
+mod extend;
 mod file;
 mod hint;
+mod jp;
 mod lint;
 mod load;
 mod merge;
@@ -29,6 +31,7 @@ mod model;
 mod origin;
 mod overrides;
 mod parse;
+mod pattern;
 mod policy;
 mod problem;
 mod quantity;
@@ -45,15 +48,17 @@ pub use edit::{
 };
 pub use load::{Loaded, load};
 pub use model::{
-    AllowToggle, Command, CommandError, Config, ConfigFile, Decided, Definition, DefinitionError,
-    Definitions, Download, Enable, Enforce, Filled, FilledError, FormatMode, Input, Launcher,
-    Leads, LlmConfig, LlmKey, LlmTokenField, LlmWeights, McpConfig, NetworkSettings, Notices,
-    OnUncovered, OverlayMode, Parameter, ParameterType, Preset, ProtocolLimits, Question,
-    QuestionTarget, Reach, ResultMode, RunCondition, RunMode, RunModes, RunRule, RunRules, RunTest,
-    Runtime, Sandbox, SandboxLimits, Server, ServerUrlError, Source, SourceError, SystemPath, Tool,
-    ToolName, ToolNameError, Topic, Unfilled, host_rule, looks_secret, registry_rule, server_url,
+    AllowToggle, Command, CommandError, Config, ConfigFile, ConfigFolder, Decided, Definition,
+    DefinitionError, Definitions, Download, Enable, Enforce, Filled, FilledError, FormatMode,
+    Input, Launcher, Leads, LlmConfig, LlmKey, LlmTokenField, LlmWeights, McpConfig,
+    NetworkSettings, Notices, OnUncovered, OverlayMode, Parameter, ParameterType, Preset,
+    ProgramMistake, ProtocolLimits, Question, QuestionTarget, Reach, ResultMode, RunCondition, RunMode, RunModes,
+    RunRule, RunRules, RunTest, Runtime, Sandbox, SandboxLimits, Server, ServerUrlError, Source,
+    SourceError, SystemPath, Tool, ToolName, ToolNameError, Topic, Unfilled, host_rule,
+    looks_secret, registry_rule, server_url,
 };
 pub use origin::{Layer, Origin};
+pub use policy::LOADED;
 pub use problem::{Errors, Problem, Severity};
 pub use schema::json_schema;
 pub use show::{show, show_json};

@@ -3,6 +3,7 @@
 //! Every warning goes away when its help is followed; a note is there to be known. Nothing here
 //! changes what is loaded.
 
+mod commands;
 mod enforcement;
 mod files;
 mod hosts;
@@ -30,6 +31,9 @@ pub(crate) fn lint(sources: &Sources, config: &Config, warnings: &mut Vec<Proble
         enforcement::lint(tool, warnings);
         terminal(tool, warnings);
     }
+    warnings.extend(config.command_warnings(&sources.search_path));
+    commands::styles(config, warnings);
+    commands::folder_of_jp(config, warnings);
     topics::lint(sources, config, warnings);
     llm::lint(config, warnings);
     crate::system::lint(sources, config, warnings);

@@ -4,22 +4,19 @@ use std::sync::Arc;
 
 use camino::Utf8Path;
 use indexmap::IndexMap;
-use jig_proto::ProjectPath;
 
-use crate::check::check;
-use crate::file;
-use crate::hint::{dotted, quote};
+use crate::extend::{Gathered, checked, gather, read_text, refuse};
+use crate::hint::dotted;
 use crate::merge::merge;
 use crate::model::{
-    Beside, Config, ConfigFile, LlmConfig, McpConfig, MergedServers, Shared, Source, build,
-    check_llm, check_mcp, check_quota, declared_in_sandbox, hide_lines, merge_servers,
-    read_servers, read_topics, shown_path,
+    Beside, Config, ConfigFile, ConfigFolder, LlmConfig, McpConfig, MergedServers, Shared, Source,
+    build, check_mcp, check_quota, declared_in_sandbox, hide_lines, merge_servers, read_servers,
+    read_topics,
 };
 use crate::origin::{Layer, Origin, Text};
 use crate::overrides::{from_set, from_variable, ours};
-use crate::parse::parse;
 use crate::problem::{Errors, Problem};
-use crate::shape::{ROOT, Shape, Table, keys};
+use crate::shape::{Shape, Table, keys};
 use crate::sources::Sources;
 use crate::value::{Node, Value};
 
@@ -45,57 +42,29 @@ pub(crate) fn load_with(
     sources: &Sources,
     instead: Option<(&Utf8Path, &str)>,
 ) -> Result<Loaded, Errors> {
-    let mut problems = Vec::new();
-    let mut files = Vec::new();
-    let mut layers = Vec::new();
-    let real_workspace = file::real_path(&sources.workspace);
-    for (layer, path) in sources.all_files() {
-        let shown = shown_path(&path, &sources.workspace).to_string();
-        let given = instead.filter(|(other, _)| *other == path);
-        let content = match given {
-            Some((_, text)) => Ok(Some(text.to_owned())),
-            None => file::read(&path, &shown),
-        };
-        let content = match content {
-            Ok(content) => content,
-            Err(problem) => {
-                problems.push(*problem);
-                continue;
-            }
-        };
-        files.push(ConfigFile {
-            path: path.clone(),
-            layer,
-            found: content.is_some(),
-            inside: inside(&path, real_workspace.as_deref()),
-        });
-        match content {
-            Some(content) => {
-                let jp = sources.belongs_to_jp(&path);
-                let text = Text::new(layer, shown, Some(path), content);
-                layers.extend(read_text(&text, jp, &mut problems));
-            }
-            None if layer == Layer::File => problems.push(missing_file(&shown)),
-            None => {}
-        }
-    }
+    let Gathered {
+        mut layers,
+        files,
+        folders,
+        mut problems,
+        warnings,
+    } = gather(sources, instead);
     for (name, value) in ours(&sources.environment) {
         let node = from_variable(name, value, &mut problems);
-        layers.extend(node.and_then(|node| checked(node, &mut problems)));
+        layers.extend(node.map(|node| overriding(node, &mut problems)));
     }
     for assignment in &sources.sets {
         let node = from_set(assignment, &mut problems);
-        layers.extend(node.and_then(|node| checked(node, &mut problems)));
+        layers.extend(node.map(|node| overriding(node, &mut problems)));
     }
     layers.insert(0, built_in(sources, &layers, &mut problems));
-    finish(sources, layers, files, problems)
+    finish(sources, layers, (files, folders), (problems, warnings))
 }
 
-/// The place of a file in the workspace, by what the kernel calls both.
-fn inside(path: &Utf8Path, real_workspace: Option<&Utf8Path>) -> Option<ProjectPath> {
-    let real = file::real_path(path)?;
-    let relative = real.strip_prefix(real_workspace?).ok()?;
-    ProjectPath::normalize(relative.as_str()).ok()
+/// What a variable or an assignment says, with its problems reported.
+fn overriding(node: Node, problems: &mut Vec<Problem>) -> Node {
+    refuse(&node, problems);
+    checked(node, problems)
 }
 
 /// The embedded layer. It goes through the same checks as every other text.
@@ -109,7 +78,7 @@ fn built_in(sources: &Sources, layers: &[Node], problems: &mut Vec<Problem>) -> 
         value: Value::Table(IndexMap::new()),
         origin: Origin::new(&text, 0..0),
     };
-    read_text(&text, false, problems).unwrap_or(empty)
+    read_text(&text, false, &mut Vec::new(), problems).unwrap_or(empty)
 }
 
 /// The embedded layer with the lines of all other tools left empty, so that every line keeps its number.
@@ -137,58 +106,11 @@ fn mentions(layers: &[Node], name: &str) -> bool {
     })
 }
 
-/// The tree of a text, without the keys that are JP's.
-fn read_text(text: &Arc<Text>, jp: bool, problems: &mut Vec<Problem>) -> Option<Node> {
-    match parse(text) {
-        Ok(mut node) => {
-            if jp {
-                forget_foreign_keys(&ROOT, &mut node);
-                for name in JPS_OWN {
-                    forget(name, &mut node);
-                }
-            }
-            checked(node, problems)
-        }
-        Err(errors) => {
-            problems.extend(errors);
-            None
-        }
-    }
-}
-
-/// Drops what stands outside the tools and is not ours, down to `conversation`.
-fn forget_foreign_keys(shape: &Shape, node: &mut Node) {
-    let (Shape::Table(table), Value::Table(entries)) = (shape, &mut node.value) else {
-        return;
-    };
-    entries.retain(|name, _| table.key(name).is_some());
-    for (name, entry) in entries {
-        if let Some(key) = table.key(name) {
-            forget_foreign_keys(&key.shape, &mut entry.node);
-        }
-    }
-}
-
-/// Drops a table of the top that has a name of ours and is not meant for us.
-fn forget(name: &str, node: &mut Node) {
-    if let Value::Table(entries) = &mut node.value {
-        entries.shift_remove(name);
-    }
-}
-
-/// `node`, with its problems reported. A tree with problems is kept, so that the tools without
-/// any can still be looked at; it is never loaded.
-fn checked(node: Node, problems: &mut Vec<Problem>) -> Option<Node> {
-    check(&ROOT, &node, &mut Vec::new(), problems);
-    check_llm(&node, problems);
-    Some(node)
-}
-
 fn finish(
     sources: &Sources,
     mut layers: Vec<Node>,
-    files: Vec<ConfigFile>,
-    mut problems: Vec<Problem>,
+    (files, folders): (Vec<ConfigFile>, Vec<ConfigFolder>),
+    (mut problems, mut warnings): (Vec<Problem>, Vec<Problem>),
 ) -> Result<Loaded, Errors> {
     let mut errors = Vec::new();
     let merged_servers = merge_servers(&mut layers, &mut errors);
@@ -227,7 +149,6 @@ fn finish(
     }
     let mcp = McpConfig::read(mcp);
     let (merged, shared) = merge_tools(layers, &merged_servers, |name| blamed(&["tools", name]));
-    let mut warnings = Vec::new();
     let is_blamed =
         |name: &str| blamed(&["mcp", "servers", name]) || blamed(&["providers", "mcp", name]);
     let servers = read_servers(
@@ -246,6 +167,7 @@ fn finish(
         servers,
         server_names: merged_servers.servers.keys().cloned().collect(),
         files,
+        folders,
     };
     let built = build(sources, merged, beside);
     problems.append(&mut errors);
@@ -312,7 +234,7 @@ fn merge_tools(
         if blamed(&name) {
             continue;
         }
-        let built_in = if is_redefined(&name, &own) {
+        let built_in = if is_redefined(&own) {
             Vec::new()
         } else {
             built_in
@@ -365,16 +287,14 @@ fn server_of(own: &[Node], servers: &MergedServers) -> Option<Node> {
 }
 
 /// Whether a tool only shares its name with one of jig's: a file may have a `git` of its own, and then
-/// nothing of ours belongs into it. The names of the file tools are for what jig has, so that files
-/// which spell out how another program runs them load.
-fn is_redefined(name: &str, own: &[Node]) -> bool {
+/// nothing of ours belongs into it.
+fn is_redefined(own: &[Node]) -> bool {
     let has = |key: &str| own.iter().any(|node| node.get(key).is_some());
     let sources = own.iter().filter_map(|node| node.get("source"));
     let foreign = sources
         .filter_map(Node::text)
         .any(|source| !source.starts_with("local"));
-    let is_whole = foreign || has("source") && (has("command") || has("wasm"));
-    is_whole && !name.starts_with("fs_")
+    foreign || has("source") && (has("command") || has("wasm"))
 }
 
 /// One tool after all layers were merged.
@@ -430,17 +350,6 @@ fn both_roots(layer: Node) -> Vec<Node> {
         .map(|entry| entry.node)
         .collect()
 }
-
-fn missing_file(shown: &str) -> Problem {
-    Problem::error(
-        format!("there is no file {}", quote(shown)),
-        "correct the path given by `--config`, or create the file",
-    )
-    .in_file(shown)
-}
-
-/// In a file of JP this is how JP asks models, and the servers that it asks for tools.
-const JPS_OWN: [&str; 2] = ["llm", "mcp"];
 
 /// jig's own layer.
 const BUILT_IN: &str = include_str!("built-in.toml");

@@ -34,7 +34,8 @@ use crate::shape::keys;
 use crate::value::Node;
 
 pub(crate) use build::{Beside, Shared, build};
-pub use command::{Command, CommandError};
+pub use command::{Command, CommandError, ProgramMistake};
+pub(crate) use command::{Syntax, is_template, shell_syntax};
 pub use definition::{Definition, DefinitionError};
 pub use limits::{ProtocolLimits, SandboxLimits};
 pub use llm::{LlmConfig, LlmKey, LlmTokenField, LlmWeights};
@@ -72,6 +73,8 @@ pub struct Config {
     /// The files in which jig looked, lowest layer first, also those that don't exist: a tool
     /// that could create one would widen its own access.
     pub files: Vec<ConfigFile>,
+    /// The folders in which the files of a pattern in `extends` lie: a new file there would be configuration.
+    pub folders: Vec<ConfigFolder>,
     /// Where jig keeps its state, if that is known.
     pub state: Option<Utf8PathBuf>,
     /// What all tools share of the network.
@@ -113,8 +116,23 @@ pub struct ConfigFile {
     pub layer: Layer,
     /// Whether there was such a file.
     pub found: bool,
+    /// Whether it is there because another file extends it.
+    pub is_extended: bool,
     /// Where it really lies in the workspace, if it does: the path given may lead there through
     /// links.
+    pub(crate) inside: Option<ProjectPath>,
+}
+
+/// Where a pattern in `extends` looks for files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfigFolder {
+    /// The folder in which the pattern begins, absolute; it need not exist.
+    pub path: Utf8PathBuf,
+    /// The layer of the file that has the pattern.
+    pub layer: Layer,
+    /// The folders that were looked at, absolute: what changes in one of them may change the configuration.
+    pub folders: Vec<Utf8PathBuf>,
+    /// Where it really lies in the workspace, if it does.
     pub(crate) inside: Option<ProjectPath>,
 }
 

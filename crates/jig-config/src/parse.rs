@@ -165,6 +165,9 @@ fn first_mention(text: &Arc<Text>, origin: &Origin) -> Option<Origin> {
 /// The parser's complaint with what to do about it.
 pub(crate) fn syntax_error(text: &Arc<Text>, origin: &Origin, message: &str) -> Problem {
     let written = text.content.get(origin.span()).unwrap_or("");
+    if let Some(problem) = without_quotes(text, origin, message) {
+        return problem;
+    }
     let (reason, expected) = match message.split_once(", expected ") {
         Some((reason, expected)) => (reason, Some(expected)),
         None => (message, None),
@@ -211,6 +214,52 @@ pub(crate) fn syntax_error(text: &Arc<Text>, origin: &Origin, message: &str) -> 
         ),
     };
     Problem::error(message, help).at(origin, "")
+}
+
+/// A value that is nothing but a string whose quotes are missing: `command = tools/x.sh`. The parser takes its first
+/// letters for something else, and complains about that.
+fn without_quotes(text: &Arc<Text>, origin: &Origin, message: &str) -> Option<Problem> {
+    if message == DUPLICATE || !text.layer.has_lines() {
+        return None;
+    }
+    let range = text.line_at(origin.span().start);
+    let line = &text.content[range.clone()];
+    let (key, value) = line.split_once('=')?;
+    let is_key = |one: char| one.is_ascii_alphanumeric() || "_-.'\"* ".contains(one);
+    let key = key.trim();
+    if key.is_empty() || !key.chars().all(is_key) {
+        return None;
+    }
+    let start = range.start + line.len() - value.trim_start().len();
+    let value = match value.split_once(" #") {
+        Some((value, _)) => value.trim(),
+        None => value.trim(),
+    };
+    let first = value.chars().next()?;
+    let is_bare = first.is_alphabetic() || matches!(first, '/' | '.' | '~' | '$' | '_' | '@' | '*');
+    // What begins as a number may be one that is written wrongly; with a letter in it, it is a text.
+    let is_text = first.is_ascii_digit() && value.chars().any(char::is_alphabetic);
+    let is_word = matches!(
+        value,
+        "yes" | "no" | "on" | "off" | "True" | "TRUE" | "False" | "FALSE" | "true" | "false"
+    );
+    let is_whole = !value.contains(['"', '\'', '[', ']', '{', '}']);
+    if !(is_bare || is_text) || is_word || !is_whole || origin.span().start < range.start {
+        return None;
+    }
+    if DeValue::parse(value).is_ok() {
+        return None;
+    }
+    let shown = crate::hint::clean(value);
+    let problem = Problem::error(
+        format!("{} is a string without quotes", quote(value)),
+        format!(
+            "put it in quotes: `{} = {}`",
+            crate::hint::clean(key),
+            crate::show::basic_string(&shown)
+        ),
+    );
+    Some(problem.at(&Origin::new(text, start..start + value.len()), ""))
 }
 
 /// What the parser says about a key that is there twice.

@@ -18,6 +18,9 @@ use crate::problem::{Errors, Problem};
 use crate::sources::Sources;
 use crate::value::Node;
 
+/// What a guard on configuration says that it guards.
+pub const LOADED: &str = "configuration that jig loads";
+
 impl Config {
     /// The policy of a tool in `workspace`, or its rules that can't be compiled, each at its place.
     ///
@@ -45,13 +48,21 @@ impl Config {
         }
         let state = self.state_inside(root);
         guards.sensitive = tool.sensitive(&state);
-        for file in &self.files {
-            let what = "configuration that jig loads";
-            let named = file.path.strip_prefix(root).ok().map(Utf8Path::as_str);
-            let real = file.inside.as_ref().map(ProjectPath::as_str);
+        let folders = self.folders.iter();
+        let folders = folders.map(|folder| (&folder.path, &folder.inside));
+        // What lies in a guarded folder needs no guard of its own.
+        let is_covered = |path: &Utf8Path| {
+            let mut folders = self.folders.iter();
+            folders.any(|folder| path.starts_with(&folder.path))
+        };
+        let files = self.files.iter().filter(|file| !is_covered(&file.path));
+        let files = files.map(|file| (&file.path, &file.inside));
+        for (path, inside) in folders.chain(files) {
+            let named = path.strip_prefix(root).ok().map(Utf8Path::as_str);
+            let real = inside.as_ref().map(ProjectPath::as_str);
             let real = real.filter(|real| Some(*real) != named);
             for path in named.into_iter().chain(real) {
-                guards.protect(path, ProtectionLevel::Never, what);
+                guards.protect(path, ProtectionLevel::Never, LOADED);
             }
         }
         for path in state {
@@ -167,6 +178,8 @@ pub(crate) fn check_rules(sources: &Sources, config: &Config, errors: &mut Vec<P
     let text = Workspace::new(sources.workspace.clone(), NothingThere);
     for tool in declaring {
         errors.extend(rules_on_the_home(tool));
+        errors.extend(rules_with_patterns(tool));
+        errors.extend(rules_on_numbers(tool));
         let compiled = match &disk {
             Ok(disk) => {
                 Policy::compile(&tool.access, tool.default_access, &Guards::default(), disk)
@@ -213,6 +226,62 @@ fn rules_on_the_home(tool: &Tool) -> impl Iterator<Item = Problem> {
         );
         let problem = Problem::error(message, help);
         problem.at(&place.origin, "").key(place.key.clone())
+    })
+}
+
+/// The rules of a tool on files that hold a `*`. They would be rules on a file of that very name: what was meant to be
+/// denied would not be.
+fn rules_with_patterns(tool: &Tool) -> impl Iterator<Item = Problem> {
+    let rules = tool.access.fs.iter().zip(&tool.places.fs);
+    let rules = rules.filter(|(rule, _)| rule.path.contains('*') && !rule.path.starts_with("./"));
+    rules.map(|(rule, place)| {
+        let fixed = rule.path.split('/').take_while(|part| !part.contains('*'));
+        let folder = match fixed.collect::<Vec<_>>().join("/") {
+            folder if folder.is_empty() => ".".to_owned(),
+            folder => folder,
+        };
+        let message = format!(
+            "the path {} holds `*`, and the paths of rules are no patterns",
+            quote(&rule.path)
+        );
+        let help = format!(
+            "a rule holds for all that is below its path: write `path = \"{}\"`; names that are to be \
+             kept from a tool wherever they lie are listed in `sandbox.sensitive_paths`, which knows \
+             patterns; a file whose name holds `*` is written `./{}`",
+            clean(&folder),
+            clean(&rule.path)
+        );
+        let problem = Problem::error(message, help);
+        problem.at(&place.origin, "").key(place.key.clone())
+    })
+}
+
+/// The rules of a tool on hosts that are numbers. As a host, `8080` is the address 0.0.31.144.
+fn rules_on_numbers(tool: &Tool) -> impl Iterator<Item = Problem> {
+    let rules = tool.access.net.iter().zip(&tool.places.net);
+    rules.filter_map(|(rule, place)| {
+        let host = rule.host.as_str();
+        let Ok(url::Host::Ipv4(address)) = url::Host::parse(host) else {
+            return None;
+        };
+        if host == address.to_string() {
+            return None;
+        }
+        let (message, help) = match host.parse::<u16>() {
+            Ok(port) => (
+                format!("{} is a port, not a host", quote(host)),
+                format!("write both: `host = \"localhost\", port = {port}`"),
+            ),
+            Err(_) => (
+                format!(
+                    "{} is no name of a host, but the address {address} in another form",
+                    quote(host)
+                ),
+                format!("write `host = \"{address}\"`, or the name that is meant"),
+            ),
+        };
+        let problem = Problem::error(message, help);
+        Some(problem.at(&place.origin, "").key(place.key.clone()))
     })
 }
 

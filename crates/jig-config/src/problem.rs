@@ -8,7 +8,7 @@ use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin as SnippetOrigin, Renderer, Snippet};
 use serde_json::{Value as Json, json};
 
-use crate::origin::Origin;
+use crate::origin::{Layer, Origin};
 
 /// How bad a [`Problem`] is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -151,6 +151,12 @@ impl Problem {
         }
     }
 
+    /// The place, if it is one in a file: an option and a variable have no lines.
+    fn place(&self) -> Option<&Origin> {
+        let origin = self.origin.as_ref();
+        origin.filter(|origin| !matches!(origin.layer(), Layer::Set | Layer::Environment))
+    }
+
     /// For programs: `file`, `line`, `column`, `key`, `message`, `help`, and `severity`.
     pub fn to_json(&self) -> Json {
         json!({
@@ -160,8 +166,8 @@ impl Problem {
                 Severity::Note => "note",
             },
             "file": self.source_name(),
-            "line": self.origin.as_ref().map(Origin::line),
-            "column": self.origin.as_ref().map(Origin::column),
+            "line": self.place().map(Origin::line),
+            "column": self.place().map(Origin::column),
             "key": self.key,
             "message": self.message,
             "help": self.help,
@@ -234,17 +240,29 @@ fn snippet<'a>(
         .map(|(place, ..)| place.line())
         .min()
         .unwrap_or(1);
+    let prefix = match text.layer {
+        Layer::Set if window_start == 0 => "--set ",
+        _ => "",
+    };
     let annotations = places.iter().map(|(place, label, kind)| {
         // A span over several lines is drawn on its first one.
         let line = text.line_at(place.span().start);
         let start = place.span().start.min(line.end);
         let end = place.span().end.clamp(start, line.end);
-        let span = start - window_start..end - window_start;
+        let shift = |at: usize| at - window_start + prefix.len();
+        let span = shift(start)..shift(end);
         let label = (!label.is_empty()).then_some(*label);
         kind.span(span).label(label)
     });
-    Snippet::source(&content[window_start..window_end])
-        .path(&*text.name)
+    let window = &content[window_start..window_end];
+    let snippet = match (text.layer, prefix) {
+        // What somebody typed is shown as they typed it, and not as a line of a file.
+        (Layer::Set | Layer::Environment, prefix) => {
+            Snippet::source(format!("{prefix}{window}")).line_numbering(false)
+        }
+        _ => Snippet::source(window).path(&*text.name),
+    };
+    snippet
         .line_start(first_line as usize)
         .fold(true)
         .annotations(annotations)

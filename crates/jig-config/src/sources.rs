@@ -26,6 +26,8 @@ pub struct Sources {
     /// The user's home directory, for which `~/` stands in `sandbox.system`. Without it nothing is
     /// known about such paths.
     pub home: Option<Utf8PathBuf>,
+    /// Where names of programs are looked for, to say early that one is not there. Nothing is said if it is empty.
+    pub search_path: Vec<Utf8PathBuf>,
     /// Where jig keeps its log, its journals and its sockets. If that lies in the workspace, no tool
     /// changes it, and none reads it by a broad rule.
     pub state: Option<Utf8PathBuf>,
@@ -47,6 +49,7 @@ impl Sources {
             environment: Vec::new(),
             sets: Vec::new(),
             home: None,
+            search_path: Vec::new(),
             state: None,
             only: None,
             lint: true,
@@ -58,7 +61,7 @@ impl Sources {
     /// This is the one function of the crate that reads the environment: `JIG_CFG__…`, and
     /// `XDG_CONFIG_HOME` and `HOME` for the user's file, `jig/config.toml` below the first or
     /// `.config/jig/config.toml` below the second, and in the same way `XDG_STATE_HOME` and
-    /// `.local/state` for the state. `HOME` is also what `~/` stands for.
+    /// `.local/state` for the state. `HOME` is also what `~/` stands for, and `PATH` is where programs are looked for.
     pub fn from_environment(workspace: impl Into<Utf8PathBuf>) -> Self {
         let variable = |name: &str| {
             let value = std::env::var_os(name)?.into_string().ok()?;
@@ -71,8 +74,12 @@ impl Sources {
         let user = variable("XDG_CONFIG_HOME").or(below_home);
         let below_home = home.as_ref().map(|home| home.join(".local/state"));
         let state = variable("XDG_STATE_HOME").or(below_home);
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let folders = std::env::split_paths(&path);
+        let folders = folders.filter_map(|folder| Utf8PathBuf::from_path_buf(folder).ok());
         Self {
             home,
+            search_path: folders.filter(|folder| folder.is_absolute()).collect(),
             state: state.map(|folder| folder.join("jig")),
             user_config: user.map(|folder| folder.join("jig").join("config.toml")),
             environment: std::env::vars_os()

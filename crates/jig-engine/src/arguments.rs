@@ -39,7 +39,9 @@ fn object(
             }
             None => match &parameter.default {
                 Some(default) => {
-                    completed.insert(name.clone(), default.clone());
+                    // A default of an object may leave out what its properties have defaults for.
+                    let default = one(default.clone(), parameter, &at, &mut Vec::new());
+                    completed.insert(name.clone(), default);
                 }
                 None if parameter.required => {
                     errors.push(format!("`{at}` is missing{}", about(parameter)))

@@ -70,8 +70,10 @@ pub enum CallError {
         /// Its runtime.
         runtime: String,
     },
-    /// The arguments don't fit.
-    #[error("invalid arguments for `{tool}`: {errors}")]
+    /// The arguments don't fit; the words are those of JP (J-017).
+    #[error(
+        "Invalid arguments: {errors}\nhint: the description of the tool `{tool}` says what it takes"
+    )]
     Arguments {
         /// The tool.
         tool: String,
@@ -79,7 +81,7 @@ pub enum CallError {
         errors: ArgumentErrors,
     },
     /// The rules of the tool cannot be compiled.
-    #[error("invalid access policy for tool `{tool}`")]
+    #[error("invalid access policy for tool '{tool}'")]
     Policy {
         /// The tool.
         tool: String,
@@ -184,10 +186,12 @@ pub enum CallError {
         discarded: bool,
     },
     /// The tool could not be started.
-    #[error("the tool `{tool}` could not be started")]
+    #[error("the tool `{tool}` could not be started{}", on_a_line(.hint))]
     Start {
         /// The tool.
         tool: String,
+        /// What to do about it, if that is known.
+        hint: Option<String>,
         /// Why not.
         #[source]
         error: StartError,
@@ -311,4 +315,11 @@ fn way_out(reason: &str) -> &'static str {
              \"best-effort\"` the tool runs with that"
         }
     }
+}
+
+/// A hint on a line of its own.
+fn on_a_line(hint: &Option<String>) -> String {
+    hint.as_ref()
+        .map(|hint| format!("\nhint: {hint}"))
+        .unwrap_or_default()
 }

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jig_broker::{
-    Approvals, AuditSink, CancelHook, CancelToken, DnsResolver, HostEnv, HttpSettings, Limits,
-    NullSink, Person,
+    Approvals, AuditSink, CancelHook, CancelToken, ConfineError, DnsResolver, HostEnv,
+    HttpSettings, Limits, NullSink, Person,
 };
 use jig_config::{Config, ResultMode, Source, Tool};
 use jig_files::{Layer, ProjectFiles};
@@ -361,13 +361,17 @@ impl Engine {
     }
 
     pub(crate) fn not_started(&self, tool: &Tool, error: StartError) -> CallError {
+        let hint = self
+            .config
+            .start_hint(tool)
+            .filter(|_| is_of_program(&error));
         let tool = tool.name.to_string();
         match error {
             StartError::Template(error) => CallError::Template { tool, error },
             StartError::Spawn(SpawnError::Confinement { reason, .. }) => {
                 CallError::Unconfinable { tool, reason }
             }
-            error => CallError::Start { tool, error },
+            error => CallError::Start { tool, hint, error },
         }
     }
 
@@ -428,3 +432,17 @@ const AWAIT: &str = "await";
 
 /// What becomes of the layer of a call that failed.
 const DISCARDED: &str = "what it changed was discarded";
+
+/// Whether a tool was not started because of its program itself.
+fn is_of_program(error: &StartError) -> bool {
+    matches!(
+        error,
+        StartError::Confine(ConfineError::ProgramNotFound { .. })
+            | StartError::Spawn(
+                SpawnError::NotFound { .. }
+                    | SpawnError::NotExecutable { .. }
+                    | SpawnError::MissingInterpreter { .. }
+                    | SpawnError::ExecFormat { .. }
+            )
+    )
+}

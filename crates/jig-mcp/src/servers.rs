@@ -262,7 +262,15 @@ impl fmt::Debug for Servers {
 
 /// What holds for every program of a configuration: a server that runs does not take it over.
 fn around(config: &Config) -> String {
-    format!("{:?}", (&config.network, &config.files, &config.state))
+    format!(
+        "{:?}",
+        (
+            &config.network,
+            &config.files,
+            &config.folders,
+            &config.state
+        )
+    )
 }
 
 /// What a server is: with another text it is another one.

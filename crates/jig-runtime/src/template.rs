@@ -42,8 +42,9 @@ impl Values {
         })
     }
 
-    /// Fills a word in. Text comes out as it is, lists and tables as compact JSON, what is missing as
-    /// `null`. A value never becomes more than this one word.
+    /// Fills a word in. Text comes out as it is, lists and tables as compact JSON, what is missing or null as
+    /// nothing: the word is then empty, and still there. JP writes `null` for it (J-006), which programs take for
+    /// a file of that name. A value never becomes more than this one word.
     pub(crate) fn fill(&self, word: &str) -> Result<String, TemplateError> {
         let mut environment = environment();
         environment.set_formatter(|out, _, value| out.write_str(&text(value)).map_err(Into::into));
@@ -94,7 +95,7 @@ fn environment() -> Environment<'static> {
 
 fn text(value: &Value) -> String {
     match value.kind() {
-        ValueKind::Undefined | ValueKind::None => "null".to_owned(),
+        ValueKind::Undefined | ValueKind::None => String::new(),
         // As JSON has them, not as Python does.
         ValueKind::Bool | ValueKind::Map | ValueKind::Seq => {
             serde_json::to_string(value).unwrap_or_default()

@@ -11,6 +11,7 @@ use jig_proto::{Content, ToolError};
 use jig_runtime::HandleError;
 use serde_json::{Map, Value as Json, json};
 
+use super::tools;
 use crate::args::{CallArgs, Global};
 #[cfg(feature = "wasm-tools")]
 use crate::compiling::Watch;
@@ -74,6 +75,9 @@ pub(crate) fn run(args: &CallArgs, global: &Global, out: &mut Output) -> anyhow:
         }
         Err(CallError::Tool(error)) => {
             failed(&error, out)?;
+            if !out.is_json() {
+                tools::tell_mistakes(&project, &env, |name| name == tool.name.as_str(), out);
+            }
             Ok(Done::Bad)
         }
         Err(error) => Err(explained(error, tool)),
@@ -90,8 +94,9 @@ pub(crate) fn explained(error: CallError, tool: &Tool) -> anyhow::Error {
                  `run` beside source = \"mcp.{server}.{at}\" in a table [tools.NAME]"
             ),
         },
-        CallError::Arguments { .. } => {
-            format!("hint: `jig tools {}` lists the parameters", tool.name)
+        CallError::Arguments { errors, .. } => {
+            let hint = format!("hint: `jig tools {}` lists the parameters", tool.name);
+            return anyhow!(hint).context(format!("Invalid arguments: {errors}"));
         }
         CallError::Handle(HandleError::Unknown(_)) => {
             "hint: a call knows only what it spawned itself; `jig fetch`, `jig apply` and `jig abort` reach \

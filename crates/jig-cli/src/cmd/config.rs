@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 use crate::args::{ConfigCommand, Global};
 use crate::exit::Done;
 use crate::output::{GREEN, Output, YELLOW};
-use crate::workspace::Project;
+use crate::workspace::{self, Project};
 
 pub(crate) fn run(
     command: &ConfigCommand,
@@ -26,31 +26,35 @@ fn check(deny_warnings: bool, global: &Global, out: &mut Output) -> anyhow::Resu
     let project = Project::load_and_lint(global)?;
     let warnings = &project.loaded.warnings;
     let config = project.config();
-    let found = config.files.iter().filter(|file| file.found);
-    let files: Vec<&str> = found
-        .map(|file| {
-            file.path
-                .strip_prefix(&project.root)
-                .unwrap_or(&file.path)
-                .as_str()
-        })
-        .collect();
+    let files = project.files();
+    let others = workspace::other_files(&project.root);
     if out.is_json() {
         let problems: Vec<Json> = warnings.iter().map(jig_config::Problem::to_json).collect();
         out.json(&json!({
             "valid": true,
             "workspace": project.root,
-            "files": files,
+            "files": files.iter().map(|(file, _)| file).collect::<Vec<_>>(),
+            "other_files": others,
             "tools": config.tools.len(),
             "servers": config.servers.len(),
             "problems": problems,
         }))?;
     } else {
         out.warnings(warnings);
-        let files = match files.as_slice() {
-            [] => "no configuration file".to_owned(),
-            files => files.join(", "),
+        let own = files.iter().filter(|(_, is_extended)| !is_extended);
+        let own: Vec<&str> = own.map(|(file, _)| file.as_str()).collect();
+        let extended = match files.len() - own.len() {
+            0 => String::new(),
+            1 => " and 1 file that is extended".to_owned(),
+            more => format!(" and {more} files that are extended"),
         };
+        let files = match own.as_slice() {
+            [] => format!("no configuration file in `{}`", project.root),
+            own => format!("{}{extended}", own.join(", ")),
+        };
+        for other in others {
+            out.note(&format!("jig: {other}"));
+        }
         let tools = config.tools.len();
         // Their tools are those that they tell, which nobody asks for here.
         let servers = match config.servers.len() {

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use jig_config::{Parameter, RunMode, Runtime, Tool};
+use camino::Utf8PathBuf;
+use jig_config::{Layer, Parameter, RunMode, Runtime, Tool};
 use jig_engine::not_offered;
 use jig_policy::{EnvUse, Policy};
 use jig_proto::{SchemaForm, ToolAction};
@@ -17,7 +18,7 @@ use crate::limits;
 use crate::output::{BOLD, DIM, Output, field, indented, printable, table};
 use crate::prompt::Unattended;
 use crate::servers::{self, HeldTools, is_of_server, server_of};
-use crate::workspace::Project;
+use crate::workspace::{self, Project};
 
 pub(crate) fn run(
     name: Option<&str>,
@@ -47,7 +48,47 @@ pub(crate) fn run(
     for remark in remarks {
         out.note(&remark);
     }
+    if form.is_none() && !out.is_json() {
+        let named = |tool: &str| name.is_none_or(|name| name == tool);
+        tell_mistakes(&project, &env, named, out);
+    }
     Ok(Done::Ok)
+}
+
+/// Says which commands will probably not do what was meant, and which files do not count.
+pub(super) fn tell_mistakes(
+    project: &Project,
+    env: &Environment,
+    is_meant: impl Fn(&str) -> bool,
+    out: &mut Output,
+) {
+    let search_path = env.search_path().unwrap_or_default();
+    let search_path = std::env::split_paths(&search_path);
+    let search_path = search_path.filter_map(|folder| Utf8PathBuf::from_path_buf(folder).ok());
+    let search_path: Vec<Utf8PathBuf> = search_path.collect();
+    let config = project.config();
+    for tool in config
+        .tools
+        .values()
+        .filter(|tool| is_meant(tool.name.as_str()))
+    {
+        for warning in config.command_warnings_of(tool, &search_path) {
+            out.note(&format!(
+                "jig: {}\nhint: {}",
+                warning.message(),
+                warning.help()
+            ));
+        }
+    }
+    if !config
+        .files
+        .iter()
+        .any(|file| file.found && file.layer == Layer::Workspace)
+    {
+        for other in workspace::other_files(&project.root) {
+            out.note(&format!("jig: {other}"));
+        }
+    }
 }
 
 fn all(project: &Project, out: &mut Output) -> anyhow::Result<()> {

@@ -12,6 +12,7 @@ mod call;
 mod config;
 mod desk;
 mod doctor;
+mod early;
 mod examples;
 mod explain;
 mod import;

@@ -1,6 +1,7 @@
 //! From merged trees to [`Config`], with the checks that only a whole tool can pass.
 
 mod access;
+mod command;
 mod programs;
 mod server;
 mod settings;
@@ -13,12 +14,12 @@ use indexmap::IndexMap;
 use jig_policy::DefaultAccess;
 use serde_json::{Map, Value as Json};
 
-use super::command::{Command, CommandError};
+use super::command::Command;
 use super::settings::{FormatMode, Input, OnUncovered, ResultMode, RunMode};
 use super::stateful::{self, Notices, Stateful};
 use super::{
-    Config, ConfigFile, LlmConfig, McpConfig, NetworkSettings, Parameter, RunModes, Runtime,
-    Server, Source, Tool, ToolName, Topic, output, run,
+    Config, ConfigFile, ConfigFolder, LlmConfig, McpConfig, NetworkSettings, Parameter, RunModes,
+    Runtime, Server, Source, Tool, ToolName, Topic, output, run,
 };
 use crate::hint::{dotted, quote};
 use crate::load::MergedTool;
@@ -48,6 +49,7 @@ pub(crate) struct Beside {
     /// The names of all servers, also of those that something is wrong with.
     pub(crate) server_names: Vec<String>,
     pub(crate) files: Vec<ConfigFile>,
+    pub(crate) folders: Vec<ConfigFolder>,
 }
 
 /// Builds all tools; what is wrong with each is collected.
@@ -63,6 +65,7 @@ pub(crate) fn build(
         config: Config {
             tools: IndexMap::with_capacity(merged.len()),
             files: beside.files,
+            folders: beside.folders,
             state: sources.state.clone(),
             workspace: sources.workspace.clone(),
             network: NetworkSettings::read(beside.network.as_ref()),
@@ -195,6 +198,7 @@ impl Builder<'_> {
             );
         }
         self.only_of_programs(runtime);
+        let own_command = command.as_ref().filter(|_| self.owner == Owner::Tool);
         let (access, places) = self.access(&source);
         let Stateful {
             actions,
@@ -207,6 +211,9 @@ impl Builder<'_> {
             true => FormatMode::Unattended,
             false => FormatMode::Ask,
         };
+        if let Some(command) = own_command {
+            self.templates(command, &parameters);
+        }
         let output = self.output();
         let map = |key: &str| self.node.get(key).map_or_else(Map::new, Node::to_json_map);
         let text = |key: &str| self.node.get(key).and_then(Node::text).map(str::to_owned);
@@ -409,7 +416,11 @@ impl Builder<'_> {
         let entry = self.node.entry("command")?;
         let node = &entry.node;
         if let Some(line) = node.text() {
+            self.no_shell(entry, line);
             return Command::parse(line).ok();
+        }
+        if node.list().is_some() {
+            return self.command_of_words(entry);
         }
         let Some(program) = node.get("program").and_then(Node::text) else {
             let problem = Problem::error(
@@ -429,18 +440,7 @@ impl Builder<'_> {
             args: node.get("args").map(Node::texts).unwrap_or_default(),
             shell: node.get("shell").and_then(Node::bool).unwrap_or(false),
         };
-        if let Err(error) = command.check() {
-            let problem = Problem::error(
-                format!(
-                    "the command of {} can't run: {error}",
-                    quote(self.name.as_str())
-                ),
-                command_help(&error),
-            )
-            .at(&entry.key, "")
-            .key(format!("{}.command", self.prefix));
-            self.errors.push(problem);
-        }
+        self.can_run(entry, &command);
         Some(command)
     }
 
@@ -500,18 +500,6 @@ impl Builder<'_> {
         .at(&entry.key, "")
         .key(format!("{}.{key}", self.prefix));
         self.warnings.push(problem);
-    }
-}
-
-/// What to do about a command that can't run.
-fn command_help(error: &CommandError) -> &'static str {
-    match error {
-        CommandError::Arithmetic(_) => {
-            "hand the value over in `args` to a script that first checks that it is a number"
-        }
-        CommandError::Empty => "name the program",
-        CommandError::Nul => "remove it",
-        _ => "close every `{{` with `}}` in the same word",
     }
 }
 

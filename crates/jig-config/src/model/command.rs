@@ -1,7 +1,14 @@
 //! [`Command`]: what a local tool starts.
 
 mod code;
+mod program;
 mod shell;
+mod syntax;
+mod template;
+
+pub use program::ProgramMistake;
+pub(crate) use syntax::{Syntax, shell_syntax};
+pub(crate) use template::{Known, is_template};
 
 /// The program of a local tool and its arguments, each a template.
 ///
@@ -43,8 +50,11 @@ impl Command {
             if word.contains('\0') {
                 return Err(CommandError::Nul);
             }
-            if word.matches("{{").count() != word.matches("}}").count() {
-                return Err(CommandError::BrokenTemplate(word.clone()));
+            if let Some(reason) = template::syntax_error(word) {
+                return Err(CommandError::Template {
+                    word: word.clone(),
+                    reason,
+                });
             }
         }
         if self.shell {
@@ -70,9 +80,14 @@ pub enum CommandError {
     /// A backslash at the end.
     #[error("there is nothing after the last backslash")]
     TrailingBackslash,
-    /// `{{` and `}}` in different words.
-    #[error("the template `{0}` is cut in two: the command is split into words first")]
-    BrokenTemplate(String),
+    /// A word with braces that is no template.
+    #[error("the word {} is no template: {reason}", crate::hint::quote(.word))]
+    Template {
+        /// The word.
+        word: String,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// A template inside the arithmetic of a shell line (J-004).
     #[error("a shell would calculate with the value of `{0}`, and can run code while it does")]
     Arithmetic(String),
@@ -80,13 +95,20 @@ pub enum CommandError {
 
 /// The words of a line by POSIX quoting: `'…'` is literal, `"…"` knows `\"`, `\\`, `\$` and
 /// `` \` ``, a backslash takes the next character. Nothing is expanded, and `#`, `|`, `;` and `&`
-/// are ordinary characters, because no shell will see them.
+/// are ordinary characters, because no shell will see them. A template outside of quotes is a part of its word with all
+/// that it holds, spaces and quotes included.
 pub(super) fn split(line: &str) -> Result<Vec<String>, CommandError> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut rest = line.chars();
     while let Some(one) = rest.next() {
+        let here = line.len() - rest.as_str().len() - one.len_utf8();
         match one {
+            '{' if let Some(end) = template::end(&line[here..]) => {
+                word.get_or_insert_default()
+                    .push_str(&line[here..here + end]);
+                rest = line[here + end..].chars();
+            }
             ' ' | '\t' | '\n' | '\r' => words.extend(word.take()),
             '\'' => {
                 let word = word.get_or_insert_default();

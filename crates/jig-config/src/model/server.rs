@@ -3,7 +3,6 @@
 mod describe;
 mod download;
 mod filled;
-mod pattern;
 mod read;
 mod secret;
 mod url;
@@ -111,7 +110,11 @@ impl Server {
     /// Whether a tool of this name on the server is offered, unless the configuration declares it by its
     /// source: then it is there in any case.
     pub fn offers(&self, tool: &str) -> bool {
-        let any = |patterns: &[String]| patterns.iter().any(|one| pattern::matches(one, tool));
+        let any = |patterns: &[String]| {
+            patterns
+                .iter()
+                .any(|one| crate::pattern::matches(one, tool))
+        };
         (self.tools.is_empty() || any(&self.tools)) && !any(&self.hide)
     }
 

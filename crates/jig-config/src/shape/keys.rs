@@ -12,7 +12,7 @@ mod servers;
 mod settings;
 mod stateful;
 
-use access::ACCESS;
+use access::{ACCESS, TEXTS};
 pub(crate) use knowledge::KNOWLEDGE;
 pub(crate) use llm::LLM;
 pub(crate) use mcp::MCP;
@@ -29,13 +29,18 @@ use settings::{
 };
 use stateful::{NOTICES, STATEFUL, TERMINAL};
 
-use super::text::{ANY, COMMAND, PROJECT_FILE, SOURCE, TITLE, TOOL_NAME};
-use super::{Map, Shape, Table, key};
+use super::text::{ANY, COMMAND, EXTENDED, PROJECT_FILE, SOURCE, TITLE, TOOL_NAME};
+use super::{List, ListMerge, Map, Shape, Table, Word, key};
 
 /// A whole file.
 pub(crate) static ROOT: Shape = Shape::Table(&Table {
     what: "the configuration",
     keys: &[
+        key!(
+            "extends",
+            Shape::Any(&[Shape::Text(&EXTENDED), Shape::List(&EXTENDS)]),
+            "Files that this one builds on, relative to it: paths, and patterns with `*`, `**` and `?`. They come before it, in order."
+        ),
         key!("tools", Shape::Map(&TOOLS), "The tools, by name."),
         key!(
             "conversation",
@@ -79,6 +84,11 @@ pub(crate) static ROOT: Shape = Shape::Table(&Table {
     ],
     foreign: &[
         ("tool", "write `[tools.NAME]`"),
+        ("extend", "write `extends = [\"FILE\"]`"),
+        ("include", "write `extends = [\"FILE\"]`"),
+        ("includes", "write `extends = [\"FILE\"]`"),
+        ("import", "write `extends = [\"FILE\"]`"),
+        ("imports", "write `extends = [\"FILE\"]`"),
         ("topic", "write `[kb.topic.NAME]`"),
         ("topics", "write `[kb.topic.NAME]`"),
         ("knowledge", "write `[kb.topic.NAME]`"),
@@ -120,6 +130,48 @@ pub(crate) static ROOT: Shape = Shape::Table(&Table {
     short: None,
 });
 
+/// `extends`.
+static EXTENDS: List = List {
+    item: Shape::Any(&[
+        Shape::Text(&EXTENDED),
+        Shape::Table(&Table {
+            what: "an extended file",
+            keys: &[
+                key!(
+                    "path",
+                    Shape::Text(&EXTENDED),
+                    "The path or pattern, relative to the file in which it stands.",
+                    required
+                ),
+                key!(
+                    "strategy",
+                    Shape::Word(&[
+                        Word {
+                            name: "before",
+                            doc: "The extending file wins.",
+                        },
+                        Word {
+                            name: "after",
+                            doc: "The extended file wins.",
+                        },
+                    ]),
+                    "Which of both wins where they say different things.",
+                    default = "\"before\""
+                ),
+            ],
+            foreign: &[
+                ("file", "write `path`"),
+                (
+                    "root",
+                    "write a path relative to this file; jig knows no other root",
+                ),
+            ],
+            short: None,
+        }),
+    ]),
+    merge: ListMerge::Replace,
+};
+
 static TOOLS: Map = Map {
     what: "a tool",
     name: &TOOL_NAME,
@@ -139,8 +191,8 @@ pub(crate) static TOOL: Table = Table {
         ENABLE,
         key!(
             "command",
-            Shape::Any(&[Shape::Text(&COMMAND), Shape::Table(&COMMAND_TABLE)]),
-            "What a local tool starts. A string is split into words first and each word is a template."
+            Shape::Any(&[Shape::Text(&COMMAND), TEXTS, Shape::Table(&COMMAND_TABLE)]),
+            "What a local tool starts: a line that is split into words, or a list of words, the program first. Each word is a template."
         ),
         key!(
             "wasm",

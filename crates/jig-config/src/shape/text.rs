@@ -55,6 +55,32 @@ pub(crate) static NOT_EMPTY: TextRule = TextRule {
     },
 };
 
+/// A file to be extended, or a pattern for such files.
+pub(crate) static EXTENDED: TextRule = TextRule {
+    pattern: Some("^[^\\u0000]{1,1024}$"),
+    check: |text| {
+        if text.trim().is_empty() {
+            return Err(Complaint::new("it is empty", "write the path of a file"));
+        }
+        if text.contains('\0') {
+            return Err(Complaint::new("it holds a NUL byte", "remove it"));
+        }
+        if text.chars().count() > 1024 {
+            return Err(Complaint::new("it is too long", "write a shorter path"));
+        }
+        if text.ends_with('/') {
+            return Err(Complaint::new(
+                "it names a folder",
+                format!(
+                    "for all files in it write `\"{}*.toml\"`",
+                    crate::hint::clean(text)
+                ),
+            ));
+        }
+        Ok(())
+    },
+};
+
 /// The name of a tool.
 pub(crate) static TOOL_NAME: TextRule = TextRule {
     pattern: Some("^(?:\\*|[A-Za-z0-9_.-]{1,64})$"),
@@ -163,9 +189,9 @@ pub(crate) static COMMAND: TextRule = TextRule {
         use crate::model::CommandError as E;
         let help = match &error {
             E::Empty => "name the program, followed by its arguments: `\"python3 tool.py\"`",
-            E::BrokenTemplate(_) => {
-                "leave out the spaces inside the braces, `{{tool.name}}`, or put the word in \
-                 quotes, `'{{ tool.name }}'`"
+            E::Template { .. } => {
+                "close every `{{` with `}}` and every `{%` with `%}`; for braces that are no template write \
+                 `{{ '{{' }}`"
             }
             E::OpenQuote(_) | E::TrailingBackslash => {
                 "close it, or use the table form, which needs no quoting: \

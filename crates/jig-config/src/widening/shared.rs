@@ -9,6 +9,7 @@ pub(super) fn compare(old: &Config, new: &Config, changes: &mut Changes) {
         tools: _,
         // Which files exist says nothing; what they say does.
         files: _,
+        folders: _,
         state,
         network,
         llm,

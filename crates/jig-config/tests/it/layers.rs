@@ -95,7 +95,7 @@ fn a_layer_may_add_rules_without_repeating_the_source_g_007() {
         .file(".jig/config.toml", "[tools.a]\nsource = \"mcp.web\"\n[mcp.servers.web]\nurl = \"https://web.example/mcp\"\n");
     let errors = failed(&workspace.sources());
     assert!(
-        errors.problems()[0].message().contains("source `mcp`"),
+        errors.problems()[0].message().contains("is a mcp tool"),
         "{errors}"
     );
 }

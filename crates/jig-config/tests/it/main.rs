@@ -7,8 +7,10 @@
 
 mod code;
 mod documents;
+mod extends;
 mod files;
 mod hostile;
+mod jp;
 mod layers;
 mod llm;
 mod mcp;

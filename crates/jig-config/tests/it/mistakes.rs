@@ -216,8 +216,8 @@ fn sources_and_runtimes() {
         "[tools.a]\nsource = \"local\"\ncommand = { program = \"echo\", args = [\"hi\"] }",
     );
     check(
-        "template_with_spaces",
-        "[tools.a]\nsource = \"local\"\ncommand = \"echo {{ tool.name }}\"",
+        "template_that_is_not_closed",
+        "[tools.a]\nsource = \"local\"\ncommand = \"echo {{ tool.name\"",
         "[tools.a]\nsource = \"local\"\ncommand = \"echo {{tool.name}}\"",
     );
     check(
@@ -426,7 +426,10 @@ fn input_presets_and_limits_x_61() {
 
 #[test]
 fn templates_that_a_shell_would_calculate_with_j_004() {
-    let command = |keys: &str| format!("[tools.a]\nsource = \"local\"\ncommand = {{ {keys} }}\n");
+    let command = |keys: &str| {
+        let tool = "[tools.a]\nsource = \"local\"\nparameters.x.type = \"string\"\n";
+        format!("{tool}command = {{ {keys} }}\n")
+    };
     let shell = |program: &str| command(&format!("program = '{program}', shell = true"));
     check(
         "template_in_arithmetic",
@@ -434,9 +437,9 @@ fn templates_that_a_shell_would_calculate_with_j_004() {
         &command("program = \"./add.sh\", args = [\"{{tool.arguments.x}}\"]"),
     );
     // Elsewhere a value is only text, whatever is around it.
-    let quoted = shell("grep -r \"{{tool.arguments.x}}\" . {% if y %}-n{% endif %}");
+    let quoted = shell("grep -r \"{{tool.arguments.x}}\" . {% if tool.arguments.x %}-n{% endif %}");
     assert!(Workspace::with(&quoted).load().is_ok());
-    let plain = command("program = \"echo\", args = [\"$(({{x}}))\"]");
+    let plain = command("program = \"echo\", args = [\"$(({{tool.arguments.x}}))\"]");
     assert!(Workspace::with(&plain).load().is_ok());
 }
 

@@ -701,6 +701,7 @@ fn configuration_and_programs_of_other_tools_are_guarded() {
 [tools.a]
 source = "local"
 command = "python3 tools/a.py {{tool.arguments.path}}"
+parameters.path.type = "string"
 [tools.b]
 source = "local"
 command = "make"
@@ -766,4 +767,65 @@ fn the_state_of_jig_is_closed_to_tools() {
         let inside = jig_proto::ProjectPath::normalize(&inside).expect("a path");
         assert!(guards.sensitive.find(&inside).is_some(), "{path}");
     }
+}
+
+/// J-022: every form of `enable`, and what it comes to.
+#[test]
+fn j022_all_forms_of_enable() {
+    use jig_config::AllowToggle::{Any, IfNamed, IfNamedOrGroup, Never};
+    let check = |enable: &str, on: bool, toggle: jig_config::AllowToggle| {
+        let toml = format!("[tools.a]\nsource = \"local\"\ncommand = \"make\"\n{enable}\n");
+        let config = Workspace::with(&toml).config();
+        let found = &config.tool("a").expect("the tool").enable;
+        assert_eq!((found.on, found.allow_toggle), (on, toggle), "{enable}");
+    };
+    check("", true, Any);
+    check("enable = true", true, Any);
+    check("enable = false", false, Any);
+    check("enable = \"on\"", true, Any);
+    check("enable = \"off\"", false, Any);
+    check("enable = \"always\"", true, Never);
+    check("enable = \"explicit\"", false, IfNamed);
+    check("enable = { state = true }", true, Any);
+    check("enable = { state = false }", false, Any);
+    check("enable = { state = \"on\" }", true, Any);
+    check("enable = { state = \"off\" }", false, Any);
+    check("enable = { allow_toggle = \"never\" }", true, Never);
+    check(
+        "enable = { state = \"off\", allow_toggle = \"any\" }",
+        false,
+        Any,
+    );
+    check(
+        "enable = { state = \"off\", allow_toggle = \"if_named\" }",
+        false,
+        IfNamed,
+    );
+    check(
+        "[tools.a.enable]\nstate = \"on\"\nallow_toggle = \"if_named_or_group\"",
+        true,
+        IfNamedOrGroup,
+    );
+}
+
+/// J-026: the words in which JP refuses rules that nothing would enforce.
+#[test]
+fn j026_rules_are_for_local_tools() {
+    let check = |source: &str, kind: &str| {
+        let toml = format!(
+            "[mcp.servers.s]\nurl = \"https://s.example/mcp\"\n[tools.a]\nsource = \"{source}\"\n\
+             access.fs = [{{ path = \".\", read = true }}]\n"
+        );
+        let errors = match Workspace::with(&toml).load() {
+            Ok(_) => panic!("it loads"),
+            Err(errors) => errors,
+        };
+        let messages: Vec<&str> = errors.problems().iter().map(|one| one.message()).collect();
+        let expected = format!(
+            "conversation.tools.a: `access` is only supported on local tools, but 'a' is a {kind} tool"
+        );
+        assert_eq!(messages, [expected], "{source}");
+    };
+    check("builtin.describe_tools", "builtin");
+    check("mcp.s.x", "mcp");
 }

@@ -64,9 +64,38 @@ fn check(given: Value, expected: Result<Value, &str>) {
     assert_eq!(completed, expected.map_err(str::to_owned), "{given}");
 }
 
+/// J-017: a default of an object is completed by the defaults of its properties, at any depth.
+#[test]
+fn j017_nested_defaults_are_filled_in() {
+    let mut parameters = parameters();
+    let edit = parameters["edits"].items.clone().expect("what an edit is");
+    let mut outer = Parameter {
+        types: vec![ParameterType::Object],
+        default: Some(json!({"inner": {"old": "x"}})),
+        ..Parameter::default()
+    };
+    outer.properties.insert("inner".to_owned(), *edit);
+    parameters.insert("outer".to_owned(), outer);
+    let complete = |given: Value| {
+        let Value::Object(given) = given else {
+            panic!("an object")
+        };
+        let completed = complete(given, &parameters).map(Value::Object);
+        completed.unwrap_or_else(|errors| panic!("{errors}"))
+    };
+    let expected =
+        json!({"path": "x", "mode": "a", "outer": {"inner": {"old": "x", "regex": false}}});
+    assert_eq!(complete(json!({"path": "x"})), expected);
+    assert_eq!(
+        complete(json!({"path": "x", "outer": "{\"inner\": \"{\\\"old\\\": \\\"x\\\"}\"}"})),
+        expected,
+        "text that holds JSON becomes what is declared, also inside"
+    );
+}
+
 /// J-017.
 #[test]
-fn arguments_are_coerced_completed_and_checked() {
+fn j017_arguments_are_coerced_completed_and_checked() {
     check(json!({"path": "x"}), Ok(json!({"path": "x", "mode": "a"})));
     check(
         json!({"path": "x", "line": "3"}),

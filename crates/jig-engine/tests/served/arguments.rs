@@ -42,7 +42,7 @@ fn what_does_not_fit_is_told_by_the_name_of_the_argument() {
         "additionalProperties": false,
     }));
     let check = |arguments: Value, expected: Option<&str>| {
-        let expected = expected.map(|words| format!("invalid arguments for `s_t`: {words}"));
+        let expected = expected.map(|words| format!("Invalid arguments: {words}\nhint: the description of the tool `s_t` says what it takes"));
         assert_eq!(fault(&world, &arguments), expected, "{arguments}");
     };
     // What has a default is left out: the server fills it in.
@@ -184,7 +184,7 @@ fn run_rules_judge_the_arguments_as_they_are() {
     check(json!({}), nobody);
     check(
         json!({"path": 3}),
-        "invalid arguments for `t`: `path` must be string, not a number",
+        "Invalid arguments: `path` must be string, not a number\nhint: the description of the tool `t` says what it takes",
     );
     assert_eq!(world.calls(), 1);
 }

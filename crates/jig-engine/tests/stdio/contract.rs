@@ -275,7 +275,7 @@ fn j028_a_policy_that_cannot_be_compiled_fails_the_call() {
     assert!(
         error
             .to_string()
-            .starts_with("invalid access policy for tool `tool`")
+            .starts_with("invalid access policy for tool 'tool'")
     );
     assert!(!world.has("ran"));
 }

@@ -36,9 +36,13 @@ fn j002_j005_j006_words_are_filled_in() {
     check("{{tool.arguments.flag}}", "true");
     check("{{tool.arguments.list}}", "[1,\"x\"]");
     check("{{tool.arguments.nested}}", "{\"deep\":[\"ü\"]}");
-    check("{{tool.arguments.none}}", "null");
-    check("{{tool.arguments.missing}}", "null");
-    check("{{tool.arguments.missing.deeper}}", "null");
+    // Never the word `null`, but for JSON.
+    check("{{tool.arguments.none}}", "");
+    check("{{tool.arguments.missing}}", "");
+    check("{{tool.arguments.missing.deeper}}", "");
+    check("--x={{tool.arguments.missing}}", "--x=");
+    check("{{ [tool.arguments.none] }}", "[null]");
+    check("{{tool.arguments.none|tojson}}", "null");
     check("{{tool.answers}}{{tool.options}}", "{}{}");
     check("{{tool.arguments.missing|default('')}}", "");
     check("{{tool.arguments.path|tojson}}", "\"a b; rm -rf /\"");

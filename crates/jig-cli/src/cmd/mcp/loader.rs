@@ -86,6 +86,10 @@ impl Loader for ProjectLoader {
         for file in &config.files {
             mark(&file.path).hash(&mut state);
         }
+        // A new file in one of them may be configuration.
+        for folder in config.folders.iter().flat_map(|folder| &folder.folders) {
+            mark(folder).hash(&mut state);
+        }
         for tool in config.tools.values() {
             if let Some(component) = &tool.wasm {
                 mark(&self.root.join(component)).hash(&mut state);

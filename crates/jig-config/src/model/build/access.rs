@@ -95,11 +95,16 @@ impl Builder<'_> {
             return;
         }
         if let Some(key) = &self.merged.own_rules {
+            // The words of JP (J-026).
+            let name = clean(self.name.as_str());
             let problem = Problem::error(
-                format!("{name} has rules, but it is a tool of source `{kind}`: {why}"),
+                format!(
+                    "conversation.tools.{name}: `access` is only supported on local tools, but \
+                     '{name}' is a {kind} tool"
+                ),
                 help,
             )
-            .at(key, "")
+            .at(key, why)
             .key(format!("{}.access", self.prefix));
             self.errors.push(problem);
             return;

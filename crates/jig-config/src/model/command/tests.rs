@@ -20,6 +20,23 @@ fn a_line_is_split_into_words_before_templates_are_filled_in() {
     check("a 'b c' \"d e\"", &["a", "b c", "d e"]);
     check("a '{{ tool.name }}'", &["a", "{{ tool.name }}"]);
     check(r#"a "\"\\\$\n" b\ c"#, &["a", "\"\\$\\n", "b c"]);
+    // A template is a part of its word, with spaces, quotes and braces in it.
+    check("a {{ tool }} b", &["a", "{{ tool }}", "b"]);
+    check(
+        "just x {{tool.arguments.mmm | default('')}} --y={{ a ~ \" }} \" }}z",
+        &[
+            "just",
+            "x",
+            "{{tool.arguments.mmm | default('')}}",
+            "--y={{ a ~ \" }} \" }}z",
+        ],
+    );
+    check(
+        "{% if a %}--b{% endif %} c",
+        &["{% if a %}--b{% endif %}", "c"],
+    );
+    check("jq '{a: {b: .x}}'", &["jq", "{a: {b: .x}}"]);
+    check("echo { x }", &["echo", "{", "x", "}"]);
     check("a '' \"\"", &["a", "", ""]);
     check("a b'c'd", &["a", "bcd"]);
     check(
@@ -41,8 +58,18 @@ fn a_line_that_can_not_be_split_is_refused() {
     check("a \"b\\", CommandError::OpenQuote('"'));
     check("a \\", CommandError::TrailingBackslash);
     check("a \0", CommandError::Nul);
-    check(
-        "a {{ tool }}",
-        CommandError::BrokenTemplate("{{".to_owned()),
-    );
+    for line in [
+        "a {{ tool",
+        "a {{",
+        "a {% if",
+        "a '{{ x'",
+        "a {{ }}",
+        "a {{ x | }}",
+    ] {
+        let error = Command::parse(line).expect_err(line);
+        assert!(
+            matches!(error, CommandError::Template { .. }),
+            "{line}: {error}"
+        );
+    }
 }

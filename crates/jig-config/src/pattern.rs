@@ -1,10 +1,10 @@
-//! Patterns for the names of tools: `*` stands for any characters, `?` for one.
+//! Patterns for names of tools and files: `*` stands for any characters, `?` for one.
 
 /// Whether `name` is what `pattern` says.
 ///
-/// The pattern comes from a file and the name from a server: the time grows with the product of both lengths, and
+/// Both come from files and servers that anybody may have written: the time grows with the product of both lengths, and
 /// not faster.
-pub(super) fn matches(pattern: &str, name: &str) -> bool {
+pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     let pattern: Vec<char> = pattern.chars().collect();
     let name: Vec<char> = name.chars().collect();
     let (mut at, mut read) = (0, 0);

@@ -1,0 +1,435 @@
+//! Reading the files of all layers, with those that they extend.
+//!
+//! An extended file belongs to the layer of the file that names it, so it can decide no more than that file could.
+//! One that a file of the workspace names lies in the workspace and is reached without symbolic links: whoever writes
+//! the project's files can't have a file of the person's read, and no tool can move a link to a file that it wrote.
+//! The folder in which a pattern begins is guarded as a whole, because a new file there would be configuration.
+
+mod find;
+mod walk;
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use jig_proto::ProjectPath;
+
+use crate::check::check;
+use crate::file;
+use crate::hint::{clean, quote};
+use crate::jp::{self, Ignored};
+use crate::model::{ConfigFile, ConfigFolder, check_llm, shown_path};
+use crate::origin::{Layer, Origin, Text};
+use crate::parse::parse;
+use crate::problem::Problem;
+use crate::shape::ROOT;
+use crate::sources::Sources;
+use crate::value::{Node, Value};
+
+use self::find::Wanted;
+
+/// What the files of all layers hold.
+pub(crate) struct Gathered {
+    /// One tree for each file, lowest first.
+    pub(crate) layers: Vec<Node>,
+    pub(crate) files: Vec<ConfigFile>,
+    pub(crate) folders: Vec<ConfigFolder>,
+    pub(crate) problems: Vec<Problem>,
+    pub(crate) warnings: Vec<Problem>,
+}
+
+/// Reads all files; `instead` is another text in place of one of them.
+pub(crate) fn gather(sources: &Sources, instead: Option<(&Utf8Path, &str)>) -> Gathered {
+    let mut reader = Reader {
+        sources,
+        instead,
+        real_workspace: file::real_path(&sources.workspace),
+        named: sources.all_files().collect(),
+        chain: Vec::new(),
+        loaded: HashSet::new(),
+        extended: 0,
+        extended_bytes: 0,
+        looked_at: 0,
+        gathered: Gathered {
+            layers: Vec::new(),
+            files: Vec::new(),
+            folders: Vec::new(),
+            problems: Vec::new(),
+            warnings: Vec::new(),
+        },
+        ignored: Vec::new(),
+    };
+    for (layer, path) in sources.all_files() {
+        reader.named_file(layer, path);
+    }
+    let mut gathered = reader.gathered;
+    gathered.warnings.extend(jp::warnings(reader.ignored));
+    gathered
+}
+
+struct Reader<'a> {
+    sources: &'a Sources,
+    instead: Option<(&'a Utf8Path, &'a str)>,
+    real_workspace: Option<Utf8PathBuf>,
+    /// The files that are loaded whoever extends them.
+    named: Vec<(Layer, Utf8PathBuf)>,
+    /// The files that are being read, each extended by the one before it.
+    chain: Vec<Utf8PathBuf>,
+    /// The files that were read, by layer: one that is extended twice counts once, at its first place.
+    loaded: HashSet<(Layer, Utf8PathBuf)>,
+    /// How many files were extended.
+    extended: usize,
+    /// How much text they hold.
+    extended_bytes: usize,
+    /// How many names were looked at for patterns.
+    looked_at: usize,
+    gathered: Gathered,
+    ignored: Vec<Ignored>,
+}
+
+/// A file that is to be read.
+struct Place {
+    layer: Layer,
+    path: Utf8PathBuf,
+    /// Whether keys outside the tools belong to JP.
+    is_jps: bool,
+    is_extended: bool,
+}
+
+impl Reader<'_> {
+    /// Reads one of the files that the layers consist of.
+    fn named_file(&mut self, layer: Layer, path: Utf8PathBuf) {
+        let shown = self.shown(&path);
+        let given = self.instead.filter(|(other, _)| *other == path);
+        let content = match given {
+            Some((_, text)) => Ok(Some(text.to_owned())),
+            None => file::read(&path, &shown),
+        };
+        let place = Place {
+            layer,
+            is_jps: self.sources.belongs_to_jp(&path),
+            path,
+            is_extended: false,
+        };
+        match content {
+            Ok(Some(content)) => self.read(place, content),
+            Ok(None) => {
+                self.note_file(&place, false);
+                if layer == Layer::File {
+                    self.gathered.problems.push(missing_file(&shown));
+                }
+            }
+            Err(problem) => self.gathered.problems.push(*problem),
+        }
+    }
+
+    /// Takes the text of a file in, with what it extends.
+    fn read(&mut self, place: Place, content: String) {
+        let text = Text::new(
+            place.layer,
+            self.shown(&place.path),
+            Some(place.path.clone()),
+            content,
+        );
+        let mut problems = Vec::new();
+        let node = read_text(&text, place.is_jps, &mut self.ignored, &mut problems);
+        let is_clear = !problems
+            .iter()
+            .any(|problem| problem.key_path().starts_with(KEY));
+        let wanted = match &node {
+            Some(node) if is_clear => find::wanted(node),
+            _ => Vec::new(),
+        };
+        self.note_identity(&place);
+        self.chain.push(place.path.clone());
+        for wanted in wanted.iter().filter(|wanted| !wanted.is_after) {
+            self.extend(wanted, &place);
+        }
+        self.note_file(&place, true);
+        self.gathered.problems.append(&mut problems);
+        self.gathered.layers.extend(node);
+        for wanted in wanted.iter().filter(|wanted| wanted.is_after) {
+            self.extend(wanted, &place);
+        }
+        self.chain.pop();
+    }
+
+    /// Reads the files that one entry of `extends` names.
+    fn extend(&mut self, wanted: &Wanted, from: &Place) {
+        let found = match find::find(self, wanted, from) {
+            Ok(found) => found,
+            Err(problem) => {
+                self.gathered.problems.push(*problem);
+                return;
+            }
+        };
+        for path in found {
+            if let Err(problem) = self.extended_file(wanted, from, path) {
+                self.gathered.problems.push(*problem);
+                return;
+            }
+        }
+    }
+
+    fn extended_file(
+        &mut self,
+        wanted: &Wanted,
+        from: &Place,
+        path: Utf8PathBuf,
+    ) -> Result<(), Box<Problem>> {
+        if self
+            .chain
+            .iter()
+            .any(|other| self.same(from.layer, other, &path))
+        {
+            return Err(wanted.error(cycle(self, &path)));
+        }
+        if self.is_named(from.layer, &path) {
+            // A pattern may cover it; that changes nothing.
+            return match wanted.is_pattern() {
+                true => Ok(()),
+                false => Err(wanted.error((
+                    format!(
+                        "{} is loaded without being extended",
+                        quote(&self.shown(&path))
+                    ),
+                    "remove it from `extends`".to_owned(),
+                ))),
+            };
+        }
+        if self
+            .loaded
+            .contains(&(from.layer, self.identity(from.layer, &path)))
+        {
+            return Ok(());
+        }
+        if self.chain.len() > MOST_LEVELS {
+            return Err(wanted.error((
+                format!("files extend each other over more than {MOST_LEVELS} levels"),
+                "name the files in one place".to_owned(),
+            )));
+        }
+        self.extended += 1;
+        if self.extended > MOST_FILES {
+            return Err(wanted.error((
+                format!("more than {MOST_FILES} files are extended"),
+                "name fewer files, or put several into one".to_owned(),
+            )));
+        }
+        let content = self.content(wanted, from.layer, &path)?;
+        self.extended_bytes += content.len();
+        if self.extended_bytes > MOST_BYTES {
+            return Err(wanted.error((
+                format!(
+                    "the extended files hold more than {} MiB",
+                    MOST_BYTES / (1024 * 1024)
+                ),
+                "name fewer or smaller files".to_owned(),
+            )));
+        }
+        let place = Place {
+            layer: from.layer,
+            is_jps: from.is_jps || self.sources.belongs_to_jp(&path),
+            path,
+            is_extended: true,
+        };
+        self.read(place, content);
+        Ok(())
+    }
+
+    /// The text of an extended file.
+    fn content(
+        &self,
+        wanted: &Wanted,
+        layer: Layer,
+        path: &Utf8Path,
+    ) -> Result<String, Box<Problem>> {
+        let shown = self.shown(path);
+        let content = match self.inside_by_name(layer, path) {
+            Some(inside) => {
+                match file::read_without_links(&self.sources.workspace, inside.as_str(), &shown) {
+                    Ok(content) => content,
+                    Err(file::Unreadable::Link(link)) => {
+                        return Err(wanted.error(behind_link(&self.shown(path), link.as_str())));
+                    }
+                    Err(file::Unreadable::Other(problem)) => return Err(problem),
+                }
+            }
+            None => file::read(path, &shown)?,
+        };
+        content.ok_or_else(|| {
+            let help = match path.as_str().contains(['[', '{']) {
+                true => {
+                    "correct the path, or create the file; only `*`, `**` and `?` make a pattern"
+                }
+                false => "correct the path, which is relative to this file, or create the file",
+            };
+            wanted.error((
+                format!("there is no file {} to extend", quote(&shown)),
+                help.to_owned(),
+            ))
+        })
+    }
+
+    /// The place of a file that has to be reached without links, because a file of the workspace names it.
+    fn inside_by_name(&self, layer: Layer, path: &Utf8Path) -> Option<ProjectPath> {
+        if layer != Layer::Workspace {
+            return None;
+        }
+        let relative = path.strip_prefix(&self.sources.workspace).ok()?;
+        ProjectPath::normalize(relative.as_str()).ok()
+    }
+
+    fn note_file(&mut self, place: &Place, found: bool) {
+        let inside = inside(&place.path, self.real_workspace.as_deref());
+        self.gathered.files.push(ConfigFile {
+            path: place.path.clone(),
+            layer: place.layer,
+            found,
+            is_extended: place.is_extended,
+            inside,
+        });
+    }
+
+    fn note_identity(&mut self, place: &Place) {
+        let identity = self.identity(place.layer, &place.path);
+        self.loaded.insert((place.layer, identity));
+    }
+
+    /// What makes two paths one file. In the workspace there are no links on the way.
+    fn identity(&self, layer: Layer, path: &Utf8Path) -> Utf8PathBuf {
+        match layer {
+            Layer::Workspace => path.to_owned(),
+            _ => file::real_path(path).unwrap_or_else(|| path.to_owned()),
+        }
+    }
+
+    fn same(&self, layer: Layer, one: &Utf8Path, other: &Utf8Path) -> bool {
+        one == other || self.identity(layer, one) == self.identity(layer, other)
+    }
+
+    /// Whether the file is loaded whoever extends it.
+    fn is_named(&self, layer: Layer, path: &Utf8Path) -> bool {
+        let mut named = self.named.iter().filter(|(other, _)| *other == layer);
+        named.any(|(_, other)| self.same(layer, other, path))
+    }
+
+    fn shown(&self, path: &Utf8Path) -> String {
+        shown_path(path, &self.sources.workspace).to_string()
+    }
+}
+
+/// The tree of a text, without the keys that are JP's.
+pub(crate) fn read_text(
+    text: &Arc<Text>,
+    is_jps: bool,
+    ignored: &mut Vec<Ignored>,
+    problems: &mut Vec<Problem>,
+) -> Option<Node> {
+    match parse(text) {
+        Ok(mut node) => {
+            if is_jps {
+                jp::take_out(&mut node, ignored);
+            }
+            Some(checked(node, problems))
+        }
+        Err(errors) => {
+            problems.extend(errors);
+            None
+        }
+    }
+}
+
+/// `node`, with its problems reported. A tree with problems is kept, so that the tools without
+/// any can still be looked at; it is never loaded.
+pub(crate) fn checked(node: Node, problems: &mut Vec<Problem>) -> Node {
+    check(&ROOT, &node, &mut Vec::new(), problems);
+    check_llm(&node, problems);
+    node
+}
+
+/// Refuses `extends` where there is no file that it could be relative to.
+pub(crate) fn refuse(node: &Node, problems: &mut Vec<Problem>) {
+    if let Some(entry) = node.entry(KEY) {
+        let problem = Problem::error(
+            "only a file can extend others",
+            "give the file by `--config FILE`, or write `extends` in `jig.toml`",
+        );
+        problems.push(problem.at(&entry.key, "").key(KEY));
+    }
+}
+
+/// The place of a file in the workspace, by what the kernel calls both.
+pub(super) fn inside(path: &Utf8Path, real_workspace: Option<&Utf8Path>) -> Option<ProjectPath> {
+    let real = file::real_path(path)?;
+    let relative = real.strip_prefix(real_workspace?).ok()?;
+    ProjectPath::normalize(relative.as_str()).ok()
+}
+
+fn missing_file(shown: &str) -> Problem {
+    Problem::error(
+        format!("there is no file {}", quote(shown)),
+        "correct the path given by `--config`, or create the file",
+    )
+    .in_file(shown)
+}
+
+fn cycle(reader: &Reader<'_>, path: &Utf8Path) -> (String, String) {
+    let chain = reader.chain.iter().map(|one| reader.shown(one));
+    let mut chain: Vec<String> = chain.map(|one| quote(&one)).collect();
+    chain.push(quote(&reader.shown(path)));
+    (
+        format!("files extend each other in a circle: {}", chain.join(" → ")),
+        "remove one of the entries of `extends`; a pattern must not cover its own file".to_owned(),
+    )
+}
+
+fn behind_link(shown: &str, link: &str) -> (String, String) {
+    let message = match shown == link {
+        true => format!("{} is a symbolic link", quote(shown)),
+        false => format!(
+            "{} lies behind the symbolic link {}",
+            quote(shown),
+            quote(link)
+        ),
+    };
+    (
+        format!("{message}, and a file of the workspace extends only what is there itself"),
+        format!(
+            "write the path of the file that is meant, or put a copy in place of {}",
+            quote(link)
+        ),
+    )
+}
+
+impl Wanted {
+    /// What is wrong with the entry: the message and what to do.
+    fn error(&self, (message, help): (String, String)) -> Box<Problem> {
+        Box::new(
+            Problem::error(message, clean(&help))
+                .at(&self.origin, "")
+                .key(KEY),
+        )
+    }
+}
+
+/// An entry of `extends`: see [`find::wanted`].
+fn origin_of(node: &Node) -> Origin {
+    match &node.value {
+        Value::Table(_) => node.get("path").unwrap_or(node).origin.clone(),
+        _ => node.origin.clone(),
+    }
+}
+
+/// The key.
+pub(crate) const KEY: &str = "extends";
+
+/// How many files may extend each other in a row.
+const MOST_LEVELS: usize = 16;
+
+/// How many files may be extended in all. A project with a file for each tool has some hundred; a pattern in a
+/// cloned repository could match millions.
+const MOST_FILES: usize = 1000;
+
+/// How much text they may hold together, for the same reason.
+const MOST_BYTES: usize = 16 * 1024 * 1024;

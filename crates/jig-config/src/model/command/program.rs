@@ -1,0 +1,204 @@
+//! [`Command::program_mistake`]: why a program can't be started, as far as its file tells.
+//!
+//! It is for people alone: nothing is decided by it, and what is found may have changed by the time of a call.
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use super::{Command, shell_syntax, template};
+use crate::file::{self, Found};
+use crate::hint::{clean, closest, quote};
+
+/// Why a program can't be started, and what to do about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProgramMistake {
+    /// What is wrong, in one sentence without a period.
+    pub message: String,
+    /// What to do.
+    pub help: String,
+}
+
+impl ProgramMistake {
+    fn new(message: impl Into<String>, help: impl Into<String>) -> Option<Self> {
+        Some(Self {
+            message: message.into(),
+            help: help.into(),
+        })
+    }
+}
+
+impl Command {
+    /// What keeps the program from being started: a file without permission, without its first line, or none at all.
+    ///
+    /// A path is meant from `root`, a name is looked for in `search_path`, unless that is empty. `None` for what is
+    /// only known when the command is filled in, and for what a shell reads.
+    pub fn program_mistake(
+        &self,
+        root: &Utf8Path,
+        search_path: &[Utf8PathBuf],
+    ) -> Option<ProgramMistake> {
+        if self.shell || template::is_template(&self.program) {
+            return None;
+        }
+        match self.program.contains('/') {
+            true => of_file(&self.program, &root.join(&self.program)),
+            false => of_name(&self.program, root, search_path),
+        }
+    }
+
+    /// What was probably meant by a program whose name holds spaces: a whole line in one word.
+    pub fn line_in_one_word(words: &[String]) -> Option<String> {
+        let [line] = words else { return None };
+        if !line.trim().contains(char::is_whitespace) {
+            return None;
+        }
+        let is_plain = shell_syntax(line).is_none() && !line.contains(['\'', '"', ';', '|']);
+        Some(match is_plain {
+            true => line.trim().to_owned(),
+            false => format!("sh -c '{}'", line.replace('\'', "'\\''")),
+        })
+    }
+}
+
+fn of_name(name: &str, root: &Utf8Path, search_path: &[Utf8PathBuf]) -> Option<ProgramMistake> {
+    if search_path.is_empty() {
+        return None;
+    }
+    // A folder of the workspace is no place to look for programs: a tool could put one there.
+    let mut looked: Vec<&Utf8PathBuf> = Vec::new();
+    for folder in search_path
+        .iter()
+        .filter(|folder| !folder.starts_with(root))
+    {
+        if !looked.contains(&folder) {
+            looked.push(folder);
+        }
+    }
+    if looked
+        .iter()
+        .any(|folder| file::is_program(&folder.join(name)))
+    {
+        return None;
+    }
+    let in_workspace = file::found(&root.join(name)) == Found::File;
+    let places: Vec<String> = looked.iter().map(|folder| quote(folder.as_str())).collect();
+    let help = match in_workspace {
+        true => format!("for the file of the workspace write `./{}`", clean(name)),
+        false => "install it, correct the name, or name the program by its path".to_owned(),
+    };
+    ProgramMistake::new(
+        format!(
+            "the program {} was not found: looked in {}",
+            quote(name),
+            places.join(", ")
+        ),
+        help,
+    )
+}
+
+fn of_file(written: &str, path: &Utf8Path) -> Option<ProgramMistake> {
+    let shown = quote(written);
+    let word = clean(written);
+    match file::found(path) {
+        Found::Folder => {
+            return ProgramMistake::new(
+                format!("{shown} is a folder, not a program"),
+                "name the file in it that is to be run",
+            );
+        }
+        Found::Nothing if !file::exists(path) => {
+            let folder = path.parent()?;
+            let names = file::names_in(folder);
+            let name = path.file_name().unwrap_or_default();
+            let meant = closest(name, names.iter().map(String::as_str));
+            let help = match meant.filter(|meant| *meant != name) {
+                Some(meant) => format!(
+                    "did you mean `{}`?",
+                    clean(Utf8Path::new(written).with_file_name(meant).as_str())
+                ),
+                None => "correct the path, which is relative to the workspace, or create the file"
+                    .to_owned(),
+            };
+            return ProgramMistake::new(format!("there is no program {shown}"), help);
+        }
+        Found::Nothing => return None,
+        Found::File => {}
+    }
+    let head = file::head(path, LONGEST_LINE).unwrap_or_default();
+    if !file::is_program(path) {
+        let help = match interpreter_for(written) {
+            Some(interpreter) => format!(
+                "make it a program, `chmod +x {word}`, or name its interpreter: `command = \
+                 \"{interpreter} {word}\"`"
+            ),
+            None => format!("make it a program: `chmod +x {word}`"),
+        };
+        return ProgramMistake::new(
+            format!("{shown} may not be executed: it has no `x` bit"),
+            help,
+        );
+    }
+    let Some(line) = head.strip_prefix(b"#!") else {
+        return without_first_line(written, &head);
+    };
+    let line = line.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    if line.ends_with(b"\r") {
+        return ProgramMistake::new(
+            format!(
+                "the first line of {shown} ends with a carriage return, which becomes part of the interpreter's name"
+            ),
+            format!("save the file with line ends of Unix: `sed -i 's/\\r$//' {word}`"),
+        );
+    }
+    let line = String::from_utf8_lossy(line);
+    let interpreter = line.split_ascii_whitespace().next().unwrap_or_default();
+    let is_there = file::found(Utf8Path::new(interpreter)) == Found::File;
+    match interpreter.starts_with('/') && is_there {
+        true => None,
+        false => ProgramMistake::new(
+            format!(
+                "{shown} needs the interpreter {}, which is not there",
+                quote(interpreter)
+            ),
+            "install it, or correct the first line, such as `#!/bin/sh` or `#!/usr/bin/env python3`",
+        ),
+    }
+}
+
+/// A text that is executable, and that no machine knows how to run.
+fn without_first_line(written: &str, head: &[u8]) -> Option<ProgramMistake> {
+    let is_text = head
+        .iter()
+        .all(|byte| *byte != 0 && !(0x7f..=0x7f).contains(byte));
+    if !is_text {
+        return None;
+    }
+    let first = match interpreter_for(written) {
+        Some("sh") | None => "#!/bin/sh".to_owned(),
+        Some(interpreter) => format!("#!/usr/bin/env {interpreter}"),
+    };
+    ProgramMistake::new(
+        format!(
+            "{} does not say what runs it: its first line is no `#!`",
+            quote(written)
+        ),
+        format!("make `{first}` its first line"),
+    )
+}
+
+/// What usually runs a file with such a name.
+fn interpreter_for(path: &str) -> Option<&'static str> {
+    match Utf8Path::new(path).extension()? {
+        "sh" => Some("sh"),
+        "bash" => Some("bash"),
+        "py" => Some("python3"),
+        "js" | "mjs" | "cjs" => Some("node"),
+        "rb" => Some("ruby"),
+        "pl" => Some("perl"),
+        "php" => Some("php"),
+        "lua" => Some("lua"),
+        _ => None,
+    }
+}
+
+/// As much of a file as the kernel looks at.
+const LONGEST_LINE: usize = 256;
