@@ -110,7 +110,8 @@ fn value(property: &Json) -> String {
 const BEGIN: &str = "<!-- keys:begin -->";
 const END: &str = "<!-- keys:end -->";
 
-const TABLES: [(&str, &str); 28] = [
+const TABLES: [(&str, &str); 29] = [
+    ("extended_file", "`[[extends]]`, as a table"),
     ("tool", "`[tools.NAME]`"),
     ("parameter", "`[tools.NAME.parameters.NAME]`"),
     ("command", "`[tools.NAME.command]`, as a table"),

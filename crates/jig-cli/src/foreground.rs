@@ -12,7 +12,6 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
 use jig_broker::ConfineError;
-use jig_config::Command;
 use jig_runtime::StartError;
 use jig_sandbox::{
     Bytes, Child, Enforce, Enforcement, Exit, Limit, Limits, Profile, SpawnError, SpawnRequest,
@@ -264,31 +263,6 @@ pub(crate) fn code_of(error: &anyhow::Error) -> u8 {
             Some(StartError::Confine(ConfineError::ProgramNotFound { .. }))
         );
     if not_found { NOT_FOUND } else { FAILED }
-}
-
-/// The error of a command that did not run, with what to do about it.
-pub(crate) fn hinted(error: anyhow::Error, code: u8, words: &[String]) -> anyhow::Error {
-    if ![NOT_EXECUTABLE, NOT_FOUND].contains(&code) {
-        return error;
-    }
-    let hint = match Command::line_in_one_word(words) {
-        Some(line) => Some(format!("write the words apart: jig run -- {line}")),
-        None => {
-            let command = words.split_first().map(|(program, args)| Command {
-                program: program.clone(),
-                args: args.to_vec(),
-                shell: false,
-            });
-            let here = workspace::current().ok();
-            let mistake = command.zip(here);
-            let mistake = mistake.and_then(|(command, here)| command.program_mistake(&here, &[]));
-            mistake.map(|mistake| mistake.help)
-        }
-    };
-    match hint {
-        Some(hint) => anyhow!("hint: {hint}").context(format!("{error:#}")),
-        None => error,
-    }
 }
 
 /// A stream of ours as the command's own. A directory is none: whoever holds one can look around from there.

@@ -4,6 +4,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use jig_broker::ConfineError;
+use jig_config::Command;
 use jig_runtime::StartError;
 use jig_sandbox::SpawnError;
 use rustix::fs::{Access, AtFlags};
@@ -61,6 +62,11 @@ fn of_file(error: &SpawnError) -> Option<String> {
 
 /// A program that no directory of the search path has.
 fn not_found(program: &str) -> String {
+    if let Some(line) = Command::line_in_one_word(&[program.to_owned()])
+        && line.starts_with("sh -c ")
+    {
+        return format!("hint: no shell reads the command; have one read it: {line}");
+    }
     match program.split_once(char::is_whitespace) {
         Some((first, _)) if !first.is_empty() => {
             format!("hint: the words of a command are written apart, without quotes: {program}")

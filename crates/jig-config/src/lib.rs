@@ -52,10 +52,10 @@ pub use model::{
     DefinitionError, Definitions, Download, Enable, Enforce, Filled, FilledError, FormatMode,
     Input, Launcher, Leads, LlmConfig, LlmKey, LlmTokenField, LlmWeights, McpConfig,
     NetworkSettings, Notices, OnUncovered, OverlayMode, Parameter, ParameterType, Preset,
-    ProgramMistake, ProtocolLimits, Question, QuestionTarget, Reach, ResultMode, RunCondition, RunMode, RunModes,
-    RunRule, RunRules, RunTest, Runtime, Sandbox, SandboxLimits, Server, ServerUrlError, Source,
-    SourceError, SystemPath, Tool, ToolName, ToolNameError, Topic, Unfilled, host_rule,
-    looks_secret, registry_rule, server_url,
+    ProgramMistake, ProtocolLimits, Question, QuestionTarget, Reach, ResultMode, RunCondition,
+    RunMode, RunModes, RunRule, RunRules, RunTest, Runtime, Sandbox, SandboxLimits, Server,
+    ServerUrlError, Source, SourceError, SystemPath, Tool, ToolName, ToolNameError, Topic,
+    Unfilled, host_rule, looks_secret, registry_rule, server_url,
 };
 pub use origin::{Layer, Origin};
 pub use policy::LOADED;

@@ -190,6 +190,8 @@ impl Problem {
                     .char_column(origin.column() as usize),
                 false => place,
             });
+        } else if let Some(command) = self.origin.as_ref().and_then(made_up_for) {
+            group = group.element(SnippetOrigin::path(format!("the options of `{command}`")));
         } else if let Some(origin) = &self.origin {
             group = self.snippets(group, origin);
         } else if let Some(file) = &self.file {
@@ -222,6 +224,14 @@ impl Problem {
         }
         group
     }
+}
+
+/// The command whose options a text was made of: nobody typed it, so nobody is shown it.
+fn made_up_for(origin: &Origin) -> Option<String> {
+    let text = origin.text();
+    let rest = text.content.strip_prefix("tools.\"jig-")?;
+    let (command, _) = rest.split_once('"')?;
+    (text.layer == Layer::Set).then(|| format!("jig {command}"))
 }
 
 /// The lines that `places` of one text touch, with their annotations.

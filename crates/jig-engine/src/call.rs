@@ -186,7 +186,7 @@ pub enum CallError {
         discarded: bool,
     },
     /// The tool could not be started.
-    #[error("the tool `{tool}` could not be started{}", on_a_line(.hint))]
+    #[error("the tool `{tool}` could not be started")]
     Start {
         /// The tool.
         tool: String,
@@ -315,11 +315,4 @@ fn way_out(reason: &str) -> &'static str {
              \"best-effort\"` the tool runs with that"
         }
     }
-}
-
-/// A hint on a line of its own.
-fn on_a_line(hint: &Option<String>) -> String {
-    hint.as_ref()
-        .map(|hint| format!("\nhint: {hint}"))
-        .unwrap_or_default()
 }

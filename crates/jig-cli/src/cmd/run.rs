@@ -28,13 +28,7 @@ pub(crate) fn run(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::
         Ok(done) => Ok(done),
         // A command may well end with the codes that jig gives its own failures.
         Err(error) if args.dry_run => Err(error),
-        Err(error) => {
-            let code = foreground::code_of(&error);
-            Ok(Done::NotRun(
-                code,
-                foreground::hinted(error, code, &args.command),
-            ))
-        }
+        Err(error) => Ok(Done::NotRun(foreground::code_of(&error), error)),
     }
 }
 

@@ -65,7 +65,7 @@ pub(super) fn tell_mistakes(
     let search_path = env.search_path().unwrap_or_default();
     let search_path = std::env::split_paths(&search_path);
     let search_path = search_path.filter_map(|folder| Utf8PathBuf::from_path_buf(folder).ok());
-    let search_path: Vec<Utf8PathBuf> = search_path.collect();
+    let search_path: Vec<Utf8PathBuf> = search_path.filter(|folder| folder.is_absolute()).collect();
     let config = project.config();
     for tool in config
         .tools

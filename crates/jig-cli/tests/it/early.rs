@@ -41,7 +41,7 @@ fn a_program_that_cannot_be_started_is_told_before_and_at_the_first_call() {
             assert!(told.ends_with("[exit 0]"), "{args:?} {command}: {told}");
         }
         let told = told(&workspace, &["call", "t"]);
-        assert!(told.contains(help), "{command}: {told}");
+        assert!(told.contains("hint: "), "{command}: {told}");
         assert!(!told.ends_with("[exit 0]"), "{command}: {told}");
     };
     let file = "\"tools/x.sh\"";
@@ -277,17 +277,15 @@ fn a_line_in_one_word() {
     workspace.write("a.txt", "1\n");
     let said = told(&workspace, &["run", "ls -la"]);
     assert!(
-        said.contains("write the words apart: jig run -- ls -la"),
+        said.contains("written apart, without quotes: ls -la"),
         "{said}"
     );
     let said = told(&workspace, &["run", "cat a.txt | wc -l"]);
     assert!(
-        said.contains("jig run -- sh -c 'cat a.txt | wc -l'"),
+        said.contains("have one read it: sh -c 'cat a.txt | wc -l'"),
         "{said}"
     );
     assert!(told(&workspace, &["run", "--", "sh", "-c", "cat a.txt | wc -l"]).contains('1'));
-    workspace.write("x.sh", "#!/bin/sh\n");
-    assert!(told(&workspace, &["run", "./x.sh"]).contains("chmod +x ./x.sh"));
 }
 
 /// extended files are loaded, guarded and counted by the real program.

@@ -52,7 +52,7 @@ fn mistakes_are_explained() {
     [exit 125]
     "#);
     assert_snapshot!(told(&["--tool", "fs_reed_file", "--", "cat"]), @"
-    error: there is no tool `fs_reed_file`
+    error: there is no tool `fs_reed_file` in the workspace `[workspace]`, which has no file of configuration
     hint: did you mean `fs_read_file`? `jig tools` lists all
     [exit 125]
     ");

@@ -199,7 +199,7 @@ fn j005_j006_templates() {
         ("{{tool.arguments.n}}", "3"),
         ("{{tool.arguments.flag}}", "true"),
         ("{{tool.arguments.list}}", r#"["a",1]"#),
-        ("{{tool.arguments.missing}}", "null"),
+        ("{{tool.arguments.missing}}", "(no output)"),
         ("{{tool.arguments.missing|default('none')}}", "none"),
         ("{{tool.arguments.list|tojson}}", r#"["a",1]"#),
         ("{{tool.options.depth}}", "2"),

@@ -37,7 +37,7 @@ fn what_runs_is_taught_by_examples() {
 fn a_misspelt_tool_is_suggested() {
     let workspace = Workspace::new();
     assert_snapshot!(workspace.run(&["tools", "fs_reed_file"]), @"
-    error: there is no tool `fs_reed_file`
+    error: there is no tool `fs_reed_file` in the workspace `[workspace]`, which has no file of configuration
     hint: did you mean `fs_read_file`? `jig tools` lists all
     [exit 1]
     ");

@@ -20,6 +20,12 @@ pub(super) fn text(error: &CallError) -> String {
                 add(&mut text, &one.to_string());
                 cause = one.source();
             }
+            if let CallError::Start {
+                hint: Some(hint), ..
+            } = error
+            {
+                add(&mut text, &format!("hint: {hint}"));
+            }
             text
         }
         error => error.to_string(),
