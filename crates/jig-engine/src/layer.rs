@@ -246,6 +246,7 @@ const SHELL: &str = "/bin/sh";
 const LIMITS: DiffLimits = DiffLimits {
     size: 1 << 20,
     lines: 400,
+    width: 500,
 };
 
 /// How many names whoever decides is shown.

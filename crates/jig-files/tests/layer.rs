@@ -363,6 +363,17 @@ fn a_diff_shows_text_and_says_what_is_none() {
         left_off: 4,
     };
     assert_eq!(diff("f", short), expected);
+    // A line of any length is cut, between characters, and says so.
+    let narrow = DiffLimits { width: 4, ..limits };
+    let site = Site::new("printf 'ab\\n' > short");
+    let layer = site.run("printf 'äöüßxy\\nabcd\\n' > short");
+    let changes = layer.changes().expect("it can be read");
+    let cut = layer.diff(&changes[0], narrow).expect("it can be read");
+    let Diff::Text { text, .. } = cut else {
+        panic!("{cut:?}");
+    };
+    let expected = "-ab\n+äöü… (3 more characters)\n+abc… (1 more character)\n";
+    assert!(text.ends_with(expected), "{text}");
 }
 
 /// Only what the caller allows is applied; what lies in a directory that is not made is not either.

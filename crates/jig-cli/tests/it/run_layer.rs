@@ -414,3 +414,24 @@ fn another_group_is_warned_of() {
         assert_eq!(told.contains(warning), desk.is_plain_user(), "{told}");
     });
 }
+
+/// What is shown stays short, however long the lines, the names and the files are that a command makes.
+#[test]
+fn long_lines_are_cut() {
+    for_each_user(|desk| {
+        let script = "head -c 100000 /dev/zero | tr '\\0' x > a; seq 1 20000 > b; \
+                      d=$(head -c 200 /dev/zero | tr '\\0' d); mkdir -p $d/$d; echo new > $d/$d/c";
+        let ran = desk.run(&["run", "--overlay", "--discard", "--", "sh", "-c", script]);
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        for part in [
+            "x… (99701 more characters)\n",
+            "d… (103 more characters)\n",
+            " more lines)\n",
+        ] {
+            assert!(ran.err.contains(part), "{part:?} is not in\n{}", ran.err);
+        }
+        let longest = ran.err.lines().map(|line| line.chars().count()).max();
+        assert!(longest < Some(400), "{longest:?}");
+        assert!(ran.err.lines().count() < 300, "{}", ran.err);
+    });
+}

@@ -212,14 +212,17 @@ pub struct DiffLimits {
     pub size: u64,
     /// The most lines of a diff.
     pub lines: usize,
+    /// The most characters of a line of a diff. A tool can write a whole file on one line.
+    pub width: usize,
 }
 
 impl Default for DiffLimits {
-    /// One MiB, 10,000 lines.
+    /// One MiB, 10,000 lines of 2,000 characters.
     fn default() -> Self {
         Self {
             size: 1 << 20,
             lines: 10_000,
+            width: 2_000,
         }
     }
 }

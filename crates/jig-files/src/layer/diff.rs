@@ -1,5 +1,6 @@
 //! What a change of a file looks like as text.
 
+use std::borrow::Cow;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
@@ -90,10 +91,33 @@ pub(super) fn between(change: &Change, before: Side, after: Side, limits: DiffLi
     match whole.is_empty() {
         true => Diff::Nothing,
         false => Diff::Text {
-            text: lines[..shown].concat(),
+            text: lines[..shown]
+                .iter()
+                .map(|line| cut(line, limits.width))
+                .collect(),
             left_off: lines.len() - shown,
         },
     }
+}
+
+/// The line, up to so many characters, and how many are left off.
+fn cut(line: &str, width: usize) -> Cow<'_, str> {
+    // What has few bytes has few characters.
+    if line.len() <= width {
+        return Cow::Borrowed(line);
+    }
+    let text = line.trim_end_matches(['\r', '\n']);
+    let Some((end, _)) = text.char_indices().nth(width) else {
+        return Cow::Borrowed(line);
+    };
+    let (kept, left_off) = text.split_at(end);
+    let count = left_off.chars().count();
+    let noun = if count == 1 {
+        "character"
+    } else {
+        "characters"
+    };
+    Cow::Owned(format!("{kept}… ({count} more {noun})\n"))
 }
 
 fn bytes(side: Side) -> Vec<u8> {

@@ -39,7 +39,7 @@ pub(super) fn settle(
     }
     if !out.is_json() {
         out.aside(&summary(&parts));
-        out.aside(&diffs(&parts, SHOWN_LINES, "`s` shows all"));
+        out.aside(&diffs(&parts, FIRST_VIEW, "`s` shows all"));
     }
     let (apply, why) = decision(&parts, args, went_well, out)?;
     if !apply {
@@ -199,7 +199,7 @@ fn decision(
         let help = "[a]pply, [s]how the whole diff, [d]iscard";
         match terminal.word(&head, help, &words).as_deref() {
             Some("apply") => return Ok((true, None)),
-            Some("show") => out.aside(&diffs(parts, usize::MAX, "")),
+            Some("show") => out.aside(&diffs(parts, DiffLimits::default(), "")),
             Some(_) => return Ok((false, None)),
             None => return Ok((false, Some("there was no answer"))),
         }
@@ -260,8 +260,9 @@ fn line(at: &At, change: &Change) -> String {
     format!("  {style}{letter}{style:#} {path}{notes}\n")
 }
 
-/// The diffs, up to about so many lines.
-fn diffs(parts: &[Part], most: usize, rest: &str) -> String {
+/// The diffs, up to about so many lines of all of them together.
+fn diffs(parts: &[Part], limits: DiffLimits, rest: &str) -> String {
+    let most = limits.lines;
     let mut text = String::new();
     let (mut lines, mut left_out) = (0, 0);
     for part in parts {
@@ -274,8 +275,8 @@ fn diffs(parts: &[Part], most: usize, rest: &str) -> String {
                 continue;
             }
             let limits = DiffLimits {
-                lines: (most - lines).min(DiffLimits::default().lines),
-                ..DiffLimits::default()
+                lines: most - lines,
+                ..limits
             };
             let path = on_one_line(&part.at.shown(change));
             let (shown, count) = match layer.diff(change, limits) {
@@ -448,13 +449,27 @@ fn change_told(at: &At, change: &Change) -> Json {
     told
 }
 
-/// A path in which a tool has put a line end must not pass for two.
+/// A path in which a tool has put a line end must not pass for two, and one that is very long not hide others.
 fn on_one_line(path: &str) -> String {
-    printable(path).replace(['\n', '\t'], "\u{fffd}")
+    let path = printable(path).replace(['\n', '\t'], "\u{fffd}");
+    match path.char_indices().nth(SHOWN_PATH) {
+        None => path,
+        Some((end, _)) => {
+            let left_off = path[end..].chars().count();
+            format!("{}… ({left_off} more characters)", &path[..end])
+        }
+    }
 }
 
 /// How many paths are listed.
 const SHOWN_PATHS: usize = 100;
 
-/// How many lines of diffs are shown before somebody asks for more.
-const SHOWN_LINES: usize = 200;
+/// How many characters of a path are shown.
+const SHOWN_PATH: usize = 300;
+
+/// How much of the diffs is shown before somebody asks for more.
+const FIRST_VIEW: DiffLimits = DiffLimits {
+    size: 1 << 20,
+    lines: 200,
+    width: 300,
+};
