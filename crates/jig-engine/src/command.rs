@@ -38,7 +38,7 @@ impl Engine {
                     ..call
                 };
                 self.accepted(tool, &call, asker)?;
-                call.arguments = self.agreed(tool, &call, asker)?;
+                call.arguments = self.agreed(tool, &call, true, asker)?;
                 self.started(tool, id, call, asker)?
             }
             ToolCommand::Fetch { id, fetch } => {
@@ -84,7 +84,7 @@ impl Engine {
         let mut call = call.clone();
         call.arguments = self.arguments(tool, call.arguments)?;
         self.accepted(tool, &call, asker)?;
-        call.arguments = self.agreed(tool, &call, asker)?;
+        call.arguments = self.agreed(tool, &call, true, asker)?;
         Ok(call)
     }
 
@@ -263,7 +263,7 @@ impl Engine {
         let cancel = call.cancel.clone();
         let arguments = self.arguments(tool, call.arguments.clone())?;
         let call = Call { arguments, ..call };
-        let arguments = self.agreed(tool, &call, asker)?;
+        let arguments = self.agreed(tool, &call, false, asker)?;
         let ids = self.ids(arguments.get("ids"))?;
         let mode = match arguments.get("mode").and_then(Value::as_str) {
             Some("all") => Await::All,

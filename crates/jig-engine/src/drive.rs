@@ -12,11 +12,13 @@ use crate::engine::Engine;
 use crate::inquiry::{AgreedRun, Resolved, ask, can_be_dismissed};
 
 impl Engine {
-    /// Asks whether the tool may run, as its run mode says.
+    /// Asks whether the tool may run, as its run mode says. `is_spawned` tells a tool that goes on when the call is
+    /// answered.
     pub(crate) fn agreed(
         &self,
         tool: &Tool,
         call: &Call,
+        is_spawned: bool,
         asker: &mut dyn Asker,
     ) -> Result<Map<String, Value>, CallError> {
         let name = tool.name.as_str();
@@ -29,7 +31,7 @@ impl Engine {
                 let run = AgreedRun::new(tool, ToolAction::Spawn, decided.rule);
                 let question = || {
                     let mut question = Question::yes_no("run", format!("Run `{name}`?"));
-                    question.context = Some(self.shown_arguments(tool, call));
+                    question.context = Some(self.shown_call(tool, call, is_spawned));
                     question
                 };
                 self.consent(run, question, name, asker).map(|()| arguments)
@@ -106,6 +108,17 @@ impl Engine {
                 self.consent(run, question, name, asker)
             }
         }
+    }
+
+    /// What whoever decides about a call is shown: the command that it would start, and its arguments. The command
+    /// comes first, and nothing of the tool can stand before it.
+    fn shown_call(&self, tool: &Tool, call: &Call, is_spawned: bool) -> String {
+        let command = self.shown_command(tool, call, is_spawned);
+        let command = command.map(|command| format!("$ {command}"));
+        let has_arguments = command.is_none() || !call.arguments.is_empty();
+        let arguments = has_arguments.then(|| self.shown_arguments(tool, call));
+        let lines: Vec<String> = command.into_iter().chain(arguments).collect();
+        lines.join("\n")
     }
 
     /// The arguments as they are shown to whoever decides about the call. Nothing of the tool runs for

@@ -202,7 +202,7 @@ impl Engine {
     ) -> Result<Run, CallError> {
         call.arguments = self.arguments(tool, call.arguments)?;
         self.accepted(tool, &call, asker)?;
-        call.arguments = self.agreed(tool, &call, asker)?;
+        call.arguments = self.agreed(tool, &call, false, asker)?;
         let (cancel, kill) = (call.cancel.clone(), call.kill.clone());
         let mut answers = call.answers.clone();
         self.remembered.add_to(tool, &mut call.answers);

@@ -11,8 +11,11 @@ use jig_files::FilesLookup;
 use jig_policy::{Guards, Policy, Workspace};
 use jig_proto::vfs::{Capabilities, ToolInput};
 use jig_proto::{Action, Context};
-use jig_runtime::{CommandLine, Delivery, Plan, RunLimits, Size, StartError, Timing, Word};
+use jig_runtime::{
+    CommandLine, Delivery, Plan, RunLimits, Size, StartError, Timing, Word, command_shown,
+};
 use jig_sandbox::minimal_environment;
+use serde_json::{Map, Value};
 
 use crate::call::{Call, CallError};
 use crate::confine::{Commands, tree_limits};
@@ -35,18 +38,7 @@ impl Engine {
         let rules = self.rules(tool)?;
         let warnings = self.unenforced(tool, &rules.policy, Commands::HeldByName)?;
         let component = self.planned_component(tool, &mut call)?;
-        let mut answers = call.answers;
-        for (id, question) in &tool.questions {
-            if let Some(answer) = &question.answer {
-                answers.entry(id.clone()).or_insert_with(|| answer.clone());
-            }
-        }
-        let input = ToolInput {
-            name: tool.source.tool().unwrap_or(tool.name.as_str()).to_owned(),
-            arguments: call.arguments,
-            answers,
-            options: tool.options.clone(),
-        };
+        let input = tool_input(tool, call.arguments, call.answers);
         let command = match tool.runtime {
             Runtime::Vfs | Runtime::Stdio => {
                 Some(self.command(tool, instead.or(tool.command.as_ref()))?)
@@ -151,6 +143,26 @@ impl Engine {
         })
     }
 
+    /// The command that a call would start, for the one who decides about it; `None` if it starts none, or none that
+    /// can be filled in.
+    pub(crate) fn shown_command(
+        &self,
+        tool: &Tool,
+        call: &Call,
+        is_spawned: bool,
+    ) -> Option<String> {
+        let is_program = matches!(tool.runtime, Runtime::Vfs | Runtime::Stdio);
+        let command = tool.command.as_ref().filter(|_| is_program)?;
+        let input = tool_input(tool, call.arguments.clone(), call.answers.clone());
+        let rules = self.rules(tool).ok()?;
+        let context = Context::new(self.files.display_root().to_owned(), Action::Run);
+        let context = context.with_access(rules.access.clone());
+        let program = Word::parse(&command.program);
+        let args: Vec<Word> = command.args.iter().map(Word::parse).collect();
+        let call = (&input, &context);
+        command_shown(&program, &args, command.shell, call, is_spawned).ok()
+    }
+
     /// The door through which one call of a tool reaches the world.
     pub(crate) fn broker(&self, tool: &Tool, id: Option<String>, policy: Arc<Policy>) -> Broker {
         let mut parts = self.broker_parts(tool, id, policy);
@@ -234,6 +246,25 @@ fn message_limit(tool: &Tool) -> usize {
     let declared = tool.sandbox.limits.protocol.message;
     let declared = declared.and_then(|bytes| usize::try_from(bytes).ok());
     declared.unwrap_or(Plan::MESSAGE_BYTES)
+}
+
+/// What a tool is told of a call.
+fn tool_input(
+    tool: &Tool,
+    arguments: Map<String, Value>,
+    mut answers: Map<String, Value>,
+) -> ToolInput {
+    for (id, question) in &tool.questions {
+        if let Some(answer) = &question.answer {
+            answers.entry(id.clone()).or_insert_with(|| answer.clone());
+        }
+    }
+    ToolInput {
+        name: tool.source.tool().unwrap_or(tool.name.as_str()).to_owned(),
+        arguments,
+        answers,
+        options: tool.options.clone(),
+    }
 }
 
 /// What every tool is offered beyond the plain protocol.

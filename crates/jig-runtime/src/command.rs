@@ -1,5 +1,7 @@
 //! [`CommandLine`]: what a tool that is a program is started as.
 
+mod shown;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,6 +12,8 @@ use jig_proto::ProjectPath;
 
 use crate::shell::{Script, quote};
 use crate::template::{TemplateError, Values};
+
+pub use shown::command_shown;
 
 #[cfg(test)]
 mod tests;

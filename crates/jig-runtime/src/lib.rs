@@ -34,7 +34,7 @@ mod vfs;
 mod workers;
 
 pub use builtin::{Builtin, BuiltinRuntime};
-pub use command::{CommandLine, Word};
+pub use command::{CommandLine, Word, command_shown};
 pub use inside::{InProcess, Put, Unstarted, in_process, in_this_thread};
 pub use jig_pty::{Cut, Size};
 pub use limits::{Reached, RunLimits};

@@ -25,7 +25,10 @@ fn j010_g060_g108_the_tool_formats_its_arguments_under_its_policy() {
     let text = world.asked(json!({ "x": "v" }), person.clone()).unwrap();
     assert_eq!(text, "run v 1");
     let asked = person.asked.lock().unwrap();
-    assert_eq!(asked[0].context.as_deref(), Some("format_arguments v 1"));
+    assert_eq!(
+        asked[0].context.as_deref(),
+        Some("$ python3 tool.py {{context}} {{tool}}\nformat_arguments v 1")
+    );
 }
 
 /// Nothing of a tool runs before somebody agreed, unless the configuration says so.
@@ -38,7 +41,10 @@ fn j023_by_default_nothing_is_formatted_before_somebody_agreed() {
         .unwrap_err();
     assert!(!world.has("format_arguments") && !world.has("run"));
     let asked = person.asked.lock().unwrap();
-    assert_eq!(asked[0].context.as_deref(), Some("{\n  \"x\": \"v\"\n}"));
+    assert_eq!(
+        asked[0].context.as_deref(),
+        Some("$ python3 tool.py {{context}} {{tool}}\n{\n  \"x\": \"v\"\n}")
+    );
 }
 
 #[test]
@@ -65,6 +71,6 @@ fn a_formatter_that_fails_is_passed_over() {
     assert_eq!(world.asked(json!({}), person.clone()).unwrap(), "hi\n");
     assert_eq!(
         person.asked.lock().unwrap()[0].context.as_deref(),
-        Some("{}")
+        Some("$ echo hi")
     );
 }

@@ -74,6 +74,26 @@ async fn a_no_ends_the_call_with_its_reason() {
     assert!(is_error(&read), "nothing was written: {read}");
 }
 
+/// Whoever is asked whether a tool may run sees what would be started, and nothing that passes for something else.
+#[tokio::test]
+async fn the_command_is_shown_before_it_runs() {
+    let tool = "tools.t={source='local',command='echo -n {{tool.arguments.x}}',parameters.x.type='string'}";
+    let (shared, caller) = (server(&[tool], &[]), caller());
+    let mut client = Client::legacy(&shared, &caller, forms()).await;
+    let params = json!({ "name": "t", "arguments": { "x": "a\n$ rm b" } });
+    let id = client.request("tools/call", params).await;
+    let asked = client.incoming("elicitation/create").await;
+    let message = asked["params"]["message"].as_str().unwrap();
+    let mut lines = message.lines();
+    assert_eq!(
+        lines.find(|line| line.starts_with("$ ")),
+        Some("$ echo -n $'a\\n$ rm b'"),
+        "{message}"
+    );
+    client.answer(&asked, decided("deny")).await;
+    assert!(is_error(&client.response(id).await));
+}
+
 #[tokio::test]
 async fn whoever_answers_first_wins_and_the_client_is_told() {
     let (shared, caller) = (server(&[], &[]), caller());
