@@ -257,6 +257,10 @@ impl Inquiry {
             retryable: reply.data.retryable,
             ..*ask.reply.data
         });
+        // Whoever said no to it has just read which rule would allow it.
+        if self.broker.inner.person == Person::Reader && kind == ErrorKind::ApprovalDenied {
+            reply.data.hint = None;
+        }
         let reply = self.broker.inner.scrub_error(reply);
         self.broker.inner.note_refusal(&reply);
         reply

@@ -26,7 +26,9 @@ pub(crate) fn add_refusals(error: &mut ToolError, broker: &Broker) {
 /// Whether the tool has passed a refusal on. What it says about it is then worth more: it knows what it was
 /// for.
 fn is_told(error: &ToolError, denial: &Denial) -> bool {
-    let told = denial.hint.as_deref().unwrap_or(&denial.why).trim_end();
+    // Who was asked about it may be told elsewhere.
+    let why = denial.why.split("; ").next().unwrap_or_default();
+    let told = denial.hint.as_deref().unwrap_or(why).trim_end();
     let mut texts = std::iter::once(&error.message).chain(&error.trace);
     texts.any(|text| text.contains(told))
 }

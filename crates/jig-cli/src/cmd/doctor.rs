@@ -55,7 +55,10 @@ fn shown(finding: &Finding) -> String {
     let mut text = format!("{style}{mark:<8}{style:#} {BOLD}{}{BOLD:#}\n", finding.name);
     text.push_str(&field("found", &finding.what));
     if let Some(gap) = &finding.gap {
-        text.push_str(&field("so", gap));
+        text.push_str(&match gap.strip_prefix("nothing, but ") {
+            Some(risk) => field("risk", risk),
+            None => field("not held", gap),
+        });
     }
     if let Some(remedy) = &finding.remedy {
         text.push_str(&field("remedy", remedy));

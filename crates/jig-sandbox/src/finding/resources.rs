@@ -65,18 +65,21 @@ pub(super) fn cgroup(machine: &Machine) -> Finding {
 
 pub(super) fn privileges(machine: &Machine) -> Finding {
     const NAME: &str = "privileges";
-    const GAP: &str = "nothing, but any flaw of the confinement, and any tool that runs without it, \
-        has these rights over the machine";
     let privileges = &machine.privileges;
     let held = privileges.capabilities.as_deref().unwrap_or_default();
     if privileges.is_root() {
-        return Finding::partial(NAME, "jig runs as root", GAP, as_user(machine));
+        return Finding::partial(
+            NAME,
+            "jig runs as root",
+            "nothing, but if the sandbox has a flaw, a tool has root's rights",
+            as_user(machine),
+        );
     }
     if !held.is_empty() {
         return Finding::partial(
             NAME,
             format!("jig holds capabilities: {}", held.join(", ")),
-            GAP,
+            "nothing, but if the sandbox has a flaw, a tool has these capabilities",
             "start jig without them: `setpriv --inh-caps=-all --ambient-caps=-all --bounding-set=-all jig …`, \
              and remove file capabilities from the program (`sudo setcap -r PROGRAM`)",
         );
@@ -86,7 +89,7 @@ pub(super) fn privileges(machine: &Machine) -> Finding {
         None => Finding::partial(
             NAME,
             "the rights of this process are not known, because /proc cannot be read",
-            "nothing, but whether jig runs with more rights than it needs cannot be said",
+            "nothing, but jig may run with more rights than it needs",
             "mount /proc: `sudo mount -t proc proc /proc`",
         ),
     }
