@@ -1,7 +1,10 @@
 //! The command line.
 
 mod approve;
+mod examples;
 mod import;
+mod init;
+mod layout;
 mod mcp;
 mod proxy;
 mod run;
@@ -13,13 +16,19 @@ use std::time::Duration;
 use camino::Utf8PathBuf;
 use clap::{Parser, Subcommand, ValueEnum};
 
-use crate::exit::EXIT_CODES;
 use crate::limits;
 
 use self::approve::APPROVE_HELP;
 pub(crate) use self::approve::ApproveArgs;
+use self::examples::{
+    CHECK_HELP, CONFIG_HELP, DOCTOR_HELP, LOG_HELP, POLICY_HELP, POLICY_SHOW_HELP, SCHEMA_HELP,
+    SHOW_HELP, START_HELP, START_LONG_HELP, TOOLS_HELP, VFS_HOST_HELP, WASM_HELP,
+};
 use self::import::IMPORT_HELP;
 pub(crate) use self::import::{ImportArgs, ImportFrom};
+use self::init::INIT_HELP;
+pub(crate) use self::init::{Changes, InitArgs};
+pub(crate) use self::layout::parse;
 use self::mcp::MCP_HELP;
 pub(crate) use self::mcp::McpArgs;
 use self::proxy::PROXY_HELP;
@@ -37,13 +46,11 @@ pub(crate) use self::setup::{Client, SetupArgs};
     name = "jig",
     version,
     max_term_width = 100,
-    after_long_help = EXIT_CODES,
+    after_help = START_HELP,
+    after_long_help = START_LONG_HELP,
     long_about = "Run the tools that agents call under one declared policy, and explain every \
-        denial.\n\nTools and their rules stand in `jig.toml` at the top of the workspace; the fs_* \
-        tools are there without it. Start with `jig tools` to see what there is, `jig call \
-        fs_grep_files pattern=main` to run one, `jig spawn shell` to start one that goes on, `jig policy explain TOOL read PATH` to ask what a \
-        tool may do, `jig log` to see what was decided, and `jig doctor` to see what this machine \
-        can enforce."
+        denial.\n\nTools and their rules stand in `jig.toml` at the top of the workspace. The fs_* \
+        tools, `git` and `shell` work in any folder without it."
 )]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -97,10 +104,14 @@ pub(crate) enum Form {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Write a first jig.toml: three questions
+    #[command(after_help = INIT_HELP)]
+    Init(InitArgs),
     /// Check the configuration, or show what it comes to
-    #[command(subcommand)]
+    #[command(subcommand, after_help = CONFIG_HELP)]
     Config(ConfigCommand),
     /// List the tools and what each may do, or show one in full
+    #[command(after_help = TOOLS_HELP)]
     Tools {
         /// The tool to show in full
         name: Option<String>,
@@ -109,7 +120,7 @@ pub(crate) enum Command {
         schema: Option<Form>,
     },
     /// Show the rules of a tool, or ask what they say
-    #[command(subcommand)]
+    #[command(subcommand, after_help = POLICY_HELP)]
     Policy(PolicyCommand),
     /// Run a tool: `jig call fs_read_file path=README.md`
     #[command(after_help = CALL_HELP)]
@@ -166,14 +177,16 @@ pub(crate) enum Command {
     #[command(after_help = SERVERS_HELP)]
     Servers(ServersArgs),
     /// Show what was decided: every request of every tool, and the rule behind it
+    #[command(after_help = LOG_HELP)]
     Log(LogArgs),
     /// Print what a system prompt should say about the knowledge base
     #[command(after_help = KNOWLEDGE_HELP)]
     Knowledge(KnowledgeArgs),
     /// Start a tool that is a Wasm component, look into one, or measure one
-    #[command(subcommand)]
+    #[command(subcommand, after_help = WASM_HELP)]
     Wasm(WasmCommand),
     /// Speak the host's side of the VFS protocol on stdin and stdout, for tests of tools
+    #[command(after_help = VFS_HOST_HELP)]
     VfsHost(VfsHostArgs),
     /// Run a predefined tool as a program
     #[command(name = "__tool", hide = true)]
@@ -182,6 +195,7 @@ pub(crate) enum Command {
         name: String,
     },
     /// Show what this machine can enforce, and what to do about each gap
+    #[command(after_help = DOCTOR_HELP)]
     Doctor,
     /// Print a completion script for a shell
     #[command(after_help = COMPLETIONS_HELP)]
@@ -640,12 +654,14 @@ For example, for bash:
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigCommand {
     /// Say whether the configuration is valid, and point out rules that do nothing
+    #[command(after_help = CHECK_HELP)]
     Check {
         /// Fail on warnings too
         #[arg(long)]
         deny_warnings: bool,
     },
     /// Print the final configuration, all layers merged
+    #[command(after_help = SHOW_HELP)]
     Show {
         /// Say for every value where it was written
         #[arg(long)]
@@ -654,12 +670,14 @@ pub(crate) enum ConfigCommand {
         tool: Option<String>,
     },
     /// Print the JSON Schema of configuration files, for editors
+    #[command(after_help = SCHEMA_HELP)]
     Schema,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PolicyCommand {
     /// Print all rules of a tool as they are enforced, defaults included
+    #[command(after_help = POLICY_SHOW_HELP)]
     Show {
         /// The tool, or an MCP server: mcp.NAME
         tool: String,

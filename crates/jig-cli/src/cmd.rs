@@ -11,6 +11,7 @@ pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod fetch;
 pub(crate) mod import;
+pub(crate) mod init;
 pub(crate) mod knowledge;
 pub(crate) mod log;
 pub(crate) mod mcp;

@@ -8,16 +8,6 @@ use serde_json::json;
 
 use crate::output::{Output, printable};
 
-/// What is printed at the end of `jig --help`.
-pub(crate) const EXIT_CODES: &str = "\
-Exit codes:
-  0  it worked
-  1  it failed, for the reason that was printed
-  2  the command line was not understood
-  3  the configuration is not valid
-  4  with `policy explain --exit-code`: the answer was deny or uncovered
-`jig run` and `jig proxy` end as their command does: see `jig run --help`.";
-
 /// How a command ended, when nothing failed.
 #[derive(Debug)]
 pub(crate) enum Done {

@@ -30,18 +30,17 @@ mod workspace;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
-use crate::args::{Args, Command};
+use crate::args::Command;
 use crate::output::Output;
 
 fn main() -> ExitCode {
-    let args = Args::parse();
+    let args = args::parse();
     if let Command::Tool { name } = &args.command {
         return cmd::tool::run(name);
     }
     let mut out = Output::new(args.global.json, args.global.color);
     let result = match &args.command {
+        Command::Init(init) => cmd::init::run(init, &args.global, &mut out),
         Command::Config(command) => cmd::config::run(command, &args.global, &mut out),
         Command::Tools { name, schema } => {
             cmd::tools::run(name.as_deref(), *schema, &args.global, &mut out)

@@ -178,7 +178,8 @@ impl Terminal {
         }
     }
 
-    fn line(&mut self, shown: &str) -> Option<String> {
+    /// Shows a text, and reads the line that is typed then. `None` if there is none.
+    pub(crate) fn line(&mut self, shown: &str) -> Option<String> {
         let (reader, writer) = self.tty.as_mut()?;
         write!(writer, "{shown}").ok()?;
         writer.flush().ok()?;

@@ -22,6 +22,30 @@ const FILES: [(&str, &str); 4] = [
     (".env", "SECRET=1\n"),
 ];
 
+/// docs/embedding.md shows a whole program and what it prints. It is the example, word for word, and it runs.
+#[test]
+fn the_program_of_the_docs_runs() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let page = std::fs::read_to_string(format!("{folder}/docs/embedding.md")).unwrap();
+    // What only a linter reads is left out.
+    let lint = "#![expect(clippy::print_stdout, reason = \"it shows what happens\")]\n\n";
+    let program = include_str!("../examples/embed.rs").replace(lint, "");
+    assert!(
+        page.contains(&format!("```rust\n{program}```\n")),
+        "docs/embedding.md does not hold crates/jig-engine/examples/embed.rs as it is"
+    );
+    // Examples are built with the tests, beside their folder.
+    let tests = std::env::current_exe().unwrap();
+    let example = tests.ancestors().nth(2).unwrap().join("examples/embed");
+    let output = std::process::Command::new(example).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        page.contains(&format!("```text\n{printed}```\n")),
+        "docs/embedding.md does not hold what it prints:\n{printed}"
+    );
+}
+
 /// Says yes to everything but access.
 struct Yes;
 

@@ -8,8 +8,7 @@ Examples:
   jig setup claude-code                show what would be written, and where
   jig setup claude-code --write        write it
   jig setup cursor --global --write    for all your projects, in your own settings
-  jig setup codex --http http://127.0.0.1:8080/mcp
-                                       to a server that runs already: `jig mcp --http`
+  jig setup codex --http http://127.0.0.1:8080/mcp    to a server that runs already: `jig mcp --http`
 
 What is added is one entry that starts `jig mcp`. Comments, order and layout of the file stay as they \
 are; a file that exists is kept beside the new one, as .bak. An entry of that name that says something \

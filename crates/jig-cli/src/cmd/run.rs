@@ -16,6 +16,7 @@ use serde_json::json;
 
 use crate::args::{Global, RunArgs};
 use crate::cmd::call;
+use crate::cmd::setup::server::quoted;
 use crate::exit::Done;
 use crate::foreground::{self, Foreground, Used};
 use crate::limits;
@@ -291,7 +292,8 @@ fn shown(
             "warnings": confined.warnings,
         }));
     }
-    let mut text = format!("{BOLD}{}{BOLD:#}\n", args.command.join(" "));
+    let words: Vec<String> = args.command.iter().map(|word| quoted(word)).collect();
+    let mut text = format!("{BOLD}{}{BOLD:#}\n", words.join(" "));
     text.push_str(&field(
         "program",
         confined.program.as_os_str().to_string_lossy(),

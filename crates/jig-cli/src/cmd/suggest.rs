@@ -14,6 +14,7 @@ pub(super) use self::words::clause;
 use crate::args::{Global, SuggestArgs};
 use crate::cmd::call;
 use crate::cmd::run::hosts;
+use crate::cmd::setup::server::quoted;
 use crate::exit::Done;
 use crate::interrupt;
 use crate::output::{Output, remark};
@@ -35,7 +36,8 @@ pub(crate) fn run(args: &SuggestArgs, global: &Global, out: &mut Output) -> anyh
             .and_then(|tool| tool.sandbox.limits.time),
     };
 
-    let line = args.command.join(" ");
+    let line: Vec<String> = args.command.iter().map(|word| quoted(word)).collect();
+    let line = line.join(" ");
     remark(&format!(
         "jig: watching `{line}`; what it changes goes into a layer, and is thrown away"
     ));

@@ -11,6 +11,7 @@ use serde_json::{Value as Json, json};
 
 use super::{call, policy};
 use crate::args::{Form, Global};
+use crate::cmd::setup::server::quoted;
 use crate::environment::Environment;
 use crate::exit::Done;
 use crate::host;
@@ -548,13 +549,14 @@ fn few(items: &[String]) -> String {
     text
 }
 
-/// The command as one line; words with spaces in quotes.
+/// The command as one line; words with spaces in quotes, and templates as they are written.
 fn command_line(command: &jig_config::Command) -> String {
     let words = std::iter::once(&command.program).chain(&command.args);
     let words: Vec<String> = words
-        .map(|word| match word.contains(char::is_whitespace) {
-            true => format!("'{word}'"),
-            false => word.clone(),
+        .map(|word| match word.contains("{{") {
+            true if word.contains(char::is_whitespace) => format!("'{word}'"),
+            true => word.clone(),
+            false => quoted(word),
         })
         .collect();
     words.join(" ")

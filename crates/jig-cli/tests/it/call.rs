@@ -321,6 +321,19 @@ fn v132_uncovered_requests_are_asked_at_the_terminal() {
     );
 }
 
+/// Whoever is asked whether a tool may run sees what would be run.
+#[test]
+fn the_question_shows_the_command() {
+    let workspace = Workspace::with(
+        "[tools.t]\nsource = 'local'\ncommand = 'echo -n {{tool.arguments.x}}'\nparameters.x.type = 'string'\n",
+    );
+    let args = ["--color", "never", "call", "t", "'x=a  b'"];
+    let shown = on_a_terminal(&workspace, &args, "y\n");
+    let question = "? Run `t`?\n  $ echo -n 'a  b'\n  {\n    \"x\": \"a  b\"\n  }\n";
+    assert!(shown.contains(question), "{shown}");
+    assert!(shown.trim_end().ends_with("a  b"), "{shown}");
+}
+
 /// S-073: the tool's own question is asked with the diff, and no means that nothing is done.
 #[test]
 fn s073_a_tool_asks_before_it_applies_changes() {

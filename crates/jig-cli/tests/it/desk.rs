@@ -49,6 +49,14 @@ impl Desk {
         }
     }
 
+    /// A fresh desk of the same person.
+    pub(crate) fn anew(&self) -> Self {
+        Self {
+            user: self.user,
+            ..Self::new()
+        }
+    }
+
     /// Such a desk with this `jig.toml`.
     pub(crate) fn with(config: &str) -> Self {
         let desk = Self::new();

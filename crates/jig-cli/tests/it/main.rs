@@ -17,6 +17,7 @@ mod examples;
 mod explain;
 mod import;
 mod import_hostile;
+mod init;
 #[cfg(feature = "wasm-tools")]
 mod knowledge;
 mod mcp_assistant;
@@ -39,6 +40,7 @@ mod proxy_nested;
 mod proxy_stdio;
 mod ps_proxies;
 mod pty_run;
+mod readme;
 mod run;
 mod run_layer;
 mod run_layer_attacks;

@@ -162,6 +162,18 @@ fn literal(characters: &mut std::iter::Peekable<std::str::Chars<'_>>) -> String 
 /// The hints that another test of jig-cli follows, by its name.
 const ELSEWHERE: &[(&str, &[&str])] = &[
     (
+        "without_a_terminal_it_says_what_to_pass",
+        &[
+            "`jig init --yes` takes the defaults (--preset {presets} --changes ask --net none); with all three options nothing is asked",
+        ],
+    ),
+    (
+        "nothing_is_overwritten",
+        &[
+            "`jig config check` says whether it is right, `jig init --print` shows what a new one would be; a folder below gets one of its own by `jig -C FOLDER init`",
+        ],
+    ),
+    (
         "a_refused_call_is_allowed_once",
         &[
             "`jig approve ID` shows a question, and asks",
