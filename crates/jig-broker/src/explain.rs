@@ -9,6 +9,8 @@
 #[cfg(unix)]
 mod given;
 #[cfg(unix)]
+mod guess;
+#[cfg(unix)]
 mod inside;
 mod limit;
 #[cfg(unix)]
@@ -24,6 +26,8 @@ mod place;
 #[cfg(unix)]
 mod sandbox_toml;
 mod variables;
+#[cfg(unix)]
+mod words;
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -92,6 +96,22 @@ impl Broker {
         self.inner.explained(observation, confined, root, made)
     }
 
+    /// What a failed program that nobody watched was refused, judging by what it said: the files, programs and hosts
+    /// that its last words name, and that its profile and its rules withhold. Each is marked as guessed; at most
+    /// [`MAX_GUESSED`] are told, and none that is among those which are `known`.
+    ///
+    /// Nothing here decides. A tool can learn in this way whether the host has something at a path, and whether
+    /// somebody listens on a port of its loopback, of few in one call.
+    pub fn explain_words(
+        &self,
+        said: &str,
+        confined: &Confined,
+        root: &Utf8Path,
+        known: &[Denial],
+    ) -> Vec<Denial> {
+        self.inner.guessed(said, confined, root, known)
+    }
+
     /// Leaves a line in the audit log for each of these denials, as `sandbox.read` and the like. Those of a
     /// gateway have theirs already.
     pub fn audit_denials(&self, denials: &[Denial]) {
@@ -126,33 +146,40 @@ impl Inner {
             return Vec::new();
         };
         let missing = missing::find(&around, observation, made);
-        let mut told: Vec<(missing::Weight, Denial)> = Vec::new();
-        let mut missing = missing::grouped(&around, missing, MAX_DENIALS);
-        // To find out what would help takes a while, so that is done only for what is told.
-        missing.sort_by_key(|one| one.weight);
-        missing.truncate(MAX_DENIALS);
-        for one in missing {
-            let denial = match &one.at {
-                missing::At::Workspace(path) => inside::denial(&around, &one, path),
-                missing::At::Host(path) => outside::denial(&around, &one, path),
-                missing::At::Program(name, path) => outside::program(&around, name, path),
-                missing::At::Socket(path) => outside::socket(&around, path),
-            };
-            let count = one.count;
-            told.push((one.weight, Denial { count, ..denial }));
-        }
+        let mut told = told_of(&around, missing);
         told.extend(net::denials(&around, observation));
-        told.sort_by_key(|(weight, _)| *weight);
-        let mut denials: Vec<Denial> = Vec::new();
-        for (_, denial) in told {
-            let same = denials.iter_mut().find(|other| other.is_same(&denial));
-            if let Some(other) = same {
-                other.count = other.count.saturating_add(denial.count);
-            } else if denials.len() < MAX_DENIALS {
-                denials.push(denial);
-            }
-        }
-        denials
+        in_order(told)
+    }
+
+    #[cfg(unix)]
+    fn guessed(
+        &self,
+        said: &str,
+        confined: &Confined,
+        root: &Utf8Path,
+        known: &[Denial],
+    ) -> Vec<Denial> {
+        let Some(around) = place::Around::of(self, confined, root) else {
+            return Vec::new();
+        };
+        let guesses = guess::of(&around, confined, said);
+        let mut told = told_of(&around, guesses.missing);
+        told.extend(net::denials(&around, &guesses.addresses));
+        told.extend(guesses.hosts);
+        let denials = in_order(told).into_iter();
+        let denials = denials.map(|denial| Denial {
+            guessed: true,
+            // How often it is said does not tell how often it was wanted.
+            count: 1,
+            ..self.clean(denial)
+        });
+        let is_news = |denial: &Denial| known.iter().all(|known| known.target != denial.target);
+        denials.filter(is_news).take(MAX_GUESSED).collect()
+    }
+
+    #[cfg(not(unix))]
+    fn guessed(&self, _: &str, _: &Confined, _: &Utf8Path, _: &[Denial]) -> Vec<Denial> {
+        Vec::new()
     }
 
     #[cfg(not(unix))]
@@ -193,7 +220,10 @@ impl Inner {
             operation: format!("sandbox.{}", denial.operation),
             target: denial.target.clone(),
             decision: AuditDecision::Deny,
-            reason: denial.why.clone(),
+            reason: match denial.guessed {
+                true => format!("{} ({})", denial.why, Denial::GUESSED),
+                false => denial.why.clone(),
+            },
             rule: denial.rule.clone(),
             origin: None,
             hint: denial.hint.clone(),
@@ -203,6 +233,46 @@ impl Inner {
     }
 }
 
+/// What is to be said of things that were not given.
+#[cfg(unix)]
+fn told_of(
+    around: &place::Around<'_>,
+    missing: Vec<missing::Missing>,
+) -> Vec<(missing::Weight, Denial)> {
+    let mut missing = missing::grouped(around, missing, MAX_DENIALS);
+    // To find out what would help takes a while, so that is done only for what is told.
+    missing.sort_by_key(|one| one.weight);
+    missing.truncate(MAX_DENIALS);
+    let mut told = Vec::new();
+    for one in missing {
+        let denial = match &one.at {
+            missing::At::Workspace(path) => inside::denial(around, &one, path),
+            missing::At::Host(path) => outside::denial(around, &one, path),
+            missing::At::Program(name, path) => outside::program(around, name, path),
+            missing::At::Socket(path) => outside::socket(around, path),
+        };
+        let count = one.count;
+        told.push((one.weight, Denial { count, ..denial }));
+    }
+    told
+}
+
+/// The most telling first, each once.
+#[cfg(unix)]
+fn in_order(mut told: Vec<(missing::Weight, Denial)>) -> Vec<Denial> {
+    told.sort_by_key(|(weight, _)| *weight);
+    let mut denials: Vec<Denial> = Vec::new();
+    for (_, denial) in told {
+        let same = denials.iter_mut().find(|other| other.is_same(&denial));
+        if let Some(other) = same {
+            other.count = other.count.saturating_add(denial.count);
+        } else if denials.len() < MAX_DENIALS {
+            denials.push(denial);
+        }
+    }
+    denials
+}
+
 /// How much is remembered of what a program that stays has made.
 #[cfg(unix)]
 const MOST_MADE: usize = 20_000;
@@ -210,3 +280,7 @@ const MOST_MADE: usize = 20_000;
 /// The most denials that are told of one run. A program can want thousands of things, and a model pays for
 /// each word.
 pub const MAX_DENIALS: usize = 20;
+
+/// The most denials that are guessed of one run. A tool can say what it likes, and must not have a list of paths looked
+/// up on the host.
+pub const MAX_GUESSED: usize = 5;

@@ -41,6 +41,7 @@ use jig_sandbox::{GatewaySockets, Interest, Observation, Ready, SeenTarget, Wake
 use rustix::process::Resource;
 
 use self::denials::Denials;
+pub(crate) use self::denials::lookup_refused;
 use self::names::{Names, Plan};
 use crate::broker::{Broker, Inner};
 use crate::cancel::CancelToken;
@@ -90,6 +91,7 @@ impl Gateway {
             inner: Arc::clone(inner),
             names: Names::new(plan),
             denials: Denials::default(),
+            refused: Waker::new()?,
             ports,
             limit: connection_limit(),
             open: Mutex::new(0),
@@ -121,6 +123,14 @@ impl Gateway {
     /// What was refused so far, each once and with how often.
     pub fn denials(&self) -> Vec<Denial> {
         self.shared.denials.all()
+    }
+
+    /// What is refused from now on, told as it happens.
+    pub fn refusals(&self) -> Refusals {
+        Refusals {
+            shared: Arc::clone(&self.shared),
+            told: Vec::new(),
+        }
     }
 
     /// What was refused since this was last asked, each once and with how often: for a program that stays. As
@@ -173,12 +183,43 @@ impl Drop for Gateway {
     }
 }
 
+/// What a gateway refuses, told as it happens: by [`Gateway::refusals`]. One reader of a gateway has it.
+#[derive(Debug)]
+pub struct Refusals {
+    shared: Arc<Shared>,
+    /// The targets that were told.
+    told: Vec<String>,
+}
+
+impl Refusals {
+    /// Woken when something may have been refused.
+    pub fn waker(&self) -> &Waker {
+        &self.shared.refused
+    }
+
+    /// What was refused since this was last asked; of each host or address only the first refusal, and the waker is
+    /// cleared.
+    pub fn take(&mut self) -> Vec<Denial> {
+        self.shared.refused.clear();
+        let mut news = Vec::new();
+        for denial in self.shared.denials.all() {
+            if !self.told.contains(&denial.target) {
+                self.told.push(denial.target.clone());
+                news.push(denial);
+            }
+        }
+        news
+    }
+}
+
 /// What all threads of a gateway know.
 #[derive(Debug)]
 struct Shared {
     inner: Arc<Inner>,
     names: Names,
     denials: Denials,
+    /// Woken when something is refused that was not refused before.
+    refused: Waker,
     /// The ports that are served.
     ports: Vec<u16>,
     /// How many connections there may be.

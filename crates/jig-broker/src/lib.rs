@@ -110,9 +110,9 @@ pub use confine::{
     SystemAccess,
 };
 pub use door::Door;
-pub use explain::{MAX_DENIALS, Made, limit_denial, limit_denial_in};
+pub use explain::{MAX_DENIALS, MAX_GUESSED, Made, limit_denial, limit_denial_in};
 pub use fs::{Listed, Look, Open, OpenFile};
-pub use gateway::Gateway;
+pub use gateway::{Gateway, Refusals};
 pub use host_env::HostEnv;
 pub use http::{DnsResolver, HttpSettings, Resolver, SystemResolver};
 pub use inquiry::{Ask, Inquiry, Person, Scope, Unapproved};

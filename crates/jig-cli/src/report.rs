@@ -138,6 +138,9 @@ pub(crate) fn print(read: &Read, out: &mut Output) -> anyhow::Result<()> {
             cut.bytes, cut.hint
         ));
     }
+    for note in &report.details.notes {
+        out.note(&format!("jig: {note}"));
+    }
     match &report.state {
         ToolState::Running { .. } => Ok(()),
         ToolState::Waiting { .. } => match asked {

@@ -380,6 +380,7 @@ fn joined(first: HandleReport, mut second: HandleReport) -> HandleReport {
             .collect();
     }
     second.details.cut = second.details.cut.or(first.details.cut);
+    second.details.notes.splice(..0, first.details.notes);
     second
 }
 

@@ -416,7 +416,8 @@ pub fn toml_key(key: &str) -> String {
     }
 }
 
-/// A TOML string that holds exactly `text`, whatever is in it.
+/// A TOML string that holds exactly `text`, whatever is in it. What steers a terminal, or hides or reverses text, is
+/// escaped: people read a rule before they paste it.
 pub fn toml_string(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
@@ -426,14 +427,29 @@ pub fn toml_string(text: &str) -> String {
             '\\' => quoted.push_str("\\\\"),
             '\n' => quoted.push_str("\\n"),
             '\t' => quoted.push_str("\\t"),
-            c if c.is_control() => {
-                let _ = write!(quoted, "\\u{:04X}", c as u32);
+            c if c.is_control() || is_deceptive(c) => {
+                let _ = write!(quoted, "\\U{:08X}", c as u32);
             }
             c => quoted.push(c),
         }
     }
     quoted.push('"');
     quoted
+}
+
+/// Whether a reader does not see a character as itself: it hides or reverses text.
+fn is_deceptive(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}'
+            | '\u{61c}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e007f}'
+    )
 }
 
 #[cfg(test)]

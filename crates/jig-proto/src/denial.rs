@@ -13,8 +13,8 @@ mod tests;
 
 /// Something that was refused, told so that whoever reads it knows the next step.
 ///
-/// On the wire an object of these names; what is empty is absent, and so is a `count` of 1. As text it is
-/// what people and models are shown.
+/// On the wire an object of these names; what is empty is absent, and so are a `count` of 1 and a `guessed` that is
+/// false. As text it is what people and models are shown.
 ///
 /// It is told by jig, never by a tool: a tool's word about which rule to add is worth nothing, and reading
 /// what a tool says passes such words over.
@@ -41,6 +41,9 @@ pub struct Denial {
     /// How often it was refused.
     #[serde(skip_serializing_if = "is_once")]
     pub count: u64,
+    /// Whether nobody saw it: the program's own words name the target, and it is not given.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub guessed: bool,
 }
 
 impl Denial {
@@ -59,10 +62,11 @@ impl Denial {
             hint: None,
             advice: None,
             count: 1,
+            guessed: false,
         }
     }
 
-    /// Whether both tell of the same: they differ in nothing but how often it was.
+    /// Whether both tell of the same: they differ in nothing but how often it was, and how it is known.
     pub fn is_same(&self, other: &Self) -> bool {
         (&self.operation, &self.target, &self.why) == (&other.operation, &other.target, &other.why)
             && (&self.rule, &self.hint, &self.advice) == (&other.rule, &other.hint, &other.advice)
@@ -94,6 +98,9 @@ impl Denial {
         self
     }
 
+    /// What marks a denial that is guessed.
+    pub const GUESSED: &str = "a guess, from the program's own words";
+
     /// The longest text, in bytes, before it is cut by [`Denial::bounded`].
     pub const MAX_TEXT: usize = 1024;
 
@@ -110,6 +117,9 @@ impl fmt::Display for Denial {
         write!(f, "{} on `{}`: {}", self.operation, self.target, self.why)?;
         if self.count > 1 {
             write!(f, " ({} times)", self.count)?;
+        }
+        if self.guessed {
+            write!(f, " ({})", Self::GUESSED)?;
         }
         if let Some(rule) = &self.rule {
             write!(f, "\n  rule: {rule}")?;
@@ -143,6 +153,7 @@ impl FromValue for Denial {
             hint: fields.optional("hint")?,
             advice: fields.optional("advice")?,
             count: fields.optional("count")?.unwrap_or(1),
+            guessed: fields.optional("guessed")?.unwrap_or(false),
         })
     }
 }

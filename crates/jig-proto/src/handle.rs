@@ -117,6 +117,9 @@ pub struct Details {
     pub terminal: Option<TerminalReport>,
     /// The code that the program of a stopped tool exited with.
     pub exit_code: Option<i32>,
+    /// What jig has to say about the tool, a sentence each without a period: a host that it was refused, a port on
+    /// which nobody can reach it. Each is told once.
+    pub notes: Vec<String>,
 }
 
 /// What is missing in the output that is shown, and how to get it.
@@ -205,6 +208,7 @@ impl Details {
             cut: fields.optional("cut")?,
             terminal: fields.optional("terminal")?,
             exit_code: fields.optional("exit_code")?,
+            notes: fields.or_default("notes")?,
         })
     }
 
@@ -214,6 +218,7 @@ impl Details {
             cut,
             terminal,
             exit_code,
+            notes,
         } = self;
         if let Some(seq) = seq {
             map.serialize_entry("seq", seq)?;
@@ -226,6 +231,9 @@ impl Details {
         }
         if let Some(exit_code) = exit_code {
             map.serialize_entry("exit_code", exit_code)?;
+        }
+        if !notes.is_empty() {
+            map.serialize_entry("notes", notes)?;
         }
         Ok(())
     }

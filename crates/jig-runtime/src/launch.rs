@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use camino::Utf8PathBuf;
-use jig_broker::{Broker, Commanded, ConfineError, Confined, Door, Gateway, Intruder, Made, Reach};
+use jig_broker::{
+    Broker, Commanded, ConfineError, Confined, Door, Gateway, Intruder, Made, Reach, Refusals,
+};
 use jig_proto::Denial;
 use jig_proto::vfs::ToolInput;
 use jig_pty::Pty;
@@ -109,6 +111,11 @@ impl Held {
         }
     }
 
+    /// What its gateway refuses, told as it happens; `None` if it has no network.
+    pub(crate) fn refusals(&self) -> Option<Refusals> {
+        self.gateway.as_ref().map(Gateway::refusals)
+    }
+
     /// What the sandbox refused of what was seen.
     pub(crate) fn explain(
         &self,
@@ -129,12 +136,23 @@ impl Held {
             .filter(|confined| confined.could_intrude())
     }
 
+    /// What the last words of a program that nobody watches name and it is not given, but what is `known`.
+    pub(crate) fn guess(&self, broker: &Broker, said: &str, known: &[Denial]) -> Vec<Denial> {
+        match &self.confined {
+            Some(confined) if !self.is_observed() => {
+                broker.explain_words(said, confined, &self.root, known)
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// Looks for what the program left where nothing may come into being and, if it failed, for what it was
-    /// refused. It must have ended.
-    pub(crate) fn finish(self, broker: &Broker, failed: bool) -> Left {
-        drop(self.file);
-        let observation = self.observer.map(Observer::finish);
-        let mut denials = match (self.gateway, &observation) {
+    /// refused; `said` are its last words. It must have ended.
+    pub(crate) fn finish(mut self, broker: &Broker, failed: bool, said: &str) -> Left {
+        drop(self.file.take());
+        let is_observed = self.is_observed();
+        let observation = self.observer.take().map(Observer::finish);
+        let mut denials = match (self.gateway.take(), &observation) {
             (Some(gateway), Some(observation)) => gateway.close_watched(observation),
             (Some(gateway), None) => gateway.close(),
             (None, _) => Vec::new(),
@@ -143,6 +161,11 @@ impl Held {
             let seen = broker.explain(observation, confined, &self.root);
             broker.audit_denials(&seen);
             denials.extend(seen);
+        }
+        if failed && !is_observed {
+            let guessed = self.guess(broker, said, &denials);
+            broker.audit_denials(&guessed);
+            denials.extend(guessed);
         }
         if !failed {
             denials.clear();
@@ -242,7 +265,9 @@ pub(crate) fn launch(
         warnings.append(&mut confined.warnings);
     }
     if let Some(reason) = child.unobserved.take() {
-        warnings.push(format!("what it is refused will not be told: {reason}"));
+        warnings.push(format!(
+            "what it is refused is only guessed from its own words: {reason}"
+        ));
     }
     let streams = Streams {
         stdin: child.stdin.take(),

@@ -195,9 +195,9 @@ impl ServerProcess {
         Mark { batch, said }
     }
 
-    /// What it was refused since a moment, each once, the most telling first: files and programs, if it is
-    /// watched, hosts, programs that its rules do not name, variables that it named on standard error and was
-    /// not given. What it asked for before an answer that it gave is in it when the answer has arrived.
+    /// What it was refused since a moment, each once, the most telling first: files and programs, hosts, programs that
+    /// its rules do not name, variables that it named on standard error and was not given. If it is not watched, what
+    /// it said on standard error is all that is known of files. What it asked for before an answer that it gave is in it when the answer has arrived.
     ///
     /// Several calls can be under way, and nobody knows for which of them it wanted something: each is told.
     /// A server that was refused something may have done without.
@@ -223,10 +223,11 @@ impl ServerProcess {
         self.inner.refused.may_have_intruded(mark.batch)
     }
 
-    /// Variables of the host that a text of the server names and that it was not given: nobody can see it look
-    /// for one, but what fails for the lack of a variable says so, in its results, too.
-    pub fn variables_named(&self, said: &str) -> Vec<Denial> {
-        self.inner.refused.variables(said)
+    /// What a text of the server names and it was not given. Nobody can see it look for a variable of the host, but
+    /// what fails for the lack of one says so, in its results, too. The same goes for files and hosts if the server
+    /// is not watched. What is `known` is left out.
+    pub fn refused_by_its_words(&self, said: &str, known: &[Denial]) -> Vec<Denial> {
+        self.inner.refused.named(said, known)
     }
 
     /// Why it should be started anew when nobody uses it: somebody else put something into the workspace that it

@@ -184,6 +184,11 @@ impl Session {
         self.board.warnings()
     }
 
+    /// What is to be said about the tool besides what it says itself, without the first `count` of it.
+    pub fn notes_after(&self, count: usize) -> Vec<String> {
+        self.board.notes_after(count)
+    }
+
     fn order(&self, order: Order) -> Result<(), ApplyError> {
         if self.status() == Status::Stopped {
             return Err(ApplyError::NotRunning);

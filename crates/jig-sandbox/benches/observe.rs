@@ -48,7 +48,20 @@ fn main() {
     if Path::new("/usr/bin/gcc").exists() {
         let compile = ["/usr/bin/gcc", "-O1", "-c", "a.c", "-o", "a.o"];
         compare("compile a small file", workspace.path(), &compile, None);
+        // A build that opens a lot: ten units of many headers each, looked for in many places.
+        for unit in 0..UNITS {
+            let name = format!("unit{unit}.c");
+            fs::write(workspace.path().join(name), MANY_HEADERS).expect("it is ours");
+        }
+        let places: String = (0..20).map(|n| format!(" -I none{n}")).collect();
+        let build =
+            format!("for unit in unit*.c; do gcc{places} -fsyntax-only $unit || exit 1; done");
+        let build = ["/bin/sh", "-c", &build];
+        compare("an open-heavy build", workspace.path(), &build, None);
     }
+    let search = ["/bin/grep", "-rlq", "no such word anywhere", "/usr/include"];
+    let search = ["/bin/sh", "-c", &format!("{}; true", quoted(&search))];
+    compare("read all of /usr/include", workspace.path(), &search, None);
     let find = ["/usr/bin/find", "/usr/include", "-type", "f"];
     compare("find in /usr/include", workspace.path(), &find, None);
     let shell = [
@@ -57,6 +70,11 @@ fn main() {
         "for n in 1 2 3 4 5 6 7 8 9 10; do /bin/true; done",
     ];
     compare("start ten programs", workspace.path(), &shell, None);
+}
+
+fn quoted(words: &[&str]) -> String {
+    let words = words.iter().map(|word| format!("'{word}'"));
+    words.collect::<Vec<String>>().join(" ")
 }
 
 /// Prints both times of the fastest rounds, the ratios, and what a call takes longer.
@@ -114,6 +132,17 @@ fn toil(work: &str) {
         }
     }
 }
+
+/// How many units the build has.
+const UNITS: usize = 10;
+
+/// What many units of C begin with.
+const MANY_HEADERS: &str = "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <unistd.h>\n\
+    #include <sys/types.h>\n#include <sys/stat.h>\n#include <sys/socket.h>\n#include <sys/wait.h>\n\
+    #include <netdb.h>\n#include <netinet/in.h>\n#include <arpa/inet.h>\n#include <fcntl.h>\n#include <errno.h>\n\
+    #include <signal.h>\n#include <time.h>\n#include <math.h>\n#include <pthread.h>\n#include <poll.h>\n\
+    #include <dirent.h>\n#include <limits.h>\n#include <locale.h>\n#include <wchar.h>\n#include <pwd.h>\n\
+    int main(void) { return 0; }\n";
 
 const SOURCE: &str = "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\
     int main(void) { printf(\"%s\\n\", strdup(\"hello\")); return EXIT_SUCCESS; }\n";

@@ -82,6 +82,39 @@ pub(super) fn find(
     found
 }
 
+/// What a guess about a path comes to: what of `wanted` is not given there.
+pub(super) fn at_path(
+    around: &Around<'_>,
+    path: &Path,
+    wanted: Rights,
+    order: usize,
+) -> Option<Missing> {
+    let seen = Seen {
+        target: SeenTarget::Path(path.to_owned()),
+        wanted,
+        looked: false,
+        programs: Vec::new(),
+        count: 1,
+    };
+    match is_noise(path) {
+        true => None,
+        false => path_missing(around, &seen, path, &Made::default(), order),
+    }
+}
+
+/// A program of this name that the host would find, and the sandbox does not show.
+pub(super) fn program(around: &Around<'_>, name: &str, order: usize) -> Option<Missing> {
+    let place = around.search_path.first()?.join(name);
+    let seen = Seen {
+        target: SeenTarget::Path(place.clone()),
+        wanted: Rights::EXECUTE,
+        looked: false,
+        programs: Vec::new(),
+        count: 1,
+    };
+    program_missing(around, &seen, &place, &mut HashSet::new(), order)
+}
+
 /// What the program made in the directories that are its own: what it wanted to make where something was
 /// to make it in.
 fn note_made(around: &Around<'_>, observation: &Observation, made: &mut Made) {

@@ -1,4 +1,5 @@
 mod attacks;
+mod words;
 
 use std::ffi::OsString;
 use std::os::unix::net::UnixListener;

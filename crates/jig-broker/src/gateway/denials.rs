@@ -144,7 +144,9 @@ impl Shared {
     }
 
     fn keep_connection(&self, denial: Denial, note: Note) -> Box<Denial> {
-        self.denials.keep(&denial, true);
+        if self.denials.keep(&denial, true) {
+            self.refused.wake();
+        }
         let logged = self.denials.logged(|kept| &mut kept.connections);
         self.log_refusal("net.connect", note, &logged);
         Box::new(denial)
@@ -153,22 +155,14 @@ impl Shared {
     /// Keeps and logs that a name was not looked up. `counts` is whether it is a lookup of its own: programs
     /// ask for both kinds of addresses.
     pub(super) fn refuse_lookup(&self, name: &str, counts: bool) {
-        let target = ConnectionTarget {
-            host: name.to_owned(),
-            port: 443,
-            speaks: OwnedSpeaks::Tls,
-        };
-        let denial = match self.inner.policy.permit(target) {
-            Err(refused) => Denial {
-                target: visible(name, MAX_TARGET),
-                ..self.denial_of(LOOK_UP, &refused)
-            },
-            // A policy that allows something on a host has it looked up.
-            Ok(_) => Denial::new(LOOK_UP, visible(name, MAX_TARGET), "it cannot be a host"),
-        };
+        // A policy that allows something on a host has it looked up.
+        let denial = lookup_refused(&self.inner, name).unwrap_or_else(|| {
+            Denial::new(LOOK_UP, visible(name, MAX_TARGET), "it cannot be a host")
+        });
         let denial = self.clean(denial);
         let is_new = self.denials.keep(&denial, counts);
         if is_new {
+            self.refused.wake();
             let note = Note::of_denial(&denial);
             let logged = self.denials.logged(|kept| &mut kept.lookups);
             self.log_refusal("net.lookup", note, &logged);
@@ -216,19 +210,7 @@ impl Shared {
     }
 
     fn denial_of<T: Target>(&self, operation: &str, refused: &Refused<T>) -> Denial {
-        let inner = &self.inner;
-        let around = Surroundings {
-            policy: &inner.policy,
-            table: &inner.table,
-            root: inner.files.display_root().as_str(),
-            resource: Resource::Net,
-            target: &refused.refusal.target,
-        };
-        let denial = denial::denial(&refused.refusal, &around);
-        self.clean(Denial {
-            operation: operation.to_owned(),
-            ..denial
-        })
+        self.clean(denial_of(&self.inner, operation, refused))
     }
 
     /// The denial without secrets and of bounded size: a program chooses what it asks for.
@@ -240,6 +222,34 @@ impl Shared {
             denial.hint = denial.hint.map(|hint| scrubber.text(hint));
         }
         denial
+    }
+}
+
+/// What is to be said of a name that is not looked up; `None` if a rule allows it.
+pub(crate) fn lookup_refused(inner: &Inner, name: &str) -> Option<Denial> {
+    let target = ConnectionTarget {
+        host: name.to_owned(),
+        port: 443,
+        speaks: OwnedSpeaks::Tls,
+    };
+    let refused = inner.policy.permit(target).err()?;
+    Some(Denial {
+        target: visible(name, MAX_TARGET),
+        ..denial_of(inner, LOOK_UP, &refused)
+    })
+}
+
+fn denial_of<T: Target>(inner: &Inner, operation: &str, refused: &Refused<T>) -> Denial {
+    let around = Surroundings {
+        policy: &inner.policy,
+        table: &inner.table,
+        root: inner.files.display_root().as_str(),
+        resource: Resource::Net,
+        target: &refused.refusal.target,
+    };
+    Denial {
+        operation: operation.to_owned(),
+        ..denial::denial(&refused.refusal, &around)
     }
 }
 

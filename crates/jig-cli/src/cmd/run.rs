@@ -3,6 +3,7 @@
 pub(super) mod hosts;
 mod layer;
 pub(super) mod remedy;
+mod telling;
 
 use std::path::Path;
 
@@ -14,6 +15,7 @@ use jig_proto::Denial;
 use jig_sandbox::{Bytes, Child, Limit, Limits, Observer, SpawnRequest};
 use serde_json::json;
 
+use self::telling::Telling;
 use crate::args::{Global, RunArgs};
 use crate::cmd::call;
 use crate::cmd::setup::server::quoted;
@@ -78,7 +80,12 @@ fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<
         out.note(&format!("jig: a refusal will not be explained: {reason}"));
     }
     foreground::tell_gaps(&child, &args.hold, out);
-    let (exit, timed_out) = foreground.run(&child, limits.time)?;
+    let telling = gateway
+        .as_ref()
+        .and_then(|gateway| Telling::begin(gateway.refusals(), args.policy.is_none()));
+    let ended = foreground.run(&child, limits.time);
+    drop(telling);
+    let (exit, timed_out) = ended?;
     let reached = foreground::reached(&child, exit, &tree);
     let observation = child.observer.take().map(Observer::finish);
     drop(child);

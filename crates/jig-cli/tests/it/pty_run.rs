@@ -40,6 +40,26 @@ fn the_users_terminal_is_out_of_reach() {
     });
 }
 
+/// A host that is refused is told while the command still tries, once, with what would allow it.
+#[test]
+fn a_refused_host_is_told_at_once() {
+    for_each_user(|desk| {
+        let script = "getent hosts denied.example; getent hosts denied.example; read a; exit 3";
+        let mut seat = Seat::new(desk, &["run", "--", "sh", "-c", script]);
+        // The command waits for a key that was not typed yet.
+        seat.sees("the way out", |screen| {
+            screen.replace('\n', "").contains("--net denied.example")
+        });
+        seat.types("\r");
+        let (status, screen) = seat.ends();
+        assert_eq!(status.code(), Some(3));
+        let line = "jig: refused: look up on `denied.example`: ";
+        // At once, and among all that is told at the end.
+        let told = screen.replace('\n', "").matches(line).count();
+        assert_eq!(told, 2, "{screen}");
+    });
+}
+
 /// Ctrl-C is a byte for jig, and a signal for the command, which may do with it what it likes.
 #[test]
 fn ctrl_c_reaches_the_command() {

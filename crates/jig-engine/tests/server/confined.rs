@@ -111,7 +111,9 @@ fn variables() {
     );
     // It said so in its result, which is somebody else's to read.
     assert_eq!(talk.process.refused_since(&mark), []);
-    let denials = talk.process.variables_named("KeyError: 'SERVICE_KEY'");
+    let denials = talk
+        .process
+        .refused_by_its_words("KeyError: 'SERVICE_KEY'", &[]);
     let [denial] = denials.as_slice() else {
         panic!("{denials:#?}");
     };

@@ -8,6 +8,7 @@
 )]
 
 mod dispatch;
+mod explained;
 mod git;
 mod inquiries;
 mod output;

@@ -103,9 +103,26 @@ fn failure(world: &World) -> ToolError {
     }
 }
 
-/// Runs the script, which fails; pastes the hint of the first denial; and runs it again.
+/// As [`helps_seen`], and the same without watching: what the program says is enough.
 #[track_caller]
 fn helps(mistake: &Mistake, script: &str, operation: &str, target: &str) -> Denial {
+    let denial = helps_seen(mistake, script, operation, target);
+    if mistake.settings.contains(OBSERVED) {
+        assert!(!denial.guessed, "{denial}");
+        let unwatched = Mistake {
+            settings: mistake.settings.replace(OBSERVED, ""),
+            files: mistake.files.clone(),
+        };
+        let guessed = helps_seen(&unwatched, script, operation, target);
+        assert!(guessed.guessed, "{guessed}");
+        assert_eq!(guessed.why, denial.why);
+    }
+    denial
+}
+
+/// Runs the script, which fails; pastes the hint of the first denial; and runs it again.
+#[track_caller]
+fn helps_seen(mistake: &Mistake, script: &str, operation: &str, target: &str) -> Denial {
     let world = settle(mistake.world(&placed(script)));
     let error = failure(&world);
     let denial = error.denials.first();
@@ -276,7 +293,8 @@ fn a_service_on_the_loopback_of_the_host() {
         "python3 -c 'import socket; s = socket.create_connection((\"127.0.0.1\", {port}), 10); assert s.recv(6) == b\"hello\\n\"'"
     );
     let target = format!("localhost:{port}");
-    let denial = helps(&Mistake::new(OBSERVED), &script, "connect", &target);
+    // Python does not say where nobody answered, so only watching tells.
+    let denial = helps_seen(&Mistake::new(OBSERVED), &script, "connect", &target);
     let hint =
         format!("[[tools.tool.access.net]]\nhost = \"localhost\"\nport = {port}\nallow = true\n");
     assert_eq!(denial.hint.as_deref(), Some(hint.as_str()));
@@ -353,7 +371,8 @@ fn a_tool_that_may_run_twice_is_run_again_to_say_why() {
         .file("log/runs", "")
         .file("data/b", "b");
     let world = settle(once.world(&placed(script)));
-    assert_eq!(failure(&world).denials, []);
+    let denials = failure(&world).denials;
+    assert!(denials.iter().all(|denial| denial.guessed), "{denials:#?}");
     assert_eq!(
         std::fs::read_to_string(world.root.join("log/runs")).unwrap(),
         "run\n"
@@ -364,6 +383,20 @@ fn a_tool_that_may_run_twice_is_run_again_to_say_why() {
         std::fs::read_to_string(world.root.join("log/runs")).unwrap(),
         "run\n"
     );
+}
+
+/// Without watching a program says itself which host it did not find.
+#[test]
+fn a_host_that_a_program_names_is_told_without_a_network() {
+    let script = "python3 -c 'import urllib.request as r, sys; sys.exit(\"Could not resolve host: api.example\")'";
+    let error = failure(&settle(Mistake::new("").world(&placed(script))));
+    let [denial] = error.denials.as_slice() else {
+        panic!("{error:#?}");
+    };
+    let told = (denial.operation.as_str(), denial.target.as_str());
+    assert_eq!(told, ("look up", "api.example"));
+    let hint = "[[tools.tool.access.net]]\nhost = \"api.example\"\nallow = true\n";
+    assert_eq!((denial.hint.as_deref(), denial.guessed), (Some(hint), true));
 }
 
 #[test]

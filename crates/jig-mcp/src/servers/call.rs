@@ -236,7 +236,8 @@ impl Calling<'_> {
                 let (asked, said) = (Arc::clone(live), error.message.clone());
                 let refused = spawn_blocking(move || {
                     let mut refused = asked.refused_since(mark.as_ref());
-                    refused.extend(asked.variables_named(&said));
+                    let named = asked.refused_by_its_words(&said, &refused);
+                    refused.extend(named);
                     refused
                 });
                 for denial in refused.await.unwrap_or_default() {

@@ -213,10 +213,10 @@ impl Live {
         }
     }
 
-    /// Variables that a failure names, and that the server was not given.
-    pub(super) fn variables_named(&self, said: &str) -> Vec<Denial> {
+    /// What a failure names, and the server was not given. What is `known` is left out.
+    pub(super) fn refused_by_its_words(&self, said: &str, known: &[Denial]) -> Vec<Denial> {
         match &self.behind {
-            Behind::Program { process, .. } => process.variables_named(said),
+            Behind::Program { process, .. } => process.refused_by_its_words(said, known),
             Behind::Remote(_) => Vec::new(),
         }
     }

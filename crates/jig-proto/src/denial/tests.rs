@@ -32,6 +32,14 @@ fn what_is_empty_is_absent_and_all_comes_back() {
             "advice": "or copy it into the workspace", "count": 3,
         }),
     );
+    let guessed = Denial {
+        guessed: true,
+        ..Denial::new("read", "a", "no")
+    };
+    check(
+        guessed,
+        json!({"operation": "read", "target": "a", "why": "no", "guessed": true}),
+    );
 }
 
 #[test]
@@ -53,6 +61,14 @@ fn a_malformed_denial_says_what_was_expected_and_where() {
 fn the_text_has_the_rule_the_grants_and_the_way_out_on_lines_of_their_own() {
     let check = |denial: Denial, expected: &str| assert_eq!(denial.to_string(), expected);
     check(Denial::new("run", "make", "no"), "run on `make`: no");
+    let guessed = Denial {
+        guessed: true,
+        ..Denial::new("read", "a", "no")
+    };
+    check(
+        guessed,
+        "read on `a`: no (a guess, from the program's own words)",
+    );
     check(
         full(),
         "read on `a`: no rule grants it (3 times)

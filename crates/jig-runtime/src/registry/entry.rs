@@ -56,6 +56,8 @@ struct Told {
     answered: u64,
     /// The output up to here came before that answer.
     answered_at: u64,
+    /// How many notes were told.
+    notes: usize,
     /// What the tool's result is, whatever it says itself.
     verdict: Option<ToolError>,
 }
@@ -101,6 +103,7 @@ impl Entry {
                 noticed: FIRST,
                 answered: 0,
                 answered_at: 0,
+                notes: 0,
                 verdict: None,
             }),
             has_news: AtomicBool::new(false),
@@ -119,9 +122,11 @@ impl Entry {
         let shown = self.shown(&told, fetch, max);
         let state = told.state(&update, shown.text(telling == Telling::TellLast));
         let has_stopped = state.status() == Status::Stopped;
+        let notes = self.session.notes_after(told.notes);
         if telling != Telling::Peek {
             told.seq = told.seq.max(shown.told);
             told.advance(&update);
+            told.notes += notes.len();
             self.result_was_told.fetch_or(has_stopped, Ordering::SeqCst);
         }
         let details = Details {
@@ -129,6 +134,7 @@ impl Entry {
             cut: shown.cut(telling == Telling::TellLast),
             terminal: shown.terminal,
             exit_code: has_stopped.then(|| self.session.exit_code()).flatten(),
+            notes,
         };
         let report = HandleReport {
             id: self.id.clone(),

@@ -95,7 +95,7 @@ impl Refused {
         !self.batches().waiting.is_empty()
     }
 
-    /// What was refused in the batches after this one, and what `said` tells of variables.
+    /// What was refused in the batches after this one, and what `said` names of what the server was not given.
     pub(super) fn since(&self, batch: u64, said: &str) -> Vec<Denial> {
         self.end_batch(&mut self.batches());
         if self.is_sweep_worthwhile() {
@@ -106,7 +106,8 @@ impl Refused {
         let later = told.ring.iter().filter(|entry| entry.batch > batch);
         let mut denials: Vec<Denial> = later.map(|entry| entry.denial.clone()).collect();
         drop(told);
-        denials.extend(self.variables(said));
+        let named = self.named(said, &denials);
+        denials.extend(named);
         denials.truncate(MAX_DENIALS);
         denials
     }
@@ -137,9 +138,13 @@ impl Refused {
         self.told().intruders_since(batch).cloned().collect()
     }
 
-    /// Variables that `said` names and the server was not given.
-    pub(super) fn variables(&self, said: &str) -> Vec<Denial> {
-        let denials = self.broker.explain_variables(said);
+    /// Variables that `said` names and the server was not given; of a server that nobody watches, also files,
+    /// programs and hosts. What is `known` is left out.
+    pub(super) fn named(&self, said: &str, known: &[Denial]) -> Vec<Denial> {
+        let mut denials = self.broker.explain_variables(said);
+        if let Some(held) = self.held().as_ref() {
+            denials.extend(held.guess(&self.broker, said, known));
+        }
         self.told().audit(&self.broker, &denials);
         denials
     }
@@ -243,7 +248,7 @@ impl Refused {
         {
             confined.pass(&|| true);
         }
-        let left = held.finish(&self.broker, true);
+        let left = held.finish(&self.broker, true, "");
         let last = self.batches().last;
         self.told().add(last, left.denials);
         self.tell_intruders(&left.intruders);

@@ -111,6 +111,8 @@ pub(crate) struct Post {
     listening: usize,
     confinement: Option<Confinement>,
     warnings: Vec<String>,
+    /// What is to be said about it while it runs.
+    notes: Vec<String>,
     reached: Vec<Reached>,
     exit_code: Option<i32>,
     child: Weak<Child>,
@@ -175,6 +177,7 @@ impl Board {
                 listening: 0,
                 confinement,
                 warnings: Vec::new(),
+                notes: Vec::new(),
                 reached: Vec::new(),
                 exit_code: None,
                 child: Weak::new(),
@@ -199,6 +202,15 @@ impl Board {
             if !post.warnings.contains(&warning) {
                 post.warnings.push(warning);
             }
+        }
+    }
+
+    /// Notes what those who look at the tool should know. Each thing is said once, and not too many: a tool may be
+    /// what makes them.
+    pub(crate) fn note(&self, note: String) {
+        let mut post = self.lock();
+        if post.notes.len() < MOST_NOTES && !post.notes.contains(&note) {
+            post.notes.push(note);
         }
     }
 
@@ -520,6 +532,10 @@ impl Board {
         self.look().warnings.clone()
     }
 
+    pub(super) fn notes_after(&self, count: usize) -> Vec<String> {
+        self.look().notes.iter().skip(count).cloned().collect()
+    }
+
     /// Waits until `is_over` holds of what is posted, or the tool has stopped.
     pub(super) fn wait(
         &self,
@@ -644,6 +660,9 @@ fn wait_for<'p>(
         }
     }
 }
+
+/// How many notes are kept.
+const MOST_NOTES: usize = 50;
 
 /// How much of what a tool says is kept, without a terminal. A tool can print without end.
 const KEPT_BYTES: usize = 256 * 1024;

@@ -129,6 +129,10 @@ impl Driver {
                 ..
             } = second
             {
+                // What was seen is worth more than what was guessed.
+                if second.denials.iter().any(|denial| !denial.guessed) {
+                    error.denials.retain(|denial| !denial.guessed);
+                }
                 denials::add(error, second.denials);
             }
         }

@@ -3,10 +3,12 @@
 use std::io;
 use std::time::{Duration, Instant};
 
+use jig_broker::Refusals;
 use jig_proto::{ToolError, ToolState};
 use jig_pty::{Console, Input, Signal, Source};
 use jig_sandbox::{Exit, Interest, poll};
 
+use super::clean::Cleaner;
 use super::driver::Driver;
 use super::outcome::{ended, outcome, printed_state};
 use super::printed::Printed;
@@ -30,6 +32,8 @@ pub(super) struct Live<'d> {
     whole: Whole,
     /// How many bytes it printed.
     printed: u64,
+    /// What its gateway refuses.
+    refusals: Option<Refusals>,
 }
 
 impl<'d> Live<'d> {
@@ -46,6 +50,7 @@ impl<'d> Live<'d> {
         };
         let secrets = driver.plan.broker.secrets();
         Ok(Self {
+            refusals: held.refusals(),
             run: Run::new(driver, child, held),
             console,
             opening: String::new(),
@@ -88,7 +93,15 @@ impl<'d> Live<'d> {
                 ToolState::failed(ToolError::new(format!("`{name}` {exit}")))
             }
         };
-        self.run.close(state, &reached)
+        let said = self.last_words();
+        self.run.close(state, &reached, &said)
+    }
+
+    /// The end of what it said, which tells why it failed.
+    fn last_words(&self) -> String {
+        let board = &self.run.driver.board;
+        let all = board.say(|transcript| transcript.all(LAST_WORDS));
+        all.map(|all| all.text).unwrap_or_default()
     }
 
     /// The state that a program printed as its whole output, if it did. It is not shown as output then.
@@ -156,6 +169,7 @@ impl<'d> Live<'d> {
             if driver.waker.clear() {
                 self.take_orders();
             }
+            self.tell_refusals();
             if exited && let Some(exit) = self.run.child.try_wait()? {
                 self.drain();
                 return Ok(exit);
@@ -169,19 +183,30 @@ impl<'d> Live<'d> {
 
     /// Waits until there is something to do. Says whether the program has ended.
     fn wait(&self) -> io::Result<bool> {
-        let mut interests = Vec::with_capacity(5);
+        let mut interests = Vec::with_capacity(6);
         interests.extend([
             Interest::Exited(&self.run.child),
             Interest::Woken(&self.run.driver.waker),
         ]);
         interests.extend(self.console.readers().map(Interest::Readable));
         interests.extend(self.console.writer().map(Interest::Writable));
+        let refusals = self.refusals.as_ref();
+        interests.extend(refusals.map(|refusals| Interest::Woken(refusals.waker())));
         let deadlines = [self.run.deadline(), self.whole.due()];
         let now = Instant::now();
         let limit = deadlines.into_iter().flatten().min();
         let limit = limit.map(|at| at.saturating_duration_since(now));
         let ready = poll(&interests, limit)?;
         Ok(ready.contains(0))
+    }
+
+    /// Tells at once which hosts it is refused: many programs try again for minutes before they give up.
+    fn tell_refusals(&mut self) {
+        for denial in self.refusals.iter_mut().flat_map(Refusals::take) {
+            let note = format!("refused: {denial}");
+            let cleaner = Cleaner(self.run.driver.plan.broker.secrets().scrubber());
+            self.run.driver.board.note(cleaner.text(&note));
+        }
     }
 
     fn take_orders(&mut self) {
@@ -347,6 +372,9 @@ const OPENING_BYTES: usize = 256 * 1024;
 
 /// How much a screen is fed while nobody else can see it.
 const SCREEN_BYTES: usize = 8 * 1024;
+
+/// How much of the end of what it said is looked at to explain a failure.
+const LAST_WORDS: usize = 16 * 1024;
 
 /// How often what is left is read. A process that no sandbox holds could print for ever.
 const DRAIN_ROUNDS: usize = 256;

@@ -97,6 +97,12 @@ impl Printed {
         }
     }
 
+    /// The end of what was printed, on both streams: a program that failed says there why.
+    pub(super) fn last_words(&self) -> String {
+        let end = |kept: &[u8]| plain_bytes(&kept[kept.len().saturating_sub(LAST_WORDS)..]);
+        [end(&self.output), end(&self.errors)].join("\n")
+    }
+
     /// What was printed as errors since this was last asked for, in whole lines.
     pub(super) fn take_news(&mut self) -> Option<String> {
         let end = self.news.iter().rposition(|byte| *byte == b'\n')?;
@@ -128,6 +134,9 @@ const KEPT_OUTPUT: usize = 16 * 1024 * 1024;
 
 /// How much of the errors is kept.
 const KEPT_ERRORS: usize = 64 * 1024;
+
+/// How much of the end of each stream is looked at to explain a failure.
+const LAST_WORDS: usize = 16 * 1024;
 
 /// How much of the errors is shown at once to somebody who watches.
 const KEPT_NEWS: usize = 4 * 1024;

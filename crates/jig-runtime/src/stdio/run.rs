@@ -162,14 +162,15 @@ impl<'d> Run<'d> {
     }
 
     /// Adds to the state what the run came up against, what it was refused, and what it left where nothing
-    /// may be.
-    pub(super) fn close(mut self, state: ToolState, reached: &[Reached]) -> ToolState {
+    /// may be. `said` are the last words of the program, on whichever stream.
+    pub(super) fn close(mut self, state: ToolState, reached: &[Reached], said: &str) -> ToolState {
         let state = with_survived(state, reached);
+        let said = &with_own_error(said, &state);
         let given_up = matches!(self.cut, Some(Cut::Cancelled | Cut::Aborted));
         let failed = matches!(&state, ToolState::Stopped { result: Err(_), .. }) && !given_up;
         let plan = &self.driver.plan;
         let left = self.held.take();
-        let left = left.map(|held| held.finish(&plan.broker, failed));
+        let left = left.map(|held| held.finish(&plan.broker, failed, said));
         let Left {
             intruders,
             denials: refused,
@@ -183,11 +184,8 @@ impl<'d> Run<'d> {
         } = &mut state
             && !given_up
         {
-            let said = [&[error.message.clone()][..], &error.trace]
-                .concat()
-                .join("\n");
             let mut reached = reached.to_vec();
-            for told in Reached::told_by(&said, &self.limits) {
+            for told in Reached::told_by(said, &self.limits) {
                 if !reached.contains(&told) {
                     reached.push(told);
                 }
@@ -197,7 +195,7 @@ impl<'d> Run<'d> {
             plan.broker.audit_denials(&limits);
             denials::add(error, limits);
             denials::add(error, refused);
-            let variables = plan.broker.explain_variables(&said);
+            let variables = plan.broker.explain_variables(said);
             plan.broker.audit_denials(&variables);
             denials::add(error, variables);
         }
@@ -250,6 +248,21 @@ impl<'d> Run<'d> {
                 tracer.received(line);
             }
         }
+    }
+}
+
+/// The last words of a program, with the error that it told as its result.
+fn with_own_error(said: &str, state: &ToolState) -> String {
+    match state {
+        ToolState::Stopped {
+            result: Err(error), ..
+            // What jig made of its output repeats that.
+        } if !error.message.starts_with('{') => {
+            [&[said.to_owned(), error.message.clone()][..], &error.trace]
+                .concat()
+                .join("\n")
+        }
+        _ => said.to_owned(),
     }
 }
 

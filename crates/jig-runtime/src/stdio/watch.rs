@@ -4,6 +4,7 @@ use std::io;
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
+use jig_broker::Refusals;
 use jig_proto::{Content, ToolState};
 use jig_sandbox::{Exit, Interest, poll};
 
@@ -25,6 +26,8 @@ pub(super) struct Watch<'d> {
     shown: Option<Instant>,
     /// Whether nobody is told of this run.
     silent: bool,
+    /// What its gateway refuses.
+    refusals: Option<Refusals>,
 }
 
 impl<'d> Watch<'d> {
@@ -37,6 +40,7 @@ impl<'d> Watch<'d> {
         } = launched;
         let pipes = Pipes::new(streams)?;
         Ok(Self {
+            refusals: held.refusals(),
             run: Run::new(driver, child, held),
             pipes,
             printed: Printed::default(),
@@ -78,7 +82,8 @@ impl<'d> Watch<'d> {
             }
         };
         let given_up = matches!(self.run.cut, Some(Cut::Cancelled | Cut::Aborted));
-        (self.run.close(state, &reached), given_up)
+        let said = self.printed.last_words();
+        (self.run.close(state, &reached, &said), given_up)
     }
 
     fn until_exit(&mut self) -> io::Result<Exit> {
@@ -101,6 +106,7 @@ impl<'d> Watch<'d> {
             if driver.waker.clear() {
                 self.take_orders();
             }
+            self.tell_refusals();
             let pipes = &mut self.pipes;
             if exited && let Some(exit) = self.run.child.try_wait()? {
                 // Whoever kept the pipes open is gone too; if not, it is not waited for.
@@ -127,12 +133,24 @@ impl<'d> Watch<'d> {
         if let Some(stdin) = pipes.stdin.as_ref().filter(|_| pipes.unwritten() > 0) {
             interests.push(Interest::Writable(stdin.as_fd()));
         }
+        let refusals = self.refusals.as_ref();
+        interests.extend(refusals.map(|refusals| Interest::Woken(refusals.waker())));
         let news = self.printed.has_news().then(|| self.next_news());
         let deadline = [self.run.deadline(), news].into_iter().flatten().min();
         let now = Instant::now();
         let limit = deadline.map(|at| at.saturating_duration_since(now));
         let ready = poll(&interests, limit)?;
         Ok(ready.contains(0))
+    }
+
+    /// Shows at once which hosts it is refused: many programs try again for minutes before they give up.
+    fn tell_refusals(&mut self) {
+        for denial in self.refusals.iter_mut().flat_map(Refusals::take) {
+            if !self.silent && self.run.cut.is_none() {
+                let news = format!("jig: refused: {denial}");
+                self.run.driver.board.running(Content::text(news));
+            }
+        }
     }
 
     fn take_orders(&mut self) {

@@ -137,7 +137,7 @@ impl Driver {
         let _ = self.child.wait();
         if let Some(held) = self.held.take() {
             // A tool that sees no workspace leaves nothing there.
-            held.finish(&self.plan.broker, false);
+            held.finish(&self.plan.broker, false, "");
         }
         // And so is what was done for it: after the end nothing more happens.
         end_processes(&self.plan.broker);

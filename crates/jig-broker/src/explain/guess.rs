@@ -1,0 +1,117 @@
+//! [`of`]: what the words of a program that nobody watched come to, judged by what it was given.
+
+use std::net::SocketAddr;
+use std::path::{Component, Path, PathBuf};
+
+use jig_proto::Denial;
+use jig_sandbox::{Observation, Rights, Seen, SeenTarget};
+use rustix::fs::Access;
+
+use super::missing::{self, Missing, Weight, weight};
+use super::place::{Around, Stands, canonical, could, stands};
+use super::words::{self, Wanted, Wish};
+use crate::confine::Confined;
+use crate::gateway::lookup_refused;
+
+/// What a program probably wanted and was not given.
+#[derive(Debug, Default)]
+pub(super) struct Guesses {
+    pub(super) missing: Vec<Missing>,
+    /// The addresses that it speaks of, as if they had been seen.
+    pub(super) addresses: Observation,
+    pub(super) hosts: Vec<(Weight, Denial)>,
+}
+
+/// Judges what the words name. What is given, or is nowhere, is no guess.
+pub(super) fn of(around: &Around<'_>, confined: &Confined, said: &str) -> Guesses {
+    let mut guesses = Guesses::default();
+    for (order, wish) in words::read(said).into_iter().enumerate() {
+        match wish {
+            Wish::File { candidates, wanted } => {
+                let found = file(around, confined, &candidates, wanted, order);
+                guesses.missing.extend(found);
+            }
+            Wish::Host(name) => {
+                let is_known = around.inner.policy.speaks_of_host(&name);
+                let refused = (!is_known).then(|| lookup_refused(around.inner, &name));
+                let order = weight(Rights::WRITE, order);
+                guesses
+                    .hosts
+                    .extend(refused.flatten().map(|one| (order, one)));
+            }
+            Wish::Address(address) => guesses.addresses.seen.push(seen(address)),
+        }
+    }
+    guesses
+}
+
+/// The first of the names that stands for something which was not given.
+fn file(
+    around: &Around<'_>,
+    confined: &Confined,
+    candidates: &[String],
+    wanted: Wanted,
+    order: usize,
+) -> Option<Missing> {
+    let mut candidates = candidates.iter().enumerate();
+    candidates.find_map(|(place, name)| {
+        // Only the likeliest name is believed to be what was to be changed or run: of the others it is known at
+        // least that they exist.
+        let is_likeliest = place == 0;
+        let path = absolute(confined, name);
+        let mut rights = match (wanted, is_likeliest) {
+            (Wanted::Something | Wanted::Found, _) | (_, false) => vec![Rights::READ],
+            (Wanted::Changed, true) => vec![CHANGE],
+            (Wanted::Removed, true) => vec![Rights::DELETE],
+        };
+        if wanted == Wanted::Something && is_likeliest && stands(&path) != Stands::Directory {
+            if could(&path, Access::EXEC_OK) {
+                rights.push(Rights::EXECUTE);
+            }
+            rights.push(CHANGE);
+        }
+        let at = |path: &Path| {
+            let mut rights = rights.iter();
+            rights.find_map(|rights| missing::at_path(around, path, *rights, order))
+        };
+        let program = || {
+            let is_name = wanted == Wanted::Found && is_likeliest && !name.contains('/');
+            is_name.then(|| missing::program(around, name, order))?
+        };
+        // A link that the program sees may lead to where it sees nothing.
+        let behind_a_link = || canonical(&path).filter(|real| *real != path);
+        at(&path)
+            .or_else(|| behind_a_link().and_then(|real| at(&real)))
+            .or_else(program)
+    })
+}
+
+/// The path that a program meant, without `.` and `..`.
+fn absolute(confined: &Confined, name: &str) -> PathBuf {
+    let full = match name.strip_prefix("~/") {
+        Some(below) => confined.home.join(below),
+        None => confined.cwd.join(name),
+    };
+    let mut path = PathBuf::new();
+    for part in full.components() {
+        match part {
+            Component::ParentDir => drop(path.pop()),
+            Component::CurDir => {}
+            part => path.push(part),
+        }
+    }
+    path
+}
+
+fn seen(address: SocketAddr) -> Seen {
+    Seen {
+        target: SeenTarget::Address(address),
+        wanted: Rights::NONE,
+        looked: false,
+        programs: Vec::new(),
+        count: 1,
+    }
+}
+
+/// To make something, or to change it if it is there.
+const CHANGE: Rights = Rights::CREATE.with(Rights::UPDATE);
