@@ -44,6 +44,8 @@ use crate::visible::visible;
 
 pub(crate) use limit::of_tree;
 pub use limit::{limit_denial, limit_denial_in};
+#[cfg(unix)]
+pub use listening::listening_ports;
 
 #[cfg(test)]
 #[cfg(unix)]

@@ -110,6 +110,8 @@ pub use confine::{
     SystemAccess,
 };
 pub use door::Door;
+#[cfg(unix)]
+pub use explain::listening_ports;
 pub use explain::{MAX_DENIALS, MAX_GUESSED, Made, limit_denial, limit_denial_in};
 pub use fs::{Listed, Look, Open, OpenFile};
 pub use gateway::{Gateway, Refusals};

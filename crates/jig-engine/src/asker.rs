@@ -30,6 +30,12 @@ pub trait Asker {
     fn warning(&mut self, tool: &str, text: &str) {
         self.progress(tool, text);
     }
+
+    /// Is told, when a call has succeeded, what its result does not say: a process that was left in the background and
+    /// was ended, say.
+    fn note(&mut self, tool: &str, text: &str) {
+        self.warning(tool, text);
+    }
 }
 
 /// A question.

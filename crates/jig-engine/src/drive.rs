@@ -192,6 +192,9 @@ impl Engine {
             }
             match update.state {
                 ToolState::Stopped { result, .. } => {
+                    for note in session.notes_after(0) {
+                        asker.note(tool.name.as_str(), &note);
+                    }
                     return match rejected {
                         Some(reason) => Err(said_no(tool, &reason)),
                         None => result,

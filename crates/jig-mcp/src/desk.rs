@@ -138,6 +138,10 @@ impl Asker for Desk {
         self.flight
             .progress(&printable(cut(text, LONGEST_PROGRESS)));
     }
+
+    fn note(&mut self, _tool: &str, text: &str) {
+        self.notes.push(printable(cut(text, LONGEST_PROGRESS)));
+    }
 }
 
 /// How much of what a running tool says is told as its progress.

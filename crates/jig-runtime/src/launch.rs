@@ -7,14 +7,15 @@ use std::sync::{Arc, OnceLock};
 use camino::Utf8PathBuf;
 use jig_broker::{
     Broker, Commanded, ConfineError, Confined, Door, Gateway, Intruder, Made, Reach, Refusals,
+    listening_ports,
 };
 use jig_proto::Denial;
 use jig_proto::vfs::ToolInput;
 use jig_pty::Pty;
 use jig_sandbox::{
-    Child, Enforce, Enforcement, Environment, Limits, Observation, Observer, PathRule,
-    PrivateContent, PrivateFile, Profile, Program, Rights, RuleSource, SpawnRequest, Status, Tier,
-    assess, minimal_environment, probe, spawn,
+    Child, Enforce, Enforcement, Environment, Limits, Network, Observation, Observer, PROXY_PORT,
+    PathRule, PrivateContent, PrivateFile, Profile, Program, Rights, RuleSource, SpawnRequest,
+    Status, Tier, assess, minimal_environment, probe, spawn,
 };
 use serde_json::{Value, json};
 use tempfile::NamedTempFile;
@@ -111,6 +112,14 @@ impl Held {
         }
     }
 
+    /// The ports on which the program listens in a network of its own, where nobody outside can reach it.
+    pub(crate) fn unreached(&self, child: &Child) -> Vec<u16> {
+        let Some(confined) = &self.confined else {
+            return Vec::new();
+        };
+        unreached_ports(child, &confined.profile)
+    }
+
     /// What its gateway refuses, told as it happens; `None` if it has no network.
     pub(crate) fn refusals(&self) -> Option<Refusals> {
         self.gateway.as_ref().map(Gateway::refusals)
@@ -175,6 +184,33 @@ impl Held {
         intruders.extend(self.confined.map(Confined::finish).unwrap_or_default());
         Left { intruders, denials }
     }
+}
+
+/// The ports on which a confined program listens in a network of its own, where nobody outside can reach it. Those of
+/// its gateway are not its own.
+pub fn unreached_ports(child: &Child, profile: &Profile) -> Vec<u16> {
+    let gateways: &[u16] = match &profile.network {
+        Network::None => &[],
+        Network::Gateway(gateway) => &gateway.ports,
+        // It has that of the host, or none that is known here.
+        _ => return Vec::new(),
+    };
+    if child.status.tier != Tier::A {
+        return Vec::new();
+    }
+    let mut ports = listening_ports(child.id());
+    ports.retain(|port| !gateways.contains(port) && ![PROXY_PORT, LOOKUPS].contains(port));
+    ports
+}
+
+/// What is to be said of such ports, after the name of who listens.
+pub fn unreached_in_words(ports: &[u16]) -> String {
+    let shown: Vec<String> = ports.iter().take(MOST_PORTS).map(u16::to_string).collect();
+    let noun = if shown.len() == 1 { "port" } else { "ports" };
+    format!(
+        "listens on {noun} {} of a network of its own, so that nothing outside of its sandbox can connect to it",
+        shown.join(", ")
+    )
 }
 
 /// Starts the program of a plan for a call, confined unless the plan's broker says that nothing is, and
@@ -382,6 +418,12 @@ fn input_file(content: &[u8]) -> io::Result<NamedTempFile> {
     file.flush()?;
     Ok(file)
 }
+
+/// Where the gateway answers lookups.
+const LOOKUPS: u16 = 53;
+
+/// How many ports are named.
+const MOST_PORTS: usize = 5;
 
 /// The variable that names the call as a file.
 const INPUT_VARIABLE: &str = "JIG_INPUT";

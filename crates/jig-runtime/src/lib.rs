@@ -37,6 +37,7 @@ pub use builtin::{Builtin, BuiltinRuntime};
 pub use command::{CommandLine, Word, command_shown};
 pub use inside::{InProcess, Put, Unstarted, in_process, in_this_thread};
 pub use jig_pty::{Cut, Size};
+pub use launch::{unreached_in_words, unreached_ports};
 pub use limits::{Reached, RunLimits};
 pub use plain::plain_bytes;
 pub use plan::{Component, ComponentSource, Delivery, Mount, Plan, Timing, Tracer};

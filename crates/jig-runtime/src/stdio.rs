@@ -12,6 +12,7 @@ mod driver;
 mod live;
 mod outcome;
 mod printed;
+mod remarks;
 mod run;
 mod speech;
 mod watch;

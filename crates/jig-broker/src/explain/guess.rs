@@ -39,6 +39,12 @@ pub(super) fn of(around: &Around<'_>, confined: &Confined, said: &str) -> Guesse
                     .hosts
                     .extend(refused.flatten().map(|one| (order, one)));
             }
+            // With a network the gateway knows which.
+            Wish::SomeHost if around.inner.policy.ports().is_empty() => {
+                let order = weight(Rights::WRITE, order);
+                guesses.hosts.push((order, some_host(around)));
+            }
+            Wish::SomeHost => {}
             Wish::Address(address) => guesses.addresses.seen.push(seen(address)),
         }
     }
@@ -101,6 +107,19 @@ fn absolute(confined: &Confined, name: &str) -> PathBuf {
         }
     }
     path
+}
+
+/// What is said of a program that looked a name up, and does not say which.
+fn some_host(around: &Around<'_>) -> Denial {
+    let advice = format!(
+        "name the host in `[[{}.access.net]]` with `allow = true`; with `sandbox.observe = true` the next call says \
+         which it is",
+        around.inner.table
+    );
+    Denial {
+        advice: Some(advice),
+        ..Denial::new("look up", "a host", "no rule of this tool allows any host")
+    }
 }
 
 fn seen(address: SocketAddr) -> Seen {

@@ -1,4 +1,4 @@
-//! On which ports somebody listens on the loopback of the host.
+//! On which ports somebody listens: on the loopback of the host, or in the network of a program.
 
 use std::collections::HashSet;
 use std::io::Read as _;
@@ -7,10 +7,20 @@ use std::io::Read as _;
 ///
 /// Nothing is connected to: the kernel's own tables are read.
 pub(super) fn ports() -> HashSet<u16> {
-    let tables = ["/proc/net/tcp", "/proc/net/tcp6"];
+    ports_in("/proc/net")
+}
+
+/// The same in the network of the process `pid`, in order.
+pub fn listening_ports(pid: u32) -> Vec<u16> {
+    let mut ports: Vec<u16> = ports_in(&format!("/proc/{pid}/net")).into_iter().collect();
+    ports.sort_unstable();
+    ports
+}
+
+fn ports_in(tables: &str) -> HashSet<u16> {
     let mut ports = HashSet::new();
-    for table in tables {
-        ports.extend(listed(&content(table)));
+    for table in ["tcp", "tcp6"] {
+        ports.extend(listed(&content(&format!("{tables}/{table}"))));
     }
     ports
 }

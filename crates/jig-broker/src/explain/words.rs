@@ -22,6 +22,8 @@ pub(super) enum Wish {
     },
     /// The address of a host by this name.
     Host(String),
+    /// The address of a host that it does not name.
+    SomeHost,
     /// A connection to this address.
     Address(SocketAddr),
 }

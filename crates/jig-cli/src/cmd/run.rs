@@ -6,16 +6,18 @@ pub(super) mod remedy;
 mod telling;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::Context;
 use camino::{Utf8Path, Utf8PathBuf};
+use jig_broker::Gateway;
 use jig_config::SandboxLimits;
 use jig_engine::{CallError, Preparation, Prepared};
 use jig_proto::Denial;
 use jig_sandbox::{Bytes, Child, Limit, Limits, Observer, SpawnRequest};
 use serde_json::json;
 
-use self::telling::Telling;
+use self::telling::{About, Telling};
 use crate::args::{Global, RunArgs};
 use crate::cmd::call;
 use crate::cmd::setup::server::quoted;
@@ -80,15 +82,21 @@ fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<
         out.note(&format!("jig: a refusal will not be explained: {reason}"));
     }
     foreground::tell_gaps(&child, &args.hold, out);
-    let telling = gateway
-        .as_ref()
-        .and_then(|gateway| Telling::begin(gateway.refusals(), args.policy.is_none()));
+    let observer = child.observer.take();
+    let child = Arc::new(child);
+    let telling = Telling::begin(About {
+        refusals: gateway.as_ref().map(Gateway::refusals),
+        child: Arc::clone(&child),
+        profile: Arc::clone(&prepared.confined.profile),
+        by_flags: args.policy.is_none(),
+    });
     let ended = foreground.run(&child, limits.time);
-    drop(telling);
+    let untold = telling.and_then(Telling::end);
     let (exit, timed_out) = ended?;
     let reached = foreground::reached(&child, exit, &tree);
-    let observation = child.observer.take().map(Observer::finish);
+    let left = child.left_behind();
     drop(child);
+    let observation = observer.map(Observer::finish);
     let observation = observation.unwrap_or_default();
     let gateway = gateway.map(|gateway| gateway.close_watched(&observation));
     let mut denials = gateway.unwrap_or_default();
@@ -116,6 +124,15 @@ fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<
         tree,
     };
     let ended_by_limit = used.tell(out);
+    if let Some(untold) = untold.filter(|_| !went_well) {
+        out.note(&untold);
+    }
+    if !left.is_empty() {
+        let left = left.join("`, `").replace(['\n', '\t'], " ");
+        out.note(&format!(
+            "jig: `{left}` was still running in the background and was ended with the command"
+        ));
+    }
     if !went_well {
         explained(args, &prepared.root, &denials, out)?;
     }

@@ -3,26 +3,48 @@
 use super::*;
 
 /// A tool that runs a script for as long as it likes.
-fn shop(script: &str, settings: &str, files: &[(&str, &str)]) -> Workshop {
+fn shop(script: &str, settings: &str, files: &[(&str, &str)]) -> (Workshop, HandleReport) {
     let config = format!(
         "[tools.script]\nsource = \"local\"\nrun = \"unattended\"\nstateful = true\n\
          command = {{ program = \"sh\", args = [\"-c\", {}] }}\n{settings}",
         json!(script)
     );
     let shop = Workshop::new(&config, files);
-    shop.report("script", json!({"action": "spawn"}));
-    shop
+    let report = shop.report("script", json!({"action": "spawn"}));
+    (shop, report)
+}
+
+/// Fetches until a report is as it should be, beginning with the first; gives back all notes on the way.
+fn until(
+    (shop, first): &(Workshop, HandleReport),
+    is_so: impl Fn(&HandleReport, &str, &[String]) -> bool,
+) -> (HandleReport, Vec<String>) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let (mut said, mut notes) = (String::new(), Vec::new());
+    let mut report = first.clone();
+    loop {
+        said.push_str(&report.state.content().to_text());
+        notes.append(&mut report.details.notes);
+        if is_so(&report, &said, &notes) {
+            return (report, notes);
+        }
+        assert!(Instant::now() < deadline, "{said}");
+        let fetch = json!({"action": "fetch", "id": "h_1", "wait_ms": 500});
+        report = shop.report("script", fetch);
+    }
 }
 
 #[test]
 fn why_it_failed_is_guessed_from_its_words() {
     let shop = shop("echo hello; cat .env", "", &[(".env", "TOKEN=x")]);
-    let (report, said) = shop.until("script", "h_1", Status::Stopped);
+    let (report, _) = until(&shop, |report, _, _| {
+        report.state.status() == Status::Stopped
+    });
     let ToolState::Stopped {
         result: Err(error), ..
     } = report.state
     else {
-        panic!("it should fail: {said}");
+        panic!("it should fail");
     };
     let [denial] = error.denials.as_slice() else {
         panic!("{error:#?}");
@@ -44,18 +66,7 @@ fn a_refused_host_is_told_while_it_runs() {
     let script = "getent hosts denied.example; echo tried; exec sleep 300";
     let rules = "access.net = [{ host = \"allowed.example\", allow = true }]\n";
     let shop = shop(script, rules, &[]);
-    let deadline = Instant::now() + Duration::from_secs(60);
-    let mut said = String::new();
-    let mut notes = Vec::new();
-    while !said.contains("tried") {
-        assert!(Instant::now() < deadline, "{said}");
-        let report = shop.report(
-            "script",
-            json!({"action": "fetch", "id": "h_1", "wait_ms": 1000}),
-        );
-        said.push_str(&report.state.content().to_text());
-        notes.extend(report.details.notes);
-    }
+    let (_, notes) = until(&shop, |_, said, _| said.contains("tried"));
     let [note] = notes.as_slice() else {
         panic!("{notes:#?}");
     };
@@ -65,6 +76,23 @@ fn a_refused_host_is_told_while_it_runs() {
     );
     assert!(note.contains("host = \"denied.example\""), "{note}");
     // Each is told once.
-    let report = shop.report("script", json!({"action": "fetch", "id": "h_1"}));
+    let report = shop
+        .0
+        .report("script", json!({"action": "fetch", "id": "h_1"}));
     assert_eq!(report.details.notes, Vec::<String>::new());
+}
+
+/// A server is there to be reached.
+#[test]
+fn a_server_that_nobody_can_reach_is_told_while_it_runs() {
+    let server = "exec python3 -c 'import socket, time; s = socket.create_server((\"127.0.0.1\", 8124)); time.sleep(300)'";
+    let shop = shop(server, "", &[]);
+    let (_, notes) = until(&shop, |_, _, notes| !notes.is_empty());
+    let [note] = notes.as_slice() else {
+        panic!("{notes:#?}");
+    };
+    assert!(
+        note.starts_with("`script` listens on port 8124 of "),
+        "{note}"
+    );
 }

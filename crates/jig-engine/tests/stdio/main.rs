@@ -19,6 +19,8 @@ mod input;
 mod layer;
 mod misbehaving;
 mod questions;
+#[cfg(target_os = "linux")]
+mod remarks;
 
 use std::collections::VecDeque;
 use std::sync::mpsc::channel;

@@ -114,12 +114,14 @@ fn s083_details_stand_beside_the_state() {
                 alternate: true,
             }),
             exit_code: Some(-1),
+            notes: vec!["refused".to_owned()],
         },
         json!({
             "seq": 7,
             "cut": {"bytes": 1000, "hint": "ask with `after_seq`"},
             "terminal": {"rows": 24, "cols": 80, "cursor": [3, 0], "alternate": true},
             "exit_code": -1,
+            "notes": ["refused"],
         }),
     );
 }

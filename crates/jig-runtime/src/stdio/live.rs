@@ -15,7 +15,7 @@ use super::printed::Printed;
 use super::run::{Cut, Ended, Run, limited};
 use super::speech::Speech;
 use super::whole::Whole;
-use crate::launch::{Launched, message};
+use crate::launch::{Launched, message, unreached_in_words};
 use crate::pipes::{Stream, with_buffer};
 use crate::session::{Applied, Given, Order};
 use crate::{ApplyError, Delivery};
@@ -34,6 +34,8 @@ pub(super) struct Live<'d> {
     printed: u64,
     /// What its gateway refuses.
     refusals: Option<Refusals>,
+    /// When it is next looked whether it listens where nobody can reach it, and how long after that.
+    look_at: Option<(Instant, Duration)>,
 }
 
 impl<'d> Live<'d> {
@@ -51,6 +53,10 @@ impl<'d> Live<'d> {
         let secrets = driver.plan.broker.secrets();
         Ok(Self {
             refusals: held.refusals(),
+            look_at: driver
+                .plan
+                .stateful
+                .then(|| (Instant::now() + FIRST_LOOK, FIRST_LOOK * 2)),
             run: Run::new(driver, child, held),
             console,
             opening: String::new(),
@@ -161,6 +167,10 @@ impl<'d> Live<'d> {
             self.run.trace_sent(&line);
             self.opening = String::from_utf8_lossy(&line).into_owned();
         }
+        if driver.plan.terminal.is_some() && !driver.plan.stateful {
+            // Nobody types here: who reads finds the end, as on a standard input that is empty.
+            self.console.write_answers(&[END_OF_INPUT; ENDS_OF_INPUT]);
+        }
         loop {
             self.console.flush();
             self.open();
@@ -170,6 +180,7 @@ impl<'d> Live<'d> {
                 self.take_orders();
             }
             self.tell_refusals();
+            self.tell_unreached();
             if exited && let Some(exit) = self.run.child.try_wait()? {
                 self.drain();
                 return Ok(exit);
@@ -192,7 +203,8 @@ impl<'d> Live<'d> {
         interests.extend(self.console.writer().map(Interest::Writable));
         let refusals = self.refusals.as_ref();
         interests.extend(refusals.map(|refusals| Interest::Woken(refusals.waker())));
-        let deadlines = [self.run.deadline(), self.whole.due()];
+        let look_at = self.look_at.map(|(at, _)| at);
+        let deadlines = [self.run.deadline(), self.whole.due(), look_at];
         let now = Instant::now();
         let limit = deadlines.into_iter().flatten().min();
         let limit = limit.map(|at| at.saturating_duration_since(now));
@@ -206,6 +218,25 @@ impl<'d> Live<'d> {
             let note = format!("refused: {denial}");
             let cleaner = Cleaner(self.run.driver.plan.broker.secrets().scrubber());
             self.run.driver.board.note(cleaner.text(&note));
+        }
+    }
+
+    /// Tells that it listens where nobody can reach it, which is noticed soon after its start or never.
+    fn tell_unreached(&mut self) {
+        let Some((at, pause)) = self.look_at else {
+            return;
+        };
+        let now = Instant::now();
+        if now < at {
+            return;
+        }
+        self.look_at = (pause <= LAST_LOOK).then_some((now + pause, pause * 2));
+        let ports = self.run.look_for_unreached();
+        if !ports.is_empty() {
+            self.look_at = None;
+            let driver = self.run.driver;
+            let told = unreached_in_words(&ports);
+            driver.board.note(format!("`{}` {told}", driver.plan.name));
         }
     }
 
@@ -378,6 +409,14 @@ const LAST_WORDS: usize = 16 * 1024;
 
 /// How often what is left is read. A process that no sandbox holds could print for ever.
 const DRAIN_ROUNDS: usize = 256;
+
+/// When it is first looked whether a program listens, and how long the longest pause is until the last look.
+const FIRST_LOOK: Duration = Duration::from_secs(1);
+const LAST_LOOK: Duration = Duration::from_secs(60);
+
+/// What ends the input of a terminal, and how often: each who reads takes one away.
+const END_OF_INPUT: u8 = 4;
+const ENDS_OF_INPUT: usize = 16;
 
 /// How long output is held back that looks like a result, from its first byte.
 pub(super) const HELD_FOR: Duration = Duration::from_millis(250);

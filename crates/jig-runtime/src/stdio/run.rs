@@ -11,6 +11,7 @@ use jig_sandbox::{Child, Exit, Limits};
 
 use super::driver::Driver;
 use super::outcome::by_a_shell;
+use super::remarks;
 use crate::Reached;
 use crate::again::{ABORTED, CANCELLED};
 use crate::denials;
@@ -27,6 +28,8 @@ pub(super) struct Run<'d> {
     pub(super) cut: Option<Cut>,
     /// When it is killed, once it was asked to end.
     kill_at: Option<Instant>,
+    /// The ports on which it listened when its time was over, and nobody could reach it.
+    pub(super) unreached: Vec<u16>,
 }
 
 /// Why a run was ended before its time.
@@ -58,7 +61,14 @@ impl<'d> Run<'d> {
             started: Instant::now(),
             cut: None,
             kill_at: None,
+            unreached: Vec::new(),
         }
+    }
+
+    /// The ports on which it listens, and nobody can reach it.
+    pub(super) fn look_for_unreached(&self) -> Vec<u16> {
+        let held = self.held.as_ref();
+        held.map_or_else(Vec::new, |held| held.unreached(&self.child))
     }
 
     /// When something is to be done by [`step_down`](Self::step_down).
@@ -92,6 +102,9 @@ impl<'d> Run<'d> {
     pub(super) fn end(&mut self, cut: Cut) {
         if self.cut.is_none() {
             self.cut = Some(cut);
+            if let Cut::Reached(Reached::Time(_)) = cut {
+                self.unreached = self.look_for_unreached();
+            }
             if self.driver.plan.terminal.is_some() {
                 // What closing a terminal does. A shell on one ignores the other signal.
                 self.child.signal(rustix::process::Signal::HUP.as_raw());
@@ -164,8 +177,16 @@ impl<'d> Run<'d> {
     /// Adds to the state what the run came up against, what it was refused, and what it left where nothing
     /// may be. `said` are the last words of the program, on whichever stream.
     pub(super) fn close(mut self, state: ToolState, reached: &[Reached], said: &str) -> ToolState {
-        let state = with_survived(state, reached);
+        let mut state = with_survived(state, reached);
         let said = &with_own_error(said, &state);
+        for remark in remarks::of(&self, &state, said) {
+            match &mut state {
+                ToolState::Stopped {
+                    result: Err(error), ..
+                } => error.trace.push(remark),
+                _ => self.driver.board.note(remark),
+            }
+        }
         let given_up = matches!(self.cut, Some(Cut::Cancelled | Cut::Aborted));
         let failed = matches!(&state, ToolState::Stopped { result: Err(_), .. }) && !given_up;
         let plan = &self.driver.plan;

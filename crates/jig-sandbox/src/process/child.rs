@@ -133,6 +133,13 @@ impl Child {
         self.process.reached()
     }
 
+    /// The names of processes that were still running when the program had ended by itself, and that were ended with
+    /// it: the first few, where there are namespaces. A process chooses its name. It is complete when the child has
+    /// been waited for.
+    pub fn left_behind(&self) -> Vec<String> {
+        self.process.left_behind()
+    }
+
     /// What the tree uses now, as far as that can be seen; nothing once it has ended. It reads a few small
     /// files for each process, so that hundreds of children can be asked at once.
     pub fn usage(&self) -> Usage {

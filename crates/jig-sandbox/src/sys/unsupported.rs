@@ -40,6 +40,10 @@ impl Process {
         match self.0 {}
     }
 
+    pub(crate) fn left_behind(&self) -> Vec<String> {
+        match self.0 {}
+    }
+
     pub(crate) fn reached(&self) -> Vec<Limit> {
         match self.0 {}
     }

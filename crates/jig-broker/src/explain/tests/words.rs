@@ -115,6 +115,10 @@ fn a_program_that_only_the_host_finds_is_told() {
 fn hosts_are_judged_by_the_rules() {
     let scene = Scene::new(&[], &[]);
     scene.check_words("Could not resolve host: api.test", &["look up api.test !"]);
+    scene.check_words(
+        "socket.gaierror: [Errno -3] Temporary failure in name resolution",
+        &["look up a host"],
+    );
     let known = Denial::new("look up", "api.test", "no");
     assert_eq!(
         scene.guess("Could not resolve host: api.test", &[known]),

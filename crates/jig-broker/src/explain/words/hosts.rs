@@ -13,8 +13,8 @@ pub(super) fn named(lines: &Lines<'_>, lower: &str) -> Option<Vec<Wish>> {
                 lines
                     .near()
                     .find_map(|line| of_address(&line.to_ascii_lowercase()))
-            })?;
-        return Some(vec![Wish::Host(host)]);
+            });
+        return Some(vec![host.map_or(Wish::SomeHost, Wish::Host)]);
     }
     if UNREACHED.iter().any(|reason| lower.contains(reason)) {
         let address = address(lower)?;

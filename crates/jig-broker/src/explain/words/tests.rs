@@ -15,6 +15,7 @@ fn named(said: &str) -> Vec<String> {
             format!("{wanted} {}", candidates.join("|"))
         }
         Wish::Host(name) => format!("host {name}"),
+        Wish::SomeHost => "some host".to_owned(),
         Wish::Address(address) => format!("connect {address}"),
     };
     read(said).into_iter().map(shown).collect()
@@ -167,12 +168,12 @@ fn names_that_cannot_be_looked_up_are_hosts() {
         "request to https://user:word@api.test:8443/v1 failed\nsocket.gaierror: [Errno -3] Temporary failure in name resolution",
         &["host api.test"],
     );
-    check("Temporary failure in name resolution", &[]);
+    check("Temporary failure in name resolution", &["some host"]);
     check(
         "dns error: failed to lookup address information: Temporary failure",
-        &[],
+        &["some host"],
     );
-    check("Could not resolve host: 127.0.0.1", &[]);
+    check("Could not resolve host: 127.0.0.1", &["some host"]);
 }
 
 #[test]

@@ -1,63 +1,92 @@
-//! [`Telling`]: the hosts that a command is refused, told to the user at once.
+//! [`Telling`]: what a user should know about a command while it runs.
 //!
-//! Many programs try again for minutes before they give up, and only then jig says all that was refused.
+//! Many programs that are refused a host try again for minutes before they give up, and a server waits for ever for
+//! those who cannot reach it.
 
 use std::io::{self, IsTerminal as _, Write as _};
+use std::sync::Arc;
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 use jig_broker::Refusals;
 use jig_proto::Denial;
-use jig_sandbox::{Interest, Waker, poll};
+use jig_runtime::{unreached_in_words, unreached_ports};
+use jig_sandbox::{Child, Interest, Profile, Waker, poll};
 
 use super::remedy;
 use crate::output::printable;
 
-/// Tells refusals as long as it lives, on a terminal.
+/// Tells it at once if standard error is a terminal. If not, what is no refusal is told at the end.
 pub(super) struct Telling {
     over: Waker,
-    thread: Option<JoinHandle<()>>,
+    thread: JoinHandle<Option<String>>,
+}
+
+/// What is looked at.
+pub(super) struct About {
+    pub(super) refusals: Option<Refusals>,
+    pub(super) child: Arc<Child>,
+    pub(super) profile: Arc<Profile>,
+    /// Whether flags of `jig run` would allow what is refused.
+    pub(super) by_flags: bool,
 }
 
 impl Telling {
-    /// Begins, if standard error is a terminal. `by_flags`: whether flags of `jig run` would allow it.
-    pub(super) fn begin(mut refusals: Refusals, by_flags: bool) -> Option<Self> {
-        if !io::stderr().is_terminal() {
-            return None;
-        }
+    /// Begins. `None` if no thread can be had: then all is told at the end.
+    pub(super) fn begin(about: About) -> Option<Self> {
         let over = Waker::new().ok()?;
         let ended = over.clone();
         let thread = thread::Builder::new().name("jig-telling".to_owned());
-        let thread = thread.spawn(move || {
-            loop {
-                let waits = [Interest::Woken(&ended), Interest::Woken(refusals.waker())];
-                let Ok(ready) = poll(&waits, None) else {
-                    return;
-                };
-                for denial in refusals.take() {
-                    tell(&denial, by_flags);
-                }
-                if ready.contains(0) {
-                    return;
-                }
-            }
-        });
-        let thread = Some(thread.ok()?);
+        let thread = thread.spawn(move || watch(about, &ended)).ok()?;
         Some(Self { over, thread })
+    }
+
+    /// Ends it; gives back what could not be told at once.
+    pub(super) fn end(self) -> Option<String> {
+        self.over.wake();
+        // A panic there ended it, which is what is wanted.
+        self.thread.join().ok()?
     }
 }
 
-impl Drop for Telling {
-    fn drop(&mut self) {
-        self.over.wake();
-        if let Some(thread) = self.thread.take() {
-            // A panic there ended it, which is what is wanted.
-            let _ = thread.join();
+fn watch(mut about: About, over: &Waker) -> Option<String> {
+    let is_seen = io::stderr().is_terminal();
+    let mut untold = None;
+    let mut look = Some((Instant::now() + FIRST_LOOK, FIRST_LOOK * 2));
+    loop {
+        let mut waits = vec![Interest::Woken(over)];
+        let refusals = about.refusals.as_ref().filter(|_| is_seen);
+        waits.extend(refusals.map(|refusals| Interest::Woken(refusals.waker())));
+        let left = look.map(|(at, _)| at.saturating_duration_since(Instant::now()));
+        let Ok(ready) = poll(&waits, left) else {
+            return untold;
+        };
+        if is_seen {
+            for denial in about.refusals.iter_mut().flat_map(Refusals::take) {
+                tell(&refused(&denial, about.by_flags));
+            }
+        }
+        if ready.contains(0) {
+            return untold;
+        }
+        if let Some((at, pause)) = look
+            && Instant::now() >= at
+        {
+            look = (pause <= LAST_LOOK).then_some((Instant::now() + pause, pause * 2));
+            let ports = unreached_ports(&about.child, &about.profile);
+            if !ports.is_empty() {
+                look = None;
+                let told = format!("jig: the command {}", unreached_in_words(&ports));
+                match is_seen {
+                    true => tell(&told),
+                    false => untold = Some(told),
+                }
+            }
         }
     }
 }
 
-/// One line. The command may have its terminal raw, so that a line has to go back to its start.
-fn tell(denial: &Denial, by_flags: bool) {
+fn refused(denial: &Denial, by_flags: bool) -> String {
     let flags = match by_flags {
         true => remedy::flags(std::slice::from_ref(denial)).join(" "),
         false => String::new(),
@@ -72,10 +101,15 @@ fn tell(denial: &Denial, by_flags: bool) {
         why,
         ..
     } = denial;
-    let line = printable(&format!(
-        "jig: refused: {operation} on `{target}`: {why}{way_out}"
-    ));
-    let line = line.replace(['\n', '\t'], " ");
-    // Whoever does not see it hears of it at the end.
+    format!("jig: refused: {operation} on `{target}`: {why}{way_out}")
+}
+
+/// One line. The command may have its terminal raw, so that a line has to go back to its start.
+fn tell(line: &str) {
+    let line = printable(line).replace(['\n', '\t'], " ");
     let _ = io::stderr().write_all(format!("\r{line}\r\n").as_bytes());
 }
+
+/// When it is first looked whether the command listens, and how long the longest pause is until the last look.
+const FIRST_LOOK: Duration = Duration::from_secs(1);
+const LAST_LOOK: Duration = Duration::from_secs(60);

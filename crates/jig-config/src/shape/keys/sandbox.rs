@@ -150,7 +150,7 @@ pub(super) const SANDBOX: Key = key!(
             key!(
                 "observe",
                 Shape::Bool,
-                "Whether a program is watched, so that a failed call names each path that it was refused. It costs a little with every file that is opened.",
+                "Whether a program is watched, so that a failed call names each path that it was refused, also if the program does not. It costs a little with every file that is opened; a build can take twice as long.",
                 default = "false"
             ),
         ],

@@ -15,7 +15,7 @@ use super::graveyard;
 use super::usage;
 use super::zygote::Zygote;
 use crate::process::{Exit, Limit, Usage};
-use crate::sys::linux::stage::record::{self, Record};
+use crate::sys::linux::stage::record::{self, Names, Record};
 use crate::sys::linux::{readiness, uapi};
 
 /// A keeper, and through it a tree of processes. Dropping it kills and reaps all of them.
@@ -72,7 +72,7 @@ impl Process {
 
     pub(crate) fn reached(&self) -> Vec<Limit> {
         let reached = match *self.keeper.lock() {
-            End::Heard(_, reached) | End::Over(_, reached) => reached,
+            End::Heard(word) | End::Over(word) => word.reached,
             End::NotYet => 0,
         };
         LIMITS
@@ -80,6 +80,18 @@ impl Process {
             .filter(|(bit, _)| reached & bit != 0)
             .map(|(_, limit)| limit)
             .collect()
+    }
+
+    pub(crate) fn left_behind(&self) -> Vec<String> {
+        let names = match *self.keeper.lock() {
+            End::Heard(word) | End::Over(word) => word.left,
+            End::NotYet => Names::default(),
+        };
+        let names = names.iter().map(|name| {
+            let name = name.split(|byte| *byte == 0).next().unwrap_or_default();
+            String::from_utf8_lossy(name).into_owned()
+        });
+        names.filter(|name| !name.is_empty()).collect()
     }
 
     pub(crate) fn usage(&self) -> Usage {
@@ -130,10 +142,20 @@ enum Parent {
 #[derive(Debug, Clone, Copy)]
 enum End {
     NotYet,
-    /// The program has ended, and its tree is about to. With the limits that it came up against.
-    Heard(Exit, u32),
+    /// The program has ended, and its tree is about to.
+    Heard(Word),
     /// All of the tree have ended.
-    Over(Exit, u32),
+    Over(Word),
+}
+
+/// What the keeper said last.
+#[derive(Debug, Clone, Copy)]
+struct Word {
+    exit: Exit,
+    /// The limits that the tree came up against.
+    reached: u32,
+    /// The processes that were left when the program had ended.
+    left: Names,
 }
 
 impl Handle {
@@ -265,7 +287,7 @@ impl Handle {
             );
             let (mut both, mut one);
             let fds: &mut [PollFd<'_>] = match end {
-                End::Over(exit, _) => return Ok(Some(exit)),
+                End::Over(word) => return Ok(Some(word.exit)),
                 End::Heard(..) => {
                     one = [pidfd];
                     &mut one
@@ -290,16 +312,27 @@ impl Handle {
         let is_news = matches!(*end, End::NotYet);
         if is_news {
             *end = match self.received_record() {
-                Some((Record::Ended(word), _)) if word.is_empty => {
-                    End::Over(exit(word.status), word.reached)
+                Some((Record::Ended(end), _)) => {
+                    let word = Word {
+                        exit: exit(end.status),
+                        reached: end.reached,
+                        left: end.left,
+                    };
+                    match end.is_empty {
+                        true => End::Over(word),
+                        false => End::Heard(word),
+                    }
                 }
-                Some((Record::Ended(word), _)) => End::Heard(exit(word.status), word.reached),
                 // The keeper was killed, and its tree with it, or is about to be.
-                _ => End::Heard(KILLED, 0),
+                _ => End::Heard(Word {
+                    exit: KILLED,
+                    reached: 0,
+                    left: Names::default(),
+                }),
             };
         }
-        if let (End::Heard(exit, reached), true) = (*end, is_gone) {
-            *end = End::Over(exit, reached);
+        if let (End::Heard(word), true) = (*end, is_gone) {
+            *end = End::Over(word);
         }
         drop(end);
         if let (Parent::Zygote(zygote), true) = (&self.parent, is_news) {

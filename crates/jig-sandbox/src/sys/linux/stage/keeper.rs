@@ -19,7 +19,7 @@ use super::mounts::{self, Attributes};
 use super::network::Network;
 use super::order::{self, Order, Span};
 use super::raw::{self, Errno, O_DIRECTORY};
-use super::record::{self, End, Record, Refusal, Report, Step};
+use super::record::{self, End, Names, Record, Refusal, Report, Step};
 use super::root::{MOST_PRIVATE, Root};
 use super::tool::{self, Task};
 use super::watch::{self, Watch};
@@ -380,10 +380,16 @@ impl Keeper {
             if status & 0x7f == calls::SIGXFSZ {
                 reached |= record::REACHED_FILE_SIZE;
             }
+            let is_empty = self.is_first && calls::ended_child().is_err();
+            let left = match self.is_first && !is_empty {
+                true => watch::names(self.watch.proc),
+                false => Names::default(),
+            };
             let end = End {
                 status,
                 reached,
-                is_empty: self.is_first && calls::ended_child().is_err(),
+                is_empty,
+                left,
             };
             say(self.line, Record::Ended(end));
         }

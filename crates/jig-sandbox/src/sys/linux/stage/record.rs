@@ -66,7 +66,12 @@ pub(crate) struct End {
     pub(crate) reached: u32,
     /// Whether the keeper has seen that no other process is left.
     pub(crate) is_empty: bool,
+    /// The names of the first few that are left.
+    pub(crate) left: Names,
 }
+
+/// The names of a few processes, as the kernel cuts them; what is zero is no name.
+pub(crate) type Names = [[u8; NAME]; NAMES];
 
 /// A step that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -205,6 +210,10 @@ impl Record {
                 words[1] = end.status;
                 words[2] = end.reached.cast_signed();
                 words[3] = i32::from(end.is_empty);
+                let names = end.left.as_flattened().chunks_exact(4);
+                for (word, bytes) in words[4..].iter_mut().zip(names) {
+                    *word = i32::from_ne_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+                }
             }
             Record::Listener => words[0] = LISTENER,
             Record::Unwatched(errno) => {
@@ -246,11 +255,19 @@ impl Record {
                 errno: Errno(number),
                 which: which.cast_unsigned(),
             })),
-            [ENDED, status, reached, is_empty, ..] => Some(Record::Ended(End {
-                status,
-                reached: reached.cast_unsigned(),
-                is_empty: is_empty != 0,
-            })),
+            [ENDED, status, reached, is_empty, names @ ..] => {
+                let mut left = Names::default();
+                let slots = left.as_flattened_mut().chunks_exact_mut(4);
+                for (slot, word) in slots.zip(names) {
+                    slot.copy_from_slice(&word.to_ne_bytes());
+                }
+                Some(Record::Ended(End {
+                    status,
+                    reached: reached.cast_unsigned(),
+                    is_empty: is_empty != 0,
+                    left,
+                }))
+            }
             [LISTENER, ..] => Some(Record::Listener),
             [UNWATCHED, number, ..] => Some(Record::Unwatched(Errno(number))),
             _ => None,
@@ -264,6 +281,10 @@ pub(crate) const LENGTH: usize = WORDS * 4;
 
 /// As many failed steps as a record has room for.
 const TOLD_APART: usize = 6;
+
+/// The length of a process's name with the zero at its end, and how many a record has room for.
+pub(crate) const NAME: usize = 16;
+const NAMES: usize = 3;
 
 const STARTED: i32 = 1;
 const REFUSED: i32 = 2;

@@ -105,6 +105,7 @@ fn records_survive_the_line() {
         status: 0x8b,
         reached: 5,
         is_empty: true,
+        left: [*b"a name\0\0\0\0\0\0\0\0\0\0", [0; 16], [255; 16]],
     };
     for record in [
         Record::Door,

@@ -18,7 +18,7 @@ use super::clocks;
 use super::namespaces;
 use super::order::Header;
 use super::raw::{Errno, O_DIRECTORY};
-use super::record;
+use super::record::{self, NAME, Names};
 use super::root::MOST_PRIVATE;
 
 /// What to look at, and what was seen.
@@ -254,6 +254,40 @@ impl Sum {
             self.descriptors = self.descriptors.max(open);
         }
     }
+}
+
+/// The names of the processes in a namespace besides its first, from its `/proc`: of the first few. Those that have ended
+/// are none.
+pub(crate) fn names(proc: i32) -> Names {
+    let mut names = Names::default();
+    if proc < 0 {
+        return names;
+    }
+    let mut free = names.iter_mut();
+    each_number(proc, c".", &mut |pid| {
+        let mut path = Path::new();
+        let mut text = [0; 128];
+        if pid != 1
+            && let Ok(path) = path.set(b"", pid, b"/stat", -1, b"")
+            && let Ok(length) = calls::read_file(proc, path, &mut text)
+            && let Some(name) = living(&text[..length.min(text.len())])
+            && let Some(slot) = free.next()
+        {
+            for (to, from) in slot.iter_mut().zip(name).take(NAME - 1) {
+                *to = *from;
+            }
+        }
+    });
+    names
+}
+
+/// The name in `12 (name) S …`, unless the process has ended. A name may have parentheses in it.
+fn living(stat: &[u8]) -> Option<&[u8]> {
+    let open = stat.iter().position(|byte| *byte == b'(')?;
+    let close = stat.iter().rposition(|byte| *byte == b')')?;
+    let state = stat.get(close + 2)?;
+    let name = stat.get(open + 1..close)?;
+    (!matches!(state, b'Z' | b'X')).then_some(name)
 }
 
 /// The path of a file about a process.
