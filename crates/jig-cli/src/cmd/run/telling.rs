@@ -8,12 +8,13 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use camino::Utf8Path;
 use jig_broker::Refusals;
 use jig_proto::Denial;
 use jig_runtime::{unreached_in_words, unreached_ports};
 use jig_sandbox::{Child, Interest, Profile, Waker, poll};
 
-use super::remedy;
+use super::remedy::{self, Place};
 use crate::output::printable;
 
 /// Tells it at once if standard error is a terminal. If not, what is no refusal is told at the end.
@@ -87,13 +88,15 @@ fn watch(mut about: About, over: &Waker) -> Option<String> {
 }
 
 fn refused(denial: &Denial, by_flags: bool) -> String {
-    let flags = match by_flags {
-        true => remedy::flags(std::slice::from_ref(denial)).join(" "),
-        false => String::new(),
+    // A host is the same wherever the command was started.
+    let place = Place {
+        root: Utf8Path::new("/"),
+        current: Utf8Path::new("/"),
     };
-    let way_out = match flags.is_empty() {
-        true => String::new(),
-        false => format!("; to allow it, run it with: {flags}"),
+    let hint = denial.hint.as_deref().filter(|_| by_flags);
+    let way_out = match hint.and_then(|hint| remedy::of_hint(hint, place)) {
+        Some(flags) => format!("; {}", remedy::offer(&flags)),
+        None => String::new(),
     };
     let Denial {
         operation,
