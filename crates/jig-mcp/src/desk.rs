@@ -104,7 +104,7 @@ impl Asker for Desk {
         }
         // What is accepted holds for good, and some clients let a model fill in their forms.
         let is_for_good = matches!(ask.about, About::Server | About::Definition);
-        let form = (!is_for_good).then_some(Way::Form(form));
+        let form = (!is_for_good).then(|| Way::Form(Box::new(form)));
         let pending = match self.form && !is_for_good {
             true => Some(questions.put(&self.caller.name, ask)),
             false => questions.put_to_watchers(&self.caller.name, ask),

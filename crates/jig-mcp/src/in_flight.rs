@@ -91,7 +91,7 @@ pub(crate) struct Asking {
 #[derive(Debug, Clone)]
 pub(crate) enum Way {
     /// By a form, for whoever sits there.
-    Form(Form),
+    Form(Box<Form>),
     /// By its model.
     Sampling(Box<Sampling>),
 }
