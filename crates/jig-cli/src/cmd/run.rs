@@ -5,10 +5,11 @@ mod layer;
 pub(super) mod remedy;
 mod telling;
 
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use camino::{Utf8Path, Utf8PathBuf};
 use jig_broker::Gateway;
 use jig_config::SandboxLimits;
@@ -246,8 +247,15 @@ fn rules(args: &RunArgs, root: &Utf8Path) -> anyhow::Result<(Vec<String>, Vec<St
     for (path, write) in read.chain(write) {
         let shown = path;
         let path = current.join(path);
-        let path = workspace::resolved(&path)
-            .with_context(|| format!("there is no `{shown}` to give access to"))?;
+        let path = workspace::resolved(&path).map_err(|error| {
+            let folder = remedy::quoted(shown.as_str());
+            // What is read has to be there; what is written into can be made.
+            let error = match write && error.kind() == ErrorKind::NotFound {
+                true => anyhow!("hint: make it first: mkdir -p {folder}"),
+                false => anyhow!(error),
+            };
+            error.context(format!("there is no `{shown}` to give access to"))
+        })?;
         match path.strip_prefix(root) {
             Ok(inner) => {
                 let inner = match inner.as_str() {

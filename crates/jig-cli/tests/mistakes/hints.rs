@@ -299,7 +299,6 @@ const OTHERS: &[(&str, &[&str])] = &[
             "it comes after `--`: jig proxy -- ./agent; with --stdio a client is served that somebody else has started",
             "it needs a [tools.NAME] with `access`; a tool that the workspace declares too is named with --tool",
             "leave it out, or give it to the outermost `jig proxy`",
-            "leave one of them out: without --stdio the command is started, and asks over descriptor 3",
             "name one with --tool",
             "name one with --tool: {}",
             "name the client that the file belongs to: claude, codex, cursor or vscode",

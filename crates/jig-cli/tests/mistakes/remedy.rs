@@ -19,6 +19,8 @@ pub(crate) enum Remedy {
     Instead(String),
     /// A flag for the command of jig.
     With(String),
+    /// A flag that it must not have.
+    Without(String),
     /// A key of the tool.
     Set(String),
     /// What is underlined in `jig.toml` replaced by this.
@@ -83,6 +85,7 @@ impl Remedy {
                     false => command.replacen(&wrong, word, 1),
                 }
             }
+            Remedy::Without(flag) => command.replacen(&format!(" {flag}"), "", 1),
             Remedy::With(flag) => {
                 let (before, after) = command.split_once("jig ").unwrap();
                 let (verb, after) = after.split_once(' ').unwrap_or((after, ""));
@@ -115,6 +118,7 @@ impl Remedy {
             | Remedy::First(_)
             | Remedy::Instead(_)
             | Remedy::With(_)
+            | Remedy::Without(_)
             | Remedy::Ask(_) => config.to_owned(),
         }
     }
@@ -132,6 +136,7 @@ impl fmt::Display for Remedy {
             | Remedy::Set(text)
             | Remedy::Underlined(text)
             | Remedy::Ask(text) => f.write_str(text),
+            Remedy::Without(flag) => write!(f, "without {flag}"),
             Remedy::Remove(key) => write!(f, "the rule without {key}"),
         }
     }
@@ -165,6 +170,10 @@ fn said(message: &str) -> Option<Remedy> {
         }
         let (_, values) = values.split_once(": ")?;
         return Some(Remedy::Instead(values.split_once(',')?.0.to_owned()));
+    }
+    if let Some((_, flag)) = hint.split_once("without --") {
+        let flag = flag.split(' ').next()?;
+        return Some(Remedy::Without(format!("--{flag}")));
     }
     // The command that shows more, if there is one, else a flag.
     let mut commands = hint.split('`').skip(1).step_by(2);

@@ -163,6 +163,18 @@ pub(crate) fn run_around_submodule() -> Mistake {
     }
 }
 
+pub(crate) fn run_new_folder() -> Mistake {
+    Mistake {
+        name: "`jig run`: a folder that does not exist yet",
+        way: Way::Run(
+            "--write {beside}/out sh -c 'echo done > {beside}/out/a && cat {beside}/out/a'",
+        ),
+        works: "done",
+        follows: "make it first: mkdir -p {folder}",
+        ..Mistake::default()
+    }
+}
+
 pub(crate) fn run_time() -> Mistake {
     Mistake {
         name: "`jig run`: more time than is allowed",

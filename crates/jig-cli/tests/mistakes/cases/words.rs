@@ -35,6 +35,40 @@ pub(crate) fn no_first_line() -> Mistake {
     }
 }
 
+pub(crate) fn tool_not_executable() -> Mistake {
+    Mistake {
+        name: "a tool that may not be run",
+        setup: "printf '#!/bin/sh\\necho hello\\n' > hello",
+        config: SCRIPT,
+        way: Way::Shell("jig call check"),
+        works: "hello",
+        follows: "make it a program: chmod +x {}",
+        ..Mistake::default()
+    }
+}
+
+pub(crate) fn tool_windows_lines() -> Mistake {
+    Mistake {
+        name: "a tool with the lines of Windows",
+        setup: "printf '#!/bin/sh\\r\\necho hello\\r\\n' > hello && chmod +x hello",
+        config: SCRIPT,
+        way: Way::Shell("jig call check"),
+        works: "hello",
+        follows: "its lines end with CRLF, as on Windows; take the CR away: sed -i 's/\\r$//' {}",
+        ..Mistake::default()
+    }
+}
+
+pub(crate) fn served_or_started() -> Mistake {
+    Mistake {
+        name: "`jig proxy --stdio` with a command",
+        way: Way::Shell("jig proxy --stdio -- true && echo done"),
+        works: "done",
+        follows: "leave one of them out: without --stdio the command is started, and asks over descriptor 3",
+        ..Mistake::default()
+    }
+}
+
 pub(crate) fn one_word() -> Mistake {
     Mistake {
         name: "a command in quotes",
@@ -174,3 +208,7 @@ pub(crate) fn topic_name() -> Mistake {
 /// A tool that does one thing.
 const HELLO: &str =
     "[tools.check]\nsource = \"local\"\ncommand = \"echo hello\"\nrun = \"unattended\"\n";
+
+/// A tool that is a script of the workspace.
+const SCRIPT: &str =
+    "[tools.check]\nsource = \"local\"\ncommand = \"./hello\"\nrun = \"unattended\"\n";
