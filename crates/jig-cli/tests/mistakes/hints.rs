@@ -242,6 +242,7 @@ const OTHERS: &[(&str, &[&str])] = &[
             "live handles are {live}",
             "no handle is live; `spawn` starts one",
             "nothing runs in this workspace; `jig spawn` starts a tool, `jig ps --all` lists what runs in others",
+            "the description of the tool `{tool}` says what it takes",
             "there are {}",
             "there is {}",
             "try again in a moment",
@@ -272,6 +273,7 @@ const OTHERS: &[(&str, &[&str])] = &[
     (
         "nobody has tried it yet",
         &[
+            "no shell reads the command; have one read it: {line}",
             "`{name}` was not asked yet: `jig servers refresh {name}` starts it and tells",
             "to have jig confine it, start jig without the variable: env -u {DESCRIPTOR_VARIABLE} jig proxy …; a program that serves processes which need no sandbox starts them itself (`Relay` of the SDK)",
             "--file names another file",
