@@ -110,7 +110,7 @@ fn value(property: &Json) -> String {
 const BEGIN: &str = "<!-- keys:begin -->";
 const END: &str = "<!-- keys:end -->";
 
-const TABLES: [(&str, &str); 29] = [
+const TABLES: [(&str, &str); 30] = [
     ("extended_file", "`[[extends]]`, as a table"),
     ("tool", "`[tools.NAME]`"),
     ("parameter", "`[tools.NAME.parameters.NAME]`"),
@@ -147,6 +147,7 @@ const TABLES: [(&str, &str); 29] = [
     ("limits_of_a_tool", "`[tools.NAME.sandbox.limits]`"),
     ("state_of_a_tool", "`[tools.NAME.enable]`, as a table"),
     ("network_of_all_tools", "`[network]`"),
+    ("log", "`[log]`"),
     ("knowledge_base", "`[kb]`"),
     ("topic", "`[kb.topic.NAME]`"),
     ("LLM", "`[llm]`"),

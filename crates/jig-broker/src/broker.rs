@@ -146,6 +146,7 @@ impl Broker {
             processes: Processes::default(),
             sink: parts.audit,
             on_audit_failure: parts.on_audit_failure,
+            is_in_log: AtomicBool::new(false),
             audit_failed: AtomicBool::new(false),
             audit_failure: Mutex::new(None),
             approvals: parts.approvals,
@@ -299,9 +300,7 @@ impl Broker {
     /// Writes audit lines that wait in the sink. A failure is kept for
     /// [`take_audit_failure`](Self::take_audit_failure).
     pub fn flush_audit(&self) {
-        if let Err(error) = self.inner.sink.flush() {
-            self.inner.audit_failed(error);
-        }
+        let _ = self.inner.flush();
     }
 
     /// The first failure to write the audit log, once.
@@ -397,6 +396,8 @@ pub(crate) struct Inner {
     pub(crate) processes: Processes,
     sink: Arc<dyn AuditSink>,
     on_audit_failure: OnAuditFailure,
+    /// Whether there is a line about this call.
+    is_in_log: AtomicBool,
     audit_failed: AtomicBool,
     audit_failure: Mutex<Option<io::Error>>,
     pub(crate) approvals: Arc<Approvals>,
@@ -425,16 +426,35 @@ impl Inner {
         }
     }
 
-    /// Writes an entry, without the secrets that its texts may hold.
-    pub(crate) fn audit(&self, mut entry: AuditEntry) {
+    /// Writes an entry, without the secrets that its texts may hold. A failure is kept, and told by
+    /// [`Broker::take_audit_failure`].
+    pub(crate) fn audit(&self, entry: AuditEntry) {
+        let _ = self.try_audit(entry);
+    }
+
+    /// The same for whoever can say that it failed.
+    pub(crate) fn try_audit(&self, mut entry: AuditEntry) -> io::Result<()> {
         if let Some(scrubber) = self.secrets.scrubber() {
             entry.target = scrubber.text(entry.target);
             entry.reason = scrubber.text(entry.reason);
             entry.hint = entry.hint.map(|hint| scrubber.text(hint));
         }
-        if let Err(error) = self.sink.record(&entry) {
-            self.audit_failed(error);
-        }
+        self.is_in_log.store(true, Ordering::Relaxed);
+        self.sink.record(&entry).inspect_err(|error| {
+            self.audit_failed(io::Error::new(error.kind(), error.to_string()));
+        })
+    }
+
+    /// Writes the lines that wait in the sink.
+    pub(crate) fn flush(&self) -> io::Result<()> {
+        self.sink.flush().inspect_err(|error| {
+            self.audit_failed(io::Error::new(error.kind(), error.to_string()));
+        })
+    }
+
+    /// Whether there is a line about this call.
+    pub(crate) fn is_in_log(&self) -> bool {
+        self.is_in_log.load(Ordering::Relaxed)
     }
 
     /// Whether everything is refused, because what is done could not be written down.

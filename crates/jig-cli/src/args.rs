@@ -71,6 +71,9 @@ pub(crate) struct Global {
     /// One setting, above all files: tools.NAME.run=ask; may be repeated
     #[arg(long, value_name = "KEY=VALUE", global = true, help_heading = GLOBAL)]
     pub(crate) set: Vec<String>,
+    /// Run tools also where the log cannot be written, such as in a read-only container
+    #[arg(long, global = true, help_heading = GLOBAL)]
+    pub(crate) optional_log: bool,
     /// Print JSON for programs
     #[arg(long, global = true, help_heading = GLOBAL)]
     pub(crate) json: bool,

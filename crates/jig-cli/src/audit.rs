@@ -1,14 +1,18 @@
 //! Where jig keeps the audit log of a workspace: outside of the workspace, so that no tool can reach it.
 
+use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::anyhow;
 use camino::{Utf8Path, Utf8PathBuf};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, civil};
-use jig_broker::{AuditSink, FileSink, FileSinkOptions};
+use jig_broker::{AuditEntry, AuditSink, FileSink, FileSinkOptions, NullSink};
+use jig_config::LogSettings;
 
 use crate::environment::Environment;
+use crate::output::remark;
 
 /// The folder of the log of the workspace at `root`; `None` without a home.
 pub(crate) fn directory(root: &Utf8Path, env: &Environment) -> Option<Utf8PathBuf> {
@@ -26,17 +30,73 @@ pub(crate) fn hash(path: &Utf8Path) -> u64 {
     })
 }
 
-/// The log to write to. Without one, tools run all the same: the log informs, it does not guard.
-pub(crate) fn sink(root: &Utf8Path, env: &Environment) -> Result<Arc<dyn AuditSink>, String> {
+/// The log to write to. Where there can be none, nothing runs, unless the person said that the log is optional:
+/// then what could not be written is told once.
+pub(crate) fn sink(
+    root: &Utf8Path,
+    env: &Environment,
+    settings: &LogSettings,
+) -> anyhow::Result<Arc<dyn AuditSink>> {
+    match (open(root, env), settings.required) {
+        (Ok(sink), true) => Ok(Arc::new(sink)),
+        (Ok(sink), false) => Ok(Arc::new(OptionalSink {
+            sink,
+            is_told: AtomicBool::new(false),
+        })),
+        (Err(error), true) => Err(anyhow!(NO_LOG).context(error)),
+        (Err(error), false) => {
+            remark(&format!("note: {error}; nothing is written down"));
+            Ok(Arc::new(NullSink))
+        }
+    }
+}
+
+/// Opens the log.
+pub(crate) fn open(root: &Utf8Path, env: &Environment) -> Result<FileSink, String> {
     let directory = directory(root, env).ok_or("there is no home folder for the log")?;
     let options = FileSinkOptions {
         buffered: true,
         ..FileSinkOptions::default()
     };
     let sink = FileSink::open(&directory, options);
-    let sink =
-        sink.map_err(|error| format!("the log in `{directory}` cannot be written: {error}"))?;
-    Ok(Arc::new(sink))
+    sink.map_err(|error| format!("the log in `{directory}` cannot be written: {error}"))
+}
+
+/// A log that a person can do without.
+#[derive(Debug)]
+struct OptionalSink {
+    sink: FileSink,
+    is_told: AtomicBool,
+}
+
+impl OptionalSink {
+    /// Tells of the first failure, and goes on.
+    fn tell(&self, written: io::Result<()>) {
+        if let Err(error) = written
+            && !self.is_told.swap(true, Ordering::Relaxed)
+        {
+            remark(&format!(
+                "note: the log cannot be written any more: {error}"
+            ));
+        }
+    }
+}
+
+impl AuditSink for OptionalSink {
+    fn record(&self, entry: &AuditEntry) -> io::Result<()> {
+        self.tell(self.sink.record(entry));
+        Ok(())
+    }
+
+    fn record_line(&self, entry: &AuditEntry, line: &str) -> io::Result<()> {
+        self.tell(self.sink.record_line(entry, line));
+        Ok(())
+    }
+
+    fn flush(&self) -> io::Result<()> {
+        self.tell(self.sink.flush());
+        Ok(())
+    }
 }
 
 /// A time as people write it: how long ago (`10m`, `2h`, `1h30m`, `3d`), a day or a time of it in UTC
@@ -92,6 +152,10 @@ fn ago(text: &str) -> Option<SignedDuration> {
     }
     Some(SignedDuration::from_secs(seconds))
 }
+
+/// What to do where the log cannot be written.
+pub(crate) const NO_LOG: &str = "hint: set XDG_STATE_HOME to a folder that can be written; to run tools without a \
+                      log, use --optional-log, or set log.required = false in your own configuration";
 
 const FNV_START: u64 = 0xcbf2_9ce4_8422_2325;
 const FNV_PRIME: u64 = 0x0000_0100_0000_01b3;

@@ -11,7 +11,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
-use jig_broker::ConfineError;
+use jig_broker::{Broker, ConfineError, RunRecord};
 use jig_runtime::StartError;
 use jig_sandbox::{
     Bytes, Child, Enforce, Enforcement, Exit, Limit, Limits, Profile, SpawnError, SpawnRequest,
@@ -23,6 +23,7 @@ use signal_hook::iterator::{Handle, Signals};
 
 use self::relay::Relay;
 use crate::args::{HoldArgs, When};
+use crate::audit;
 use crate::limits;
 use crate::output::Output;
 use crate::terminal;
@@ -156,6 +157,25 @@ pub(crate) fn settings(hold: &HoldArgs, table: &str) -> Vec<String> {
     sets
 }
 
+/// Writes down that a command begins. `ours` is the command of jig that runs it.
+pub(crate) fn record(broker: &Broker, ours: &str, command: &[String]) -> anyhow::Result<RunRecord> {
+    let record = broker.record_run("run", command.join(" "), ours);
+    record.map_err(|error| {
+        let what = "the command was not started, because the log cannot be written";
+        anyhow!(audit::NO_LOG).context(format!("{what}: {error}"))
+    })
+}
+
+/// Writes down how it ended.
+pub(crate) fn recorded(record: RunRecord, exit: Exit, out: &mut Output) {
+    let outcome = if exit.is_success() { "ok" } else { "error" };
+    if let Err(error) = record.end(outcome, exit) {
+        out.note(&format!(
+            "jig: how the command ended is not in the log, which cannot be written: {error}"
+        ));
+    }
+}
+
 /// Starts a command.
 pub(crate) fn spawn(request: SpawnRequest) -> anyhow::Result<Child> {
     let profile = request.profile.clone();
@@ -194,7 +214,11 @@ pub(crate) fn tell_gaps(child: &Child, hold: &HoldArgs, out: &mut Output) {
         // In tier A the gaps are those that the documents list, and the same for every call.
         let matters = hold.best_effort || child.status.tier != Tier::A;
         if matters && !matches!(enforcement, Enforcement::Enforced) {
-            out.note(&format!("jig: {part}: {enforcement}"));
+            let told = match hold.best_effort {
+                true => enforcement.to_string(),
+                false => in_short(enforcement),
+            };
+            out.note(&format!("jig: {part}: {told}"));
         }
     }
 }
@@ -211,6 +235,23 @@ pub(crate) fn reached(child: &Child, exit: Exit, tree: &Limits) -> Vec<Limit> {
     }
     reached
 }
+
+/// The first gaps of a part: nobody who just runs a command reads all of them.
+fn in_short(enforcement: &Enforcement) -> String {
+    let Enforcement::PartlyEnforced { gaps } = enforcement else {
+        return enforcement.to_string();
+    };
+    let shown = Enforcement::PartlyEnforced {
+        gaps: gaps.iter().take(SHOWN_GAPS).cloned().collect(),
+    };
+    match gaps.len().checked_sub(SHOWN_GAPS) {
+        Some(more @ 1..) => format!("{shown}; and {more} more (`jig doctor` says why)"),
+        _ => shown.to_string(),
+    }
+}
+
+/// How many gaps of a part are told.
+const SHOWN_GAPS: usize = 2;
 
 /// The limits that a command came up against.
 pub(crate) struct Used {

@@ -12,19 +12,11 @@ use crate::audit;
 use crate::environment::Environment;
 use crate::workspace::{self, Project};
 
-/// The engine, and what is to be said about it: without a log, tools run all the same.
-pub(crate) fn engine(
-    project: &Project,
-    env: &Environment,
-) -> anyhow::Result<(Engine, Option<String>)> {
+/// The engine, which writes down what tools do.
+pub(crate) fn engine(project: &Project, env: &Environment) -> anyhow::Result<Engine> {
     let mut engine = without_log(project, env)?;
-    match audit::sink(&project.root, env) {
-        Ok(sink) => {
-            engine.audit = sink;
-            Ok((engine, None))
-        }
-        Err(reason) => Ok((engine, Some(format!("note: {reason}")))),
-    }
+    engine.audit = audit::sink(&project.root, env, &project.config().log)?;
+    Ok(engine)
 }
 
 /// The engine for whoever only wants to know about the tools.

@@ -34,7 +34,10 @@ use crate::args::Command;
 use crate::output::Output;
 
 fn main() -> ExitCode {
-    let args = args::parse();
+    let mut args = args::parse();
+    if args.global.optional_log {
+        args.global.set.push("log.required=false".to_owned());
+    }
     if let Command::Tool { name } = &args.command {
         return cmd::tool::run(name);
     }

@@ -30,6 +30,8 @@ pub(crate) struct Terminal {
     waker: Option<Arc<Waker>>,
     /// The terminal has no more lines.
     is_closed: bool,
+    /// Whether the last answer was given in advance.
+    by_yes: bool,
 }
 
 impl Terminal {
@@ -41,6 +43,7 @@ impl Terminal {
             tty,
             waker: None,
             is_closed: false,
+            by_yes: false,
         })
     }
 
@@ -232,7 +235,8 @@ impl Terminal {
 impl Asker for Terminal {
     fn ask(&mut self, ask: &Ask<'_>) -> Answer {
         let is_yes_no = matches!(ask.question.prompt(), Prompt::YesNo);
-        if self.yes && is_yes_no && !is_for_eyes(ask.about) {
+        self.by_yes = self.yes && is_yes_no && !is_for_eyes(ask.about);
+        if self.by_yes {
             return Answer::Given(Json::Bool(true));
         }
         match self.tty {
@@ -241,6 +245,13 @@ impl Asker for Terminal {
                 self.prompt(ask)
             }
             None => Answer::Unavailable,
+        }
+    }
+
+    fn answered_by(&self) -> String {
+        match self.by_yes {
+            true => "--yes".to_owned(),
+            false => "the person at the terminal".to_owned(),
         }
     }
 

@@ -40,9 +40,8 @@ impl Connections {
         project: &Project,
         env: &Environment,
     ) -> anyhow::Result<Self> {
-        // What a server is refused is written down as what a tool is refused; without a log it works all the same.
-        let (engine, _) = host::engine(project, env)?;
-        let engine = Arc::new(engine);
+        // What a server does is written down as what a tool does.
+        let engine = Arc::new(host::engine(project, env)?);
         servers.attach(Arc::clone(&engine));
         Ok(Self { servers, engine })
     }

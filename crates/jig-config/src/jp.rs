@@ -145,7 +145,7 @@ fn find_mut<'a>(node: &'a mut Node, path: &[&str]) -> Option<&'a mut Node> {
 }
 
 /// In a file of JP this is how JP asks models, and the servers that it asks for tools.
-const JPS_OWN: [&str; 2] = ["llm", "mcp"];
+const JPS_OWN: [&str; 3] = ["llm", "log", "mcp"];
 
 /// What JP says about a tool that has no meaning here, and why.
 const OF_TOOLS: &[(&str, &str)] = &[(

@@ -50,7 +50,7 @@ pub use load::{Loaded, load};
 pub use model::{
     AllowToggle, Command, CommandError, Config, ConfigFile, ConfigFolder, Decided, Definition,
     DefinitionError, Definitions, Download, Enable, Enforce, Filled, FilledError, FormatMode,
-    Input, Launcher, Leads, LlmConfig, LlmKey, LlmTokenField, LlmWeights, McpConfig,
+    Input, Launcher, Leads, LlmConfig, LlmKey, LlmTokenField, LlmWeights, LogSettings, McpConfig,
     NetworkSettings, Notices, OnUncovered, OverlayMode, Parameter, ParameterType, Preset,
     ProgramMistake, ProtocolLimits, Question, QuestionTarget, Reach, ResultMode, RunCondition,
     RunMode, RunModes, RunRule, RunRules, RunTest, Runtime, Sandbox, SandboxLimits, Server,

@@ -10,8 +10,8 @@ use crate::hint::dotted;
 use crate::merge::merge;
 use crate::model::{
     Beside, Config, ConfigFile, ConfigFolder, LlmConfig, McpConfig, MergedServers, Shared, Source,
-    build, check_mcp, check_quota, declared_in_sandbox, hide_lines, merge_servers, read_servers,
-    read_topics,
+    build, check_log, check_mcp, check_quota, declared_in_sandbox, hide_lines, merge_servers,
+    read_servers, read_topics,
 };
 use crate::origin::{Layer, Origin, Text};
 use crate::overrides::{from_set, from_variable, ours};
@@ -135,6 +135,8 @@ fn finish(
         problems.iter().any(|problem| hit(problem.key_path()))
     };
     let network = merge_table(&layers, "network", &keys::NETWORK);
+    let log = merge_table(&layers, "log", &keys::LOG);
+    check_log(&layers, &mut errors);
     let knowledge = merge_table(&layers, "kb", &keys::KNOWLEDGE);
     let is_blamed = |id: &str| blamed(&["kb", "topic", id]);
     let topics = read_topics(knowledge.as_ref(), is_blamed, &mut errors);
@@ -161,6 +163,7 @@ fn finish(
     );
     let beside = Beside {
         network,
+        log,
         topics,
         llm,
         mcp,

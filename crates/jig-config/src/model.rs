@@ -5,6 +5,7 @@ mod command;
 mod definition;
 mod limits;
 mod llm;
+mod log;
 mod mcp;
 mod name;
 mod network;
@@ -40,6 +41,8 @@ pub use definition::{Definition, DefinitionError};
 pub use limits::{ProtocolLimits, SandboxLimits};
 pub use llm::{LlmConfig, LlmKey, LlmTokenField, LlmWeights};
 pub(crate) use llm::{check_layer as check_llm, check_quota};
+pub use log::LogSettings;
+pub(crate) use log::check_workspace as check_log;
 pub use mcp::McpConfig;
 pub(crate) use mcp::check_workspace as check_mcp;
 pub use name::{ToolName, ToolNameError};
@@ -79,6 +82,8 @@ pub struct Config {
     pub state: Option<Utf8PathBuf>,
     /// What all tools share of the network.
     pub network: NetworkSettings,
+    /// The log of what tools did.
+    pub log: LogSettings,
     /// The LLM that processes behind a file proxy may ask; `None` if no layer has `[llm]`.
     pub llm: Option<LlmConfig>,
     /// The topics of the knowledge base by name, in the order in which the layers mention them, also
@@ -93,6 +98,8 @@ pub struct Config {
     pub(crate) workspace: Utf8PathBuf,
     /// `[network]` as it was written.
     pub(crate) network_values: Option<Node>,
+    /// `[log]` as it was written.
+    pub(crate) log_values: Option<Node>,
 }
 
 impl Config {

@@ -20,6 +20,10 @@ pub fn show(config: &Config, origin: bool) -> String {
         origin,
     };
     writer.network(config);
+    if let Some(log) = &config.log_values {
+        writer.header("[log]");
+        writer.values(log);
+    }
     for topic in config.topics.values() {
         let path = format!("kb.topic.{}", key(&topic.id));
         writer.header(&format!("[{path}]"));
@@ -39,8 +43,8 @@ pub fn show(config: &Config, origin: bool) -> String {
     writer.text
 }
 
-/// The final configuration as JSON: `tools`, `network`, `kb` if there are topics, `llm` and `mcp`, with its
-/// `servers`, if a layer has them, and with `origin` also `origins`, which maps the dotted key of every value to its `layer`, `file`, `line` and
+/// The final configuration as JSON: `tools`, `network`, `kb` if there are topics, `log`, `llm` and `mcp`, with
+/// its `servers`, if a layer has them, and with `origin` also `origins`, which maps the dotted key of every value to its `layer`, `file`, `line` and
 /// `column`.
 pub fn show_json(config: &Config, origin: bool) -> Json {
     let mut tools = Map::new();
@@ -64,6 +68,10 @@ pub fn show_json(config: &Config, origin: bool) -> Json {
     if let Some(written) = written.filter(|_| origin) {
         collect_origins(written, "network", &mut origins);
     }
+    let log = config.log_values.as_ref();
+    if let Some(written) = log.filter(|_| origin) {
+        collect_origins(written, "log", &mut origins);
+    }
     let mut topics = Map::new();
     for topic in config.topics.values() {
         topics.insert(topic.id.clone(), topic.values.to_json());
@@ -73,6 +81,9 @@ pub fn show_json(config: &Config, origin: bool) -> Json {
         }
     }
     let mut shown = json!({ "tools": tools, "network": network });
+    if let Some(written) = log {
+        shown["log"] = Json::Object(written.to_json_map());
+    }
     if !topics.is_empty() {
         shown["kb"] = json!({ "topic": topics });
     }

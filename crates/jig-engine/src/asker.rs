@@ -20,6 +20,11 @@ pub trait Asker {
         None
     }
 
+    /// Who gave the last answer, and by which way, as the log says it after "by".
+    fn answered_by(&self) -> String {
+        "whoever was asked".to_owned()
+    }
+
     /// Is shown what a running tool has to say.
     fn progress(&mut self, tool: &str, text: &str) {
         let _ = (tool, text);

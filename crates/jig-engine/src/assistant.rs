@@ -83,20 +83,29 @@ pub fn read_assistant(question: &Question, written: &str) -> Result<Value, Strin
         .map_err(|why| format!("the answer does not fit: {why}"))
 }
 
+/// Who answered what was the assistant's to answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AnsweredBy {
+    /// Whoever the caller named, who knows by which way.
+    Asker,
+    /// The model of the configuration.
+    Model,
+}
+
 impl Engine {
-    /// Has a question of a tool answered that is the assistant's.
+    /// Has a question of a tool answered that is the assistant's, and tells by whom.
     pub(crate) fn ask_assistant(
         &self,
         tool: &Tool,
         ask: &Ask<'_>,
         asker: &mut dyn Asker,
-    ) -> Answer {
+    ) -> (Answer, AnsweredBy) {
         if let Some(answer) = asker.ask_assistant(ask) {
-            return answer;
+            return (answer, AnsweredBy::Asker);
         }
         match self.ask_model(tool, ask, asker) {
-            Some(answer) => Answer::Given(answer),
-            None => asker.ask(ask),
+            Some(answer) => (Answer::Given(answer), AnsweredBy::Model),
+            None => (asker.ask(ask), AnsweredBy::Asker),
         }
     }
 

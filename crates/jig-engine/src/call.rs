@@ -21,6 +21,8 @@ pub struct Call {
     pub answers: Map<String, Value>,
     /// The id of the call in the audit log; one is made if there is none.
     pub id: Option<String>,
+    /// The handle that the call is about to have, for the audit log; the engine sets it.
+    pub handle: Option<HandleId>,
     /// Who is shown the exchange with a tool that is a program.
     pub tracer: Option<Arc<dyn Tracer>>,
     /// What cancels the call while it runs. A command to a handle that is cancelled returns at once; the
@@ -42,6 +44,7 @@ impl Call {
             arguments,
             answers: Map::new(),
             id: None,
+            handle: None,
             tracer: None,
             cancel: None,
             kill: None,
@@ -195,6 +198,14 @@ pub enum CallError {
         /// Why not.
         #[source]
         error: StartError,
+    },
+    /// The log cannot be written, and what is not in it does not run.
+    #[error("`{tool}` was not run, because the log cannot be written: {error}")]
+    Log {
+        /// The tool.
+        tool: String,
+        /// Why it cannot be written.
+        error: std::io::Error,
     },
     /// An MCP server could not be started or reached.
     #[error("the MCP server `{server}` could not be started: {why}")]

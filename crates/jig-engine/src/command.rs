@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jig_broker::{CancelToken, Unapproved};
-use jig_config::{ResultMode, Tool};
+use jig_config::{QuestionTarget, ResultMode, Tool};
 use jig_proto::{
     Action, Content, Details, Fetch, HandleId, HandleReport, Question, Status, ToolAction,
     ToolCommand, ToolError, ToolState,
@@ -13,11 +13,12 @@ use jig_runtime::{Await, HandleError, HandleOptions, Session};
 use serde_json::{Map, Value, json};
 
 use crate::asker::{About, Answer, Asker};
+use crate::asking::Asking;
 use crate::bound::{bound, without_large};
 use crate::call::{Call, CallError};
 use crate::drive::said_no;
 use crate::engine::Engine;
-use crate::inquiry::{Resolved, ask, can_be_dismissed};
+use crate::inquiry::{Resolved, can_be_dismissed};
 use crate::reply::Reply;
 
 impl Engine {
@@ -35,6 +36,7 @@ impl Engine {
             ToolCommand::Spawn { id, args } => {
                 let mut call = Call {
                     arguments: self.arguments(tool, args)?,
+                    id: Some(self.call_id(call.id)),
                     ..call
                 };
                 self.accepted(tool, &call, asker)?;
@@ -42,26 +44,36 @@ impl Engine {
                 self.started(tool, id, call, asker)?
             }
             ToolCommand::Fetch { id, fetch } => {
-                self.agreed_to(tool, ToolAction::Fetch, &shown([("id", json!(id))]), asker)?;
+                let shown = shown([("id", json!(id))]);
+                self.agreed_to(tool, ToolAction::Fetch, &id, &shown, asker)?;
                 let _ = self.attend(tool, &id, asker);
                 let report = self.handles.fetch(name, &id, &fetch, cancel)?;
                 self.attended(tool, report, &fetch, cancel, asker)?
             }
             ToolCommand::Apply { id, input, fetch } => {
                 let shown = shown([("id", json!(id)), ("input", json!(input))]);
-                self.agreed_to(tool, ToolAction::Apply, &shown, asker)?;
+                self.agreed_to(tool, ToolAction::Apply, &id, &shown, asker)?;
                 if self.attend(tool, &id, asker) != Attended::Nothing {
                     return Err(CallError::NotYours { id });
                 }
+                let asked = self.handles.question(&id);
                 match self.handles.apply(name, &id, input, &fetch, cancel) {
-                    Ok(report) => self.attended(tool, report, &fetch, cancel, asker)?,
+                    Ok(report) => {
+                        if let Some(asked) = asked {
+                            let of = Asking::of_handle(name, &id);
+                            let about = About::Tool(QuestionTarget::Assistant);
+                            self.note_known(of, &asked.question, about, "the caller, by `apply`");
+                        }
+                        self.attended(tool, report, &fetch, cancel, asker)?
+                    }
                     // There was nothing any more to give the input to; how it ended is news all the same.
                     Err(HandleError::Stopped { report, .. }) => *report,
                     Err(error) => return Err(error.into()),
                 }
             }
             ToolCommand::Abort { id } => {
-                self.agreed_to(tool, ToolAction::Abort, &shown([("id", json!(id))]), asker)?;
+                let shown = shown([("id", json!(id))]);
+                self.agreed_to(tool, ToolAction::Abort, &id, &shown, asker)?;
                 self.handles.abort(name, &id)?
             }
             other => {
@@ -82,6 +94,7 @@ impl Engine {
     pub fn agree(&self, call: &Call, asker: &mut dyn Asker) -> Result<Call, CallError> {
         let tool = self.tool(&call.tool)?;
         let mut call = call.clone();
+        call.id = Some(self.call_id(call.id));
         call.arguments = self.arguments(tool, call.arguments)?;
         self.accepted(tool, &call, asker)?;
         call.arguments = self.agreed(tool, &call, true, asker)?;
@@ -118,6 +131,7 @@ impl Engine {
             notices: (tool.notices.stopped, tool.notices.waiting).into(),
         };
         let reserved = self.handles.reserve(id, tool.name.as_str(), options)?;
+        call.handle = Some(reserved.id().clone());
         self.remembered.add_to(tool, &mut call.answers);
         let (cancel, kill) = (call.cancel.clone(), call.kill.clone());
         let mut plan = self.plan(tool, call, Action::Run, None)?;
@@ -162,7 +176,8 @@ impl Engine {
             let session = self.handles.session(id);
             let gone = session.map(|session| session.asking(pending.number));
             let gone = gone.as_ref();
-            match self.resolve(gone, tool, &pending.question, asked_by, asker) {
+            let of = Asking::of_handle(tool.name.as_str(), id);
+            match self.resolve(of, gone, tool, &pending.question, asked_by, asker) {
                 Resolved::Answer(value) => drop(self.handles.answer(id, pending.number, value)),
                 Resolved::Decline(why) => drop(self.handles.decline(id, pending.number, why)),
                 Resolved::Later => return Attended::LeftOpen,
@@ -242,7 +257,8 @@ impl Engine {
                 let text = format!("Pass on what `{name}` says?");
                 let mut question = Question::yes_no("result", text);
                 question.context = Some(report.to_string());
-                match ask(asker, name, &question, About::Result) {
+                let of = Asking::of_handle(name, &report.id);
+                match self.ask(of, &question, About::Result, asker) {
                     Answer::Given(Value::Bool(true)) | Answer::GivenForTurn(Value::Bool(true)) => {
                         report
                     }
@@ -306,7 +322,7 @@ impl Engine {
             let shown = shown([("id", json!(id))]);
             let name = tool.name.as_str();
             if self
-                .agreed_to(tool, ToolAction::Fetch, &shown, asker)
+                .agreed_to(tool, ToolAction::Fetch, id, &shown, asker)
                 .is_err()
             {
                 // Where it stands is what was waited for; the rest is for a fetch that somebody agrees to.

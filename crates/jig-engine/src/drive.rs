@@ -1,15 +1,16 @@
 //! Whoever is asked: before a tool runs, while it runs, and about its result.
 
 use jig_broker::Unapproved;
-use jig_config::{FormatMode, ResultMode, RunMode, Tool};
-use jig_proto::{Content, Question, ToolAction, ToolError, ToolState};
+use jig_config::{FormatMode, QuestionTarget, ResultMode, RunMode, Tool};
+use jig_proto::{Content, HandleId, Question, ToolAction, ToolError, ToolState};
 use jig_runtime::{AskedBy, Session};
 use serde_json::{Map, Value};
 
 use crate::asker::{About, Answer, Asker};
+use crate::asking::{Asking, REMEMBERED, WITH_CALL};
 use crate::call::{Call, CallError};
 use crate::engine::Engine;
-use crate::inquiry::{AgreedRun, Resolved, ask, can_be_dismissed};
+use crate::inquiry::{AgreedRun, Resolved, can_be_dismissed};
 
 impl Engine {
     /// Asks whether the tool may run, as its run mode says. `is_spawned` tells a tool that goes on when the call is
@@ -34,13 +35,15 @@ impl Engine {
                     question.context = Some(self.shown_call(tool, call, is_spawned));
                     question
                 };
-                self.consent(run, question, name, asker).map(|()| arguments)
+                let of = Asking::of_call(name, call.id.as_deref());
+                self.consent(run, question, of, asker).map(|()| arguments)
             }
             RunMode::Edit => {
                 let text = format!("Edit the arguments of `{name}`.");
                 let question = Question::new("arguments", text, tool.input_schema());
                 let question = question.with_default(Value::Object(arguments.clone()));
-                match ask(asker, name, &question, About::Arguments) {
+                let of = Asking::of_call(name, call.id.as_deref());
+                match self.ask(of, &question, About::Arguments, asker) {
                     Answer::Given(Value::Object(edited))
                     | Answer::GivenForTurn(Value::Object(edited)) => self.edited(tool, edited),
                     // Anything else that was given is no arguments.
@@ -70,17 +73,18 @@ impl Engine {
         &self,
         run: AgreedRun,
         question: impl FnOnce() -> Question,
-        tool: &str,
+        of: Asking<'_>,
         asker: &mut dyn Asker,
     ) -> Result<(), CallError> {
         if self.remembered.has_agreed(&run) {
+            self.note_known(of, &question(), About::Run, REMEMBERED);
             return Ok(());
         }
-        let answer = ask(asker, tool, &question(), About::Run);
+        let answer = self.ask(of, &question(), About::Run, asker);
         if answer == Answer::GivenForTurn(Value::Bool(true)) {
             self.remembered.agree(run);
         }
-        permitted(answer, tool)
+        permitted(answer, of.tool)
     }
 
     /// Asks whether a handle may be given a command, as the tool's run mode for it says (S-080).
@@ -88,6 +92,7 @@ impl Engine {
         &self,
         tool: &Tool,
         action: ToolAction,
+        handle: &HandleId,
         shown: &Map<String, Value>,
         asker: &mut dyn Asker,
     ) -> Result<(), CallError> {
@@ -105,7 +110,7 @@ impl Engine {
                     question.context = serde_json::to_string_pretty(shown).ok();
                     question
                 };
-                self.consent(run, question, name, asker)
+                self.consent(run, question, Asking::of_handle(name, handle), asker)
             }
         }
     }
@@ -142,6 +147,7 @@ impl Engine {
     /// Hands the result on, as the tool's result mode says.
     pub(crate) fn passed_on(
         &self,
+        of: Asking<'_>,
         tool: &Tool,
         content: Content,
         asker: &mut dyn Asker,
@@ -155,7 +161,7 @@ impl Engine {
                 let text = format!("Pass on the result of `{name}`?");
                 let mut question = Question::yes_no("result", text);
                 question.context = Some(content.to_text());
-                match ask(asker, name, &question, About::Result) {
+                match self.ask(of, &question, About::Result, asker) {
                     Answer::Given(Value::Bool(true)) | Answer::GivenForTurn(Value::Bool(true)) => {
                         Ok(content)
                     }
@@ -165,7 +171,7 @@ impl Engine {
             ResultMode::Edit => {
                 let question = Question::text("result", format!("Edit the result of `{name}`."));
                 let question = question.with_default(content.to_text());
-                match ask(asker, name, &question, About::EditResult) {
+                match self.ask(of, &question, About::EditResult, asker) {
                     Answer::Given(Value::String(edited))
                     | Answer::GivenForTurn(Value::String(edited)) => Ok(Content::text(edited)),
                     _ => Err(withheld()),
@@ -177,6 +183,7 @@ impl Engine {
     /// The one loop: drives a session until it has stopped.
     pub(crate) fn drive(
         &self,
+        of: Asking<'_>,
         tool: &Tool,
         session: &Session,
         mut answers: Map<String, Value>,
@@ -213,10 +220,14 @@ impl Engine {
                         _ => answers.remove(&question.id),
                     };
                     let resolved = match known {
-                        Some(answer) => Resolved::Answer(answer),
+                        Some(answer) => {
+                            let about = About::Tool(QuestionTarget::User);
+                            self.note_known(of, &question, about, WITH_CALL);
+                            Resolved::Answer(answer)
+                        }
                         None => {
                             let gone = session.asking(seen);
-                            self.resolve(Some(&gone), tool, &question, update.asker, asker)
+                            self.resolve(of, Some(&gone), tool, &question, update.asker, asker)
                         }
                     };
                     // A tool that stops while it is asked needs no answer any more.

@@ -20,6 +20,7 @@ use serde_json::{Map, Value};
 
 use crate::arguments::complete;
 use crate::asker::Asker;
+use crate::asking::Asking;
 use crate::bound::{MAX_BINARY, MAX_RESULT, bound_error, without_large};
 use crate::call::{Call, CallError};
 use crate::common::Common;
@@ -83,6 +84,8 @@ pub struct Engine {
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) session: Arc<Session>,
+    /// The call in the log.
+    call: String,
     /// Answers that came with the call.
     answers: Map<String, Value>,
     /// Where its changes go, if not to the workspace.
@@ -201,6 +204,8 @@ impl Engine {
         asker: &mut dyn Asker,
     ) -> Result<Run, CallError> {
         call.arguments = self.arguments(tool, call.arguments)?;
+        let id = self.call_id(call.id.take());
+        call.id = Some(id.clone());
         self.accepted(tool, &call, asker)?;
         call.arguments = self.agreed(tool, &call, false, asker)?;
         let (cancel, kill) = (call.cancel.clone(), call.kill.clone());
@@ -227,6 +232,7 @@ impl Engine {
         }
         Ok(Run {
             session,
+            call: id,
             answers,
             layer,
             _hooks: hooks,
@@ -242,11 +248,13 @@ impl Engine {
     ) -> Result<Content, CallError> {
         let Run {
             session,
+            call,
             answers,
             layer,
             _hooks,
         } = run;
-        let result = self.drive(tool, &session, answers, asker);
+        let of = Asking::of_call(tool.name.as_str(), Some(&call));
+        let result = self.drive(of, tool, &session, answers, asker);
         let most = self.most(tool);
         let mut content = match result {
             Ok(content) => self.fitting(tool, content, most).map_err(|mut error| {
@@ -263,9 +271,9 @@ impl Engine {
             }
         };
         if let (Some(layer), Some(mode)) = (layer, tool.overlay) {
-            content = self.settle_layer(tool, mode, layer, content, asker)?;
+            content = self.settle_layer(of, tool, mode, layer, content, asker)?;
         }
-        let content = self.passed_on(tool, content, asker)?;
+        let content = self.passed_on(of, tool, content, asker)?;
         // Somebody may have edited it.
         if tool.result == ResultMode::Edit {
             self.checked(tool, &content)?;
@@ -368,6 +376,7 @@ impl Engine {
         let tool = tool.name.to_string();
         match error {
             StartError::Template(error) => CallError::Template { tool, error },
+            StartError::Log(error) => CallError::Log { tool, error },
             StartError::Spawn(SpawnError::Confinement { reason, .. }) => {
                 CallError::Unconfinable { tool, reason }
             }

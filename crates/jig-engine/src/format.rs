@@ -8,6 +8,7 @@ use jig_runtime::{NO_OUTPUT, Runtime as _, StdioRuntime};
 use serde_json::{Map, Value};
 
 use crate::asker::Nobody;
+use crate::asking::Asking;
 use crate::bound::bound;
 use crate::call::{Call, CallError};
 use crate::engine::Engine;
@@ -38,7 +39,8 @@ impl Engine {
         plan.limits.time = Some(time.min(FORMAT_TIME));
         let session = StdioRuntime.start(plan);
         let session = session.map_err(|error| self.not_started(tool, error))?;
-        let formatted = self.drive(tool, &session, Map::new(), &mut Nobody);
+        let of = Asking::of_call(tool.name.as_str(), None);
+        let formatted = self.drive(of, tool, &session, Map::new(), &mut Nobody);
         let formatted = formatted.map_err(CallError::Tool)?;
         let formatted = bound(formatted, self.most(tool)).to_text();
         // One that prints nothing shows nothing of the arguments, which somebody has to see.

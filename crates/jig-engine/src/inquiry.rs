@@ -10,6 +10,8 @@ use jig_runtime::AskedBy;
 use serde_json::{Map, Value, json};
 
 use crate::asker::{About, Answer, Ask, Asker};
+use crate::asking::{Asking, CONFIGURED, REMEMBERED};
+use crate::assistant::AnsweredBy;
 use crate::engine::{Engine, gets_answers_at_start};
 
 /// What somebody said that holds for the rest of a turn.
@@ -144,18 +146,22 @@ impl Engine {
     /// to know any more.
     pub(crate) fn resolve(
         &self,
+        of: Asking<'_>,
         gone: Option<&CancelToken>,
         tool: &Tool,
         question: &Question,
         asked_by: Option<AskedBy>,
         asker: &mut dyn Asker,
     ) -> Resolved {
-        let name = tool.name.as_str();
         let is_policy = asked_by == Some(AskedBy::Policy);
         let known = tool.questions.get(&question.id).filter(|_| !is_policy);
         if !is_policy && !gets_answers_at_start(tool) {
-            let answer = known.and_then(|known| known.answer.clone());
-            if let Some(answer) = answer.or_else(|| self.remembered.get(tool, question)) {
+            let target = known.map_or(QuestionTarget::User, |known| known.target);
+            let configured = known.and_then(|known| known.answer.clone());
+            let configured = configured.map(|answer| (answer, CONFIGURED));
+            let remembered = || Some((self.remembered.get(tool, question)?, REMEMBERED));
+            if let Some((answer, by)) = configured.or_else(remembered) {
+                self.note_known(of, question, About::Tool(target), by);
                 return Resolved::Answer(answer);
             }
         }
@@ -167,18 +173,27 @@ impl Engine {
             false => About::Tool(known.map_or(QuestionTarget::User, |known| known.target)),
         };
         let ask = Ask {
-            tool: name,
+            tool: of.tool,
             question,
             about,
             gone,
         };
+        let mut by_model = false;
         let answer = match about {
-            About::Tool(QuestionTarget::Assistant) => self.ask_assistant(tool, &ask, asker),
+            About::Tool(QuestionTarget::Assistant) => {
+                let (answer, by) = self.ask_assistant(tool, &ask, asker);
+                by_model = by == AnsweredBy::Model;
+                answer
+            }
             _ => asker.ask(&ask),
         };
         // Whatever was said is not said to what the tool does now, and does not end it.
         if gone.is_some_and(CancelToken::is_cancelled) {
             return Resolved::Decline(Unapproved::Unavailable);
+        }
+        match by_model {
+            true => self.note_known(of, question, about, "the model of `[llm]`"),
+            false => self.note_answer(of, &ask, &answer, asker),
         }
         match answer {
             Answer::Given(value) if known.is_some_and(|known| known.remember) => {
@@ -206,13 +221,4 @@ impl Engine {
             Answer::Unavailable => Resolved::Decline(Unapproved::Unavailable),
         }
     }
-}
-
-pub(crate) fn ask(asker: &mut dyn Asker, tool: &str, question: &Question, about: About) -> Answer {
-    asker.ask(&Ask {
-        tool,
-        question,
-        about,
-        gone: None,
-    })
 }

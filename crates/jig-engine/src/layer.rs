@@ -15,9 +15,9 @@ use jig_sandbox::Overlay;
 use serde_json::Value;
 
 use crate::asker::{About, Answer, Asker};
+use crate::asking::Asking;
 use crate::call::CallError;
 use crate::engine::Engine;
-use crate::inquiry::ask;
 use crate::run::Prepared;
 
 pub(crate) use over::{NoLayer, lay};
@@ -85,6 +85,7 @@ impl Engine {
     /// Decides about the changes of a call that went well, and tells in its result what became of them.
     pub(crate) fn settle_layer(
         &self,
+        of: Asking<'_>,
         tool: &Tool,
         mode: OverlayMode,
         layer: Layer,
@@ -108,7 +109,7 @@ impl Engine {
                 let text = format!("Apply what `{name}` changed ({summary})?");
                 let mut question = Question::yes_no("changes", text);
                 question.context = Some(shown(&layer, &changes));
-                match ask(asker, name, &question, About::Changes) {
+                match self.ask(of, &question, About::Changes, asker) {
                     Answer::Given(Value::Bool(agreed))
                     | Answer::GivenForTurn(Value::Bool(agreed)) => (agreed, None),
                     Answer::Rejected(reason) => (false, Some(reason)),

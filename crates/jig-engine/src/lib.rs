@@ -35,6 +35,7 @@
 
 mod arguments;
 mod asker;
+mod asking;
 mod assistant;
 mod at_once;
 mod bound;

@@ -2,10 +2,9 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use jig_broker::{Broker, BrokerParts, Limits, ProcessSettings};
+use jig_broker::{Broker, BrokerParts, Limits, OnAuditFailure, ProcessSettings};
 use jig_config::{Command, Input, Runtime, Tool};
 use jig_files::FilesLookup;
 use jig_policy::{Guards, Policy, Workspace};
@@ -17,9 +16,10 @@ use jig_runtime::{
 use jig_sandbox::minimal_environment;
 use serde_json::{Map, Value};
 
+use crate::asking::CONFIGURED;
 use crate::call::{Call, CallError};
 use crate::confine::{Commands, tree_limits};
-use crate::engine::Engine;
+use crate::engine::{Engine, gets_answers_at_start};
 
 impl Engine {
     /// Compiles the policy, and puts everything together that running needs. `instead` is a command to
@@ -38,6 +38,7 @@ impl Engine {
         let rules = self.rules(tool)?;
         let warnings = self.unenforced(tool, &rules.policy, Commands::HeldByName)?;
         let component = self.planned_component(tool, &mut call)?;
+        let remark = known_from_the_start(tool, &call.answers);
         let input = tool_input(tool, call.arguments, call.answers);
         let command = match tool.runtime {
             Runtime::Vfs | Runtime::Stdio => {
@@ -54,6 +55,7 @@ impl Engine {
         };
         let context = Context::new(root, action).with_access(rules.access.clone());
         let mut parts = self.broker_parts(tool, call.id, Arc::clone(&rules.policy));
+        parts.handle = call.handle.map(|handle| handle.to_string());
         parts.only_looks = rules.only_looks;
         // A tool that only looks starts no program that would need one.
         if !rules.only_looks {
@@ -85,6 +87,7 @@ impl Engine {
             repeatable: tool.repeatable,
             max_result: self.most(tool),
             warnings,
+            remark,
             tracer: call.tracer,
             ..Plan::new(input, context, broker)
         })
@@ -177,8 +180,7 @@ impl Engine {
         id: Option<String>,
         policy: Arc<Policy>,
     ) -> BrokerParts {
-        let number = self.common.calls.fetch_add(1, Ordering::Relaxed) + 1;
-        let id = id.unwrap_or_else(|| format!("c{}-{number}", std::process::id()));
+        let id = self.call_id(id);
         let files = Arc::clone(&self.files);
         BrokerParts {
             env: self.env.clone(),
@@ -189,6 +191,8 @@ impl Engine {
                 ..ProcessSettings::default()
             },
             audit: Arc::clone(&self.audit),
+            // What cannot be written down is not done.
+            on_audit_failure: OnAuditFailure::Refuse,
             approvals: Arc::clone(&self.approvals),
             table: tool.is_server().then(|| tool.table()),
             person: self.person,
@@ -265,6 +269,28 @@ fn tool_input(
         answers,
         options: tool.options.clone(),
     }
+}
+
+/// Which answers a program has from its start on, and by whom, as the log says it. Other tools ask for each, and it
+/// is noted then.
+fn known_from_the_start(tool: &Tool, given: &Map<String, Value>) -> String {
+    if !gets_answers_at_start(tool) {
+        return String::new();
+    }
+    let configured = tool.questions.iter();
+    let configured =
+        configured.filter(|(id, known)| known.answer.is_some() && !given.contains_key(id.as_str()));
+    let configured: Vec<&str> = configured.map(|(id, _)| id.as_str()).collect();
+    let given: Vec<&str> = given.keys().map(String::as_str).collect();
+    let told = [
+        (given, "the caller, now or earlier in this turn"),
+        (configured, CONFIGURED),
+    ];
+    let told = told.into_iter().filter(|(ids, _)| !ids.is_empty());
+    let told: Vec<String> = told
+        .map(|(ids, by)| format!("`{}` answered by {by}", ids.join("`, `")))
+        .collect();
+    told.join("; ")
 }
 
 /// What every tool is offered beyond the plain protocol.

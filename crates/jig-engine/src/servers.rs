@@ -21,7 +21,7 @@ use jig_config::{Definition, Server, Tool};
 use jig_files::FilesLookup;
 use jig_policy::{Access, DefaultAccess, Guards, Policy, Workspace};
 use jig_proto::vfs::ToolInput;
-use jig_proto::{Action, Content, Context, ToolError};
+use jig_proto::{Action, Content, Context, HandleId, ToolError};
 use jig_runtime::{InProcess, Plan, Session, StartError, in_process};
 use serde_json::{Map, Value};
 
@@ -97,7 +97,7 @@ struct Reached<'e> {
 impl Engine {
     /// A plan that holds no more than the call: whatever the tool may do is its server's affair.
     pub(crate) fn served_plan(&self, tool: &Tool, call: Call) -> Result<Plan, CallError> {
-        let broker = self.served_broker(tool, call.id)?;
+        let broker = self.served_broker(tool, call.id, call.handle)?;
         let input = ToolInput {
             name: tool.name.to_string(),
             arguments: call.arguments,
@@ -113,7 +113,12 @@ impl Engine {
     }
 
     /// A door that leads nowhere: what is written to the log goes through it.
-    fn served_broker(&self, tool: &Tool, id: Option<String>) -> Result<Broker, CallError> {
+    fn served_broker(
+        &self,
+        tool: &Tool,
+        id: Option<String>,
+        handle: Option<HandleId>,
+    ) -> Result<Broker, CallError> {
         let id = self.call_id(id);
         let policy = match self.common.nothing.get() {
             Some(policy) => policy,
@@ -125,14 +130,17 @@ impl Engine {
         let files = Arc::clone(&self.files);
         Ok(Broker::new(BrokerParts {
             audit: Arc::clone(&self.audit),
+            handle: handle.map(|handle| handle.to_string()),
             ..BrokerParts::new(tool.name.as_str(), id, files, Arc::clone(policy))
         }))
     }
 
     /// What a call is named in the log.
-    fn call_id(&self, given: Option<String>) -> String {
-        let number = self.common.calls.fetch_add(1, Ordering::Relaxed) + 1;
-        given.unwrap_or_else(|| format!("c{}-{number}", std::process::id()))
+    pub(crate) fn call_id(&self, given: Option<String>) -> String {
+        given.unwrap_or_else(|| {
+            let number = self.common.calls.fetch_add(1, Ordering::Relaxed) + 1;
+            format!("c{}-{number}", std::process::id())
+        })
     }
 
     /// The policy that grants nothing.

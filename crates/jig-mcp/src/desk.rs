@@ -6,6 +6,7 @@ use jig_broker::CancelToken;
 use jig_engine::{About, Answer, Ask, Asker};
 use rmcp::model::InputResponses;
 
+use crate::call::CLIENT;
 use crate::caller::Caller;
 use crate::elicit::Form;
 use crate::in_flight::{InFlight, Request, Way};
@@ -30,6 +31,8 @@ pub(crate) struct Desk {
     given: InputResponses,
     /// What the result has to tell besides.
     notes: Vec<String>,
+    /// Who gave the last answer.
+    by: String,
 }
 
 impl Desk {
@@ -47,6 +50,7 @@ impl Desk {
             sampling: request.sampling,
             given: request.given.clone(),
             notes: Vec::new(),
+            by: String::new(),
         }
     }
 
@@ -76,6 +80,10 @@ impl Desk {
         }
         let answer = pending.wait(limit, self.flight.cancel_token(), ask.gone);
         self.flight.asked(pending.id());
+        self.by = match pending.answered_by() {
+            Some(CLIENT) => "the client's form".to_owned(),
+            by => by.unwrap_or("nobody").to_owned(),
+        };
         answer
     }
 
@@ -95,11 +103,13 @@ impl Desk {
 impl Asker for Desk {
     fn ask(&mut self, ask: &Ask<'_>) -> Answer {
         let questions = Arc::clone(&self.shared.questions);
-        if let Some(answer) = questions.allowed(&self.caller.name, ask) {
+        if let Some((answer, by)) = questions.allowed(&self.caller.name, ask) {
+            self.by = format!("{by}, after an earlier call was refused");
             return answer;
         }
         let form = Form::of(ask);
         if let Some(answer) = self.given(ask, &form) {
+            "the client, with the call".clone_into(&mut self.by);
             return answer;
         }
         // What is accepted holds for good, and some clients let a model fill in their forms.
@@ -132,6 +142,10 @@ impl Asker for Desk {
             }
         }
         self.form.then(|| self.ask(ask))
+    }
+
+    fn answered_by(&self) -> String {
+        self.by.clone()
     }
 
     fn progress(&mut self, _tool: &str, text: &str) {

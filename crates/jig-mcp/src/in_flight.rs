@@ -89,6 +89,10 @@ pub(crate) struct Asking {
 
 /// How the client is asked. Exhaustive: there is nothing else.
 #[derive(Debug, Clone)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a form is what there nearly always is, and there are few"
+)]
 pub(crate) enum Way {
     /// By a form, for whoever sits there.
     Form(Box<Form>),

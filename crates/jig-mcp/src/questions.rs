@@ -17,7 +17,7 @@ mod serve;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::str::FromStr;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use jig_broker::{CancelHook, CancelToken};
@@ -98,6 +98,8 @@ struct Refused {
 struct Slot {
     answer: Mutex<Option<Answer>>,
     ready: Condvar,
+    /// Who gave it.
+    by: OnceLock<String>,
     /// Is told the answer by whoever gives it.
     then: Hook,
 }
@@ -134,6 +136,7 @@ struct Given {
     fingerprint: Fingerprint,
     caller: String,
     answer: Answer,
+    by: String,
     since: Instant,
 }
 
@@ -173,9 +176,9 @@ impl Questions {
         }
     }
 
-    /// What somebody answered before to exactly this question of this caller, after it was refused. The
-    /// answer is used up by this.
-    pub(crate) fn allowed(&self, caller: &str, ask: &Ask<'_>) -> Option<Answer> {
+    /// What somebody answered before to exactly this question of this caller, after it was refused, and who.
+    /// The answer is used up by this.
+    pub(crate) fn allowed(&self, caller: &str, ask: &Ask<'_>) -> Option<(Answer, String)> {
         let mut board = self.board();
         if board.given.is_empty() {
             return None;
@@ -185,7 +188,8 @@ impl Questions {
             .given
             .iter()
             .position(|given| given.fingerprint == fingerprint)?;
-        board.given.remove(place).map(|given| given.answer)
+        let given = board.given.remove(place)?;
+        Some((given.answer, given.by))
     }
 
     /// Puts a question of a call on the board, where it stays until it is answered or given up.
@@ -316,6 +320,7 @@ impl Questions {
         };
         if let Some(open) = board.open.remove(&number) {
             self.settle(&mut board, number, how);
+            let _ = open.slot.by.set(by.to_owned());
             open.slot.put(answer);
             return Ok(());
         }
@@ -328,6 +333,7 @@ impl Questions {
                 fingerprint: asked.fingerprint,
                 caller: asked.caller.clone().unwrap_or_default(),
                 answer,
+                by: by.to_owned(),
                 since: Instant::now(),
             });
             return Ok(());
@@ -545,6 +551,11 @@ impl Pending {
             // Somebody who was told that their answer counts is right.
             false => self.slot.lock().clone().unwrap_or(answer),
         }
+    }
+
+    /// Who answered.
+    pub(crate) fn answered_by(&self) -> Option<&str> {
+        self.slot.by.get().map(String::as_str)
     }
 
     /// Waits for the answer for so long. The question stays where it is.

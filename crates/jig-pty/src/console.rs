@@ -20,6 +20,8 @@ pub struct Console {
     queue: VecDeque<u8>,
     /// For pipes: close the input when all is written.
     ends_input: bool,
+    /// A terminal that the program has closed. It stays open here until the console goes.
+    ended: Option<Pty>,
 }
 
 #[derive(Debug)]
@@ -121,6 +123,7 @@ impl Console {
             ends,
             queue: VecDeque::new(),
             ends_input: false,
+            ended: None,
         }
     }
 
@@ -160,10 +163,19 @@ impl Console {
                 });
             }
             Ends::Terminal(pty) => {
-                read_end(pty, |pty, buffer| pty.read(buffer), buffer, &mut |bytes| {
-                    sink(Source::Output, bytes);
-                });
-                if pty.is_none() {
+                // A program closes its end before it has exited, and closing ours then would kill it: whoever
+                // has a terminal that hangs up gets SIGHUP.
+                let mut open = pty.as_ref();
+                read_end(
+                    &mut open,
+                    |pty, buffer| pty.read(buffer),
+                    buffer,
+                    &mut |bytes| {
+                        sink(Source::Output, bytes);
+                    },
+                );
+                if open.is_none() {
+                    self.ended = pty.take().or(self.ended.take());
                     self.queue = VecDeque::new();
                 }
             }

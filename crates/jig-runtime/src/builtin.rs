@@ -29,11 +29,11 @@ impl BuiltinRuntime {
     ///
     /// # Errors
     ///
-    /// If there is no such tool.
+    /// If there is no such tool, or the log cannot be written.
     pub fn prepare(&self, plan: Plan) -> Result<(Session, Unstarted), StartError> {
         let name = self.name(&plan)?;
         let tool = self.run;
-        Ok(unstarted(plan, move |door| run(tool, &name, door)))
+        unstarted(plan, move |door| run(tool, &name, door))
     }
 
     fn name(&self, plan: &Plan) -> Result<String, StartError> {

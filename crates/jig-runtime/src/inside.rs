@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use jig_broker::{Broker, CancelToken, Inquiry, Judged, Unapproved, Work};
+use jig_broker::{Broker, CancelToken, Inquiry, Judged, RunRecord, Unapproved, Work};
 use jig_proto::vfs::{ErrorReply, Init, Reply, Request};
 use jig_proto::{Content, Question, Status, ToolError, ToolState};
 use jig_tool::vfs::{Notification, RequestError, Transport};
@@ -26,7 +26,8 @@ pub fn in_process(
     plan: Plan,
     tool: impl FnOnce(InProcess) -> Result<Content, ToolError> + Send + 'static,
 ) -> Result<Session, StartError> {
-    let (door, orders) = InProcess::new(plan, Asked::Somebody);
+    let record = plan.record_inside()?;
+    let (door, orders) = InProcess::new(plan, Asked::Somebody, record);
     let seat = Arc::clone(&door.seat);
     let session = Session::new(Arc::clone(&seat.board), orders);
     workers::spawn(move || seat.board.stopped(run(tool, door)))?;
@@ -46,14 +47,19 @@ type Code = dyn Fn(InProcess) -> Result<Content, ToolError> + Send + Sync;
 /// The session of a tool that is to run on the thread of whoever drives it, and what has it run.
 ///
 /// `tool` must do no harm when it is begun a second time: see [`Unstarted::run`].
+///
+/// # Errors
+///
+/// If the log cannot be written.
 pub(crate) fn unstarted(
     plan: Plan,
     tool: impl Fn(InProcess) -> Result<Content, ToolError> + Send + Sync + 'static,
-) -> (Session, Unstarted) {
-    let (door, orders) = InProcess::new(plan, Asked::Elsewhere);
+) -> Result<(Session, Unstarted), StartError> {
+    let record = plan.record_inside()?;
+    let (door, orders) = InProcess::new(plan, Asked::Elsewhere, record);
     let session = Session::new(Arc::clone(&door.seat.board), orders);
     let tool = Arc::new(tool);
-    (session, Unstarted { door, tool })
+    Ok((session, Unstarted { door, tool }))
 }
 
 impl Unstarted {
@@ -67,7 +73,7 @@ impl Unstarted {
         let seat = Arc::clone(&door.seat);
         let result = attempt(|door| tool(door), door);
         let Some(left) = seat.take_left() else {
-            return seat.board.stopped(ended(result, &seat.plan.broker));
+            return seat.board.stopped(ended(result, &seat));
         };
         let mut door = InProcess::at(Arc::clone(&seat), Asked::Somebody);
         door.left = left;
@@ -75,7 +81,7 @@ impl Unstarted {
         let begun = workers::spawn(move || posts.board.stopped(run(|door| tool(door), door)));
         if begun.is_err() {
             let error = ToolError::new("there is no thread to be had");
-            seat.board.stopped(ended(Err(error), &seat.plan.broker));
+            seat.board.stopped(ended(Err(error), &seat));
         }
     }
 }
@@ -98,7 +104,7 @@ pub fn in_this_thread(
     plan: Plan,
     tool: impl FnOnce(InProcess) -> Result<Content, ToolError>,
 ) -> Result<Content, ToolError> {
-    let (door, _orders) = InProcess::new(plan, Asked::Nobody);
+    let (door, _orders) = InProcess::new(plan, Asked::Nobody, None);
     run(tool, door)
 }
 
@@ -106,8 +112,8 @@ fn run(
     tool: impl FnOnce(InProcess) -> Result<Content, ToolError>,
     door: InProcess,
 ) -> Result<Content, ToolError> {
-    let broker = door.seat.plan.broker.clone();
-    ended(attempt(tool, door), &broker)
+    let seat = Arc::clone(&door.seat);
+    ended(attempt(tool, door), &seat)
 }
 
 fn attempt(
@@ -125,13 +131,15 @@ fn attempt(
 }
 
 /// What belongs to the end of a tool.
-fn ended(mut result: Result<Content, ToolError>, broker: &Broker) -> Result<Content, ToolError> {
+fn ended(mut result: Result<Content, ToolError>, seat: &Seat) -> Result<Content, ToolError> {
+    let broker = &seat.plan.broker;
     if let Err(error) = &mut result {
         denials::add_refusals(error, broker);
     }
     // With the tool ends what it had started.
     broker.end_processes();
-    broker.flush_audit();
+    seat.plan.record_silent(&result);
+    seat.plan.close_log(&seat.board);
     result
 }
 
@@ -219,8 +227,8 @@ enum Asked {
 }
 
 impl InProcess {
-    fn new(plan: Plan, asked: Asked) -> (Self, Orders) {
-        let board = Board::new(Setup::of(&plan, None));
+    fn new(plan: Plan, asked: Asked, record: Option<RunRecord>) -> (Self, Orders) {
+        let board = Board::new(Setup::of(&plan, None).recorded(record));
         board.set_broker(plan.broker.clone());
         let (orders, received) = Orders::new(None);
         let seat = Arc::new(Seat {

@@ -24,6 +24,7 @@ mod limits;
 mod pipes;
 mod plain;
 mod plan;
+mod recorded;
 mod registry;
 mod server;
 mod session;
@@ -90,6 +91,9 @@ pub enum StartError {
     /// The program could not be started.
     #[error("the program of the tool could not be started")]
     Spawn(#[source] SpawnError),
+    /// The log cannot be written, and what is not in it does not run.
+    #[error("the log cannot be written, and nothing runs that would not be in it")]
+    Log(#[source] std::io::Error),
     /// The operating system refused something that a session needs.
     #[error("the session could not be set up")]
     Setup(#[from] std::io::Error),

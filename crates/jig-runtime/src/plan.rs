@@ -63,6 +63,8 @@ pub struct Plan {
     pub repeatable: bool,
     /// What the caller should know before the tool does anything.
     pub warnings: Vec<String>,
+    /// What the log says about its start, besides its arguments. Default: nothing.
+    pub remark: String,
     /// Who is shown every line of the exchange.
     pub tracer: Option<Arc<dyn Tracer>>,
 }
@@ -96,6 +98,7 @@ impl Plan {
             observe: false,
             repeatable: false,
             warnings: Vec::new(),
+            remark: String::new(),
             tracer: None,
         }
     }

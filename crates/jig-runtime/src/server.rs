@@ -17,7 +17,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use jig_broker::{Broker, Reach, Scrubber};
+use jig_broker::{Broker, Reach, RunRecord, Scrubber};
 use jig_proto::Denial;
 use jig_sandbox::{Child, Exit, Interest, Limits, Stdio, Waker, poll, set_nonblocking};
 
@@ -77,6 +77,8 @@ struct Inner {
     life: Mutex<Life>,
     over: Condvar,
     waker: Waker,
+    /// Its start in the log, until its end is there, too.
+    record: Mutex<Option<RunRecord>>,
 }
 
 /// What came of it so far.
@@ -97,6 +99,9 @@ impl ServerProcess {
     /// If it cannot be confined as its rules demand, or not be started.
     pub fn start(server: ServerPlan) -> Result<Self, StartError> {
         let ServerPlan { plan, table, env } = server;
+        // Neither its words nor its variables: they may be secrets.
+        let record = plan.broker.record_run("mcp.start", plan.name.as_str(), "");
+        let mut record = record.map_err(StartError::Log)?;
         let launched = launch(
             &plan,
             &plan.input,
@@ -130,7 +135,9 @@ impl ServerProcess {
             set_nonblocking(stderr.as_fd(), true)?;
         }
         let broker = plan.broker;
+        record.started();
         let inner = Arc::new(Inner {
+            record: Mutex::new(Some(record)),
             child,
             table,
             limits: held.limits,
@@ -318,7 +325,15 @@ impl Inner {
         self.errors().finish();
         self.refused.finish();
         let mut life = self.life();
-        life.ended = Some(self.end_in_words(exit, life.stopped));
+        let how = self.end_in_words(exit, life.stopped);
+        let record = self.record.lock();
+        let record = record.unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(record) = record {
+            let outcome = if life.stopped { "ok" } else { "error" };
+            // Who calls it next is told if the log cannot be written.
+            let _ = record.end(outcome, &how);
+        }
+        life.ended = Some(how);
         let hooks = std::mem::take(&mut life.hooks);
         drop(life);
         self.over.notify_all();

@@ -13,7 +13,7 @@ mod tests;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use jig_broker::{CancelToken, Unapproved};
+use jig_broker::{CancelToken, Note, Unapproved};
 use jig_proto::{Status, ToolState};
 use jig_pty::{InputError, SendError, Settle};
 use jig_sandbox::{Status as Confinement, Usage};
@@ -177,6 +177,11 @@ impl Session {
     /// The limits that the tool came up against, so far as that is known by now.
     pub fn reached(&self) -> Vec<Reached> {
         self.board.all_reached()
+    }
+
+    /// Writes a line about the tool to the log, if its start is there: who answered its question, for example.
+    pub fn note(&self, note: Note) {
+        self.board.note(note);
     }
 
     /// What its caller should know about how the tool is confined, each in one sentence.

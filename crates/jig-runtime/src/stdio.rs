@@ -36,10 +36,12 @@ impl Runtime for StdioRuntime {
         if plan.terminal.is_some() && plan.delivery == Delivery::Stdin {
             return Err(StartError::CallOnTerminal);
         }
+        let record = plan.record()?;
         let run = driver::launch(&plan, &plan.input, false)?;
         let waker = Waker::new()?;
         let (orders, received) = Orders::new(Some(waker.clone()));
-        let board = Board::new(Setup::of_console(&plan, Some(run.child.status.clone())));
+        let setup = Setup::of_console(&plan, Some(run.child.status.clone()));
+        let board = Board::new(setup.recorded(Some(record)));
         board.set_child(&run.child);
         let driver = driver::Driver {
             input: plan.input.clone(),

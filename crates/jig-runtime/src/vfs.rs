@@ -30,10 +30,12 @@ pub struct VfsRuntime;
 
 impl Runtime for VfsRuntime {
     fn start(&self, mut plan: Plan) -> Result<Session, StartError> {
+        let record = plan.record()?;
         let (run, descriptors) = start_program(&mut plan)?;
         let waker = Waker::new()?;
         let (orders, received) = Orders::new(Some(waker.clone()));
-        let board = Board::new(Setup::of(&plan, Some(run.child.status.clone())));
+        let setup = Setup::of(&plan, Some(run.child.status.clone()));
+        let board = Board::new(setup.recorded(Some(record)));
         board.set_broker(plan.broker.clone());
         let driver = driver(plan, run, board.clone(), received, waker, descriptors)?;
         thread::Builder::new()

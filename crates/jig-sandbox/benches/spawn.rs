@@ -215,7 +215,7 @@ fn profile(workspace: &Path) -> Profile {
 fn with_gateway(mut profile: Profile) -> Profile {
     profile.network = Network::Gateway(Gateway {
         ports: vec![80, 443],
-        addresses: Vec::new(),
+        ..Gateway::default()
     });
     for (path, text) in [
         ("/etc/hosts", "127.0.0.1 localhost\n"),

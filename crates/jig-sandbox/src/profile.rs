@@ -247,8 +247,12 @@ pub enum Network {
 /// and at 127.0.0.1, where resolvers without settings ask.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize)]
 pub struct Gateway {
-    /// The ports. The program itself cannot listen on them.
+    /// The ports of rules. The program itself cannot listen on them. Without any, nobody can be reached: then the
+    /// gateway only tells what was wanted, and without a network namespace there is no network at all.
     pub ports: Vec<u16>,
+    /// Further ports at which a connection is refused with an explanation. They are open nowhere else: without
+    /// a network namespace nothing connects to them.
+    pub explained: Vec<u16>,
     /// Further addresses that reach them, beside those that stand for names. Loopback addresses always do.
     pub addresses: Vec<IpAddr>,
 }

@@ -136,9 +136,9 @@ impl FileSink {
 }
 
 impl FileSink {
+    /// Writes the lines that wait. Those that cannot be written go on waiting.
     fn write(&self, current: &mut Current) -> io::Result<()> {
-        let lines = std::mem::take(&mut current.waiting);
-        let length = lines.len() as u64;
+        let length = current.waiting.len() as u64;
         if current.unchecked < length {
             // Also true for a file that another process has put aside: it was full by then.
             let size = u64::try_from(fs::fstat(&current.file)?.st_size).unwrap_or(0);
@@ -148,14 +148,13 @@ impl FileSink {
             current.unchecked = self.options.max_bytes / CHECKS;
         }
         current.unchecked = current.unchecked.saturating_sub(length);
-        let file = &current.file;
-        let written = rustix::io::retry_on_intr(|| rustix::io::write(file, &lines))?;
-        if written < lines.len() {
-            return Err(io::ErrorKind::StorageFull.into());
+        let (file, lines) = (&current.file, &current.waiting);
+        let written = rustix::io::retry_on_intr(|| rustix::io::write(file, lines))?;
+        current.waiting.drain(..written);
+        match current.waiting.is_empty() {
+            true => Ok(()),
+            false => Err(io::ErrorKind::StorageFull.into()),
         }
-        current.waiting = lines;
-        current.waiting.clear();
-        Ok(())
     }
 }
 
@@ -166,6 +165,10 @@ impl AuditSink for FileSink {
 
     fn record_line(&self, _: &AuditEntry, line: &str) -> io::Result<()> {
         let mut current = self.current();
+        if current.waiting.len() >= MAX_KEPT {
+            // What could not be written so far is tried again, and stays if it still cannot.
+            self.write(&mut current)?;
+        }
         current.waiting.extend_from_slice(line.as_bytes());
         if self.options.buffered && current.waiting.len() < MAX_WAITING {
             return Ok(());
@@ -216,6 +219,10 @@ const CHECKS: u64 = 256;
 pub(super) fn older(number: u32) -> String {
     format!("{LOG_NAME}.{number}")
 }
+
+/// How much waits at the most for a log that cannot be written. Nothing new is taken then: a tool could fill
+/// the memory otherwise.
+const MAX_KEPT: usize = 1024 * 1024;
 
 /// How much waits at the most before it is written without being asked for.
 const MAX_WAITING: usize = 32 * 1024;

@@ -13,13 +13,10 @@ pub(super) fn of(policy: &Policy, watched: bool) -> Network {
     if ports.is_empty() && !watched {
         return Network::None;
     }
-    for port in EXPLAINED {
-        if !ports.contains(&port) {
-            ports.push(port);
-        }
-    }
     ports.sort_unstable();
+    let explained = EXPLAINED.into_iter().filter(|port| !ports.contains(port));
     Network::Gateway(Gateway {
+        explained: explained.collect(),
         ports,
         addresses: policy.address_hosts(),
     })

@@ -13,6 +13,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::tools;
 use crate::args::{CallArgs, Global};
+use crate::audit;
 #[cfg(feature = "wasm-tools")]
 use crate::compiling::Watch;
 use crate::diff;
@@ -34,7 +35,7 @@ pub(crate) fn run(args: &CallArgs, global: &Global, out: &mut Output) -> anyhow:
     let env = Environment::of_this_process();
     let _ending = servers::find(&mut project, &args.tool, &env, asker.as_mut())?;
     let tool = project.tool(&args.tool)?;
-    let engine = engine(&project, out)?;
+    let engine = engine(&project)?;
     #[cfg(feature = "wasm-tools")]
     let _watch = watched(&engine, tool)?;
     let tool = &*engine
@@ -98,6 +99,7 @@ pub(crate) fn explained(error: CallError, tool: &Tool) -> anyhow::Error {
             let hint = format!("hint: `jig tools {}` lists the parameters", tool.name);
             return anyhow!(hint).context(format!("Invalid arguments: {errors}"));
         }
+        CallError::Log { .. } => audit::NO_LOG.to_owned(),
         CallError::Handle(HandleError::Unknown(_)) => {
             "hint: a call knows only what it spawned itself; `jig fetch`, `jig apply` and `jig abort` reach \
              what `jig spawn` started"
@@ -109,12 +111,9 @@ pub(crate) fn explained(error: CallError, tool: &Tool) -> anyhow::Error {
 }
 
 /// The engine for the tools of a workspace, with what counts for this process.
-pub(crate) fn engine(project: &Project, out: &mut Output) -> anyhow::Result<Engine> {
-    let (mut engine, note) = host::engine(project, &Environment::of_this_process())?;
+pub(crate) fn engine(project: &Project) -> anyhow::Result<Engine> {
+    let mut engine = host::engine(project, &Environment::of_this_process())?;
     engine.person = Person::Reader;
-    if let Some(note) = note {
-        out.note(&note);
-    }
     Ok(engine)
 }
 

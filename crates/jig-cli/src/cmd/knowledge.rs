@@ -39,7 +39,7 @@ mod shown {
         out: &mut Output,
     ) -> anyhow::Result<Done> {
         let project = Project::load(global)?;
-        let engine = engine(&project, out)?;
+        let engine = engine(&project)?;
         if engine.config().topics.is_empty() && args.topic.is_none() {
             return none(out);
         }

@@ -34,7 +34,7 @@ pub(crate) fn run(args: &LogArgs, global: &Global, out: &mut Output) -> anyhow::
     };
     if args.follow {
         // What is to be followed has to be there, also before the first decision.
-        audit::sink(&root, &env).map_err(|error| anyhow!(error))?;
+        audit::open(&root, &env).map_err(|error| anyhow!(error))?;
     }
     let mut reader = match AuditReader::open(&directory, filter) {
         Ok(reader) => Some(reader),
@@ -89,7 +89,8 @@ fn print(entry: &AuditEntry, place: Place<'_>, out: &mut Output) -> anyhow::Resu
         _ => YELLOW,
     };
     let decision = entry.decision.name();
-    let target = printable(&entry.target);
+    let on_one_line = |text: &str| printable(text).replace('\n', "\\n");
+    let target = on_one_line(&entry.target);
     let mut line = format!(
         "{DIM}{}{DIM:#}  {style}{decision:<9}{style:#}  {BOLD}{:<16}{BOLD:#}  {:<12}  {target}",
         entry.time.strftime("%F %T"),
@@ -101,7 +102,7 @@ fn print(entry: &AuditEntry, place: Place<'_>, out: &mut Output) -> anyhow::Resu
         line.push_str(&format!("  {CYAN}{} ({origin}){CYAN:#}", printable(rule)));
     } else if !entry.reason.is_empty() {
         // No rule speaks of it: what was decided was a person's to decide, or nobody's.
-        line.push_str(&format!("  {DIM}{}{DIM:#}", printable(&entry.reason)));
+        line.push_str(&format!("  {DIM}{}{DIM:#}", on_one_line(&entry.reason)));
     }
     if let Some(outcome) = entry.outcome.as_deref().filter(|outcome| *outcome != "ok") {
         line.push_str(&format!("  {YELLOW}{}{YELLOW:#}", printable(outcome)));

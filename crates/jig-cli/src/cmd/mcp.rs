@@ -45,10 +45,7 @@ pub(crate) fn run(args: &McpArgs, global: &Global, out: &mut Output) -> anyhow::
     let project = Project::load(global)?;
     is_a_project(&project, global, &env)?;
     let root = project.root.clone();
-    let (loader, note) = ProjectLoader::new(project, global, env.clone());
-    if let Some(note) = note {
-        out.note(&format!("jig: {note}"));
-    }
+    let loader = ProjectLoader::new(project, global, env.clone())?;
     let shared = Shared::new(Box::new(loader), Options::default()).map_err(|text| anyhow!(text))?;
     // Without it nobody can answer from elsewhere; everything else works.
     let _asks = asks::listen(shared.questions(), &root, &env)

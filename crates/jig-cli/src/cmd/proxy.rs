@@ -81,7 +81,7 @@ fn understood(args: &ProxyArgs) -> anyhow::Result<()> {
 /// Runs a command that reaches nothing but jig, and serves it.
 fn command(args: &ProxyArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
     let words = foreground::words(&args.command, "jig proxy")?;
-    let service = Service::new(args, global, out)?;
+    let service = Service::new(args, global)?;
     let prepared = confined(&service, &words)?;
     for warning in prepared.confined.warnings.iter().chain(&prepared.warnings) {
         out.note(&format!("jig: {warning}"));
@@ -112,12 +112,15 @@ fn command(args: &ProxyArgs, global: &Global, out: &mut Output) -> anyhow::Resul
     }
     foreground.hand_over(&mut request)?;
     let tree = request.limits;
+    let mut record = foreground::record(&prepared.broker, "jig proxy", &args.command)?;
     let child = foreground::spawn(request)?;
+    record.started();
     client.set_pid(child.id());
     foreground::tell_gaps(&child, &args.hold, out);
     let time = service.limits.time;
     let (exit, timed_out) = foreground.run(&child, time)?;
     let reached = child.reached();
+    foreground::recorded(record, exit, out);
     // With it ends all that it started, so that nobody holds the other end any more.
     drop(child);
 
@@ -125,6 +128,7 @@ fn command(args: &ProxyArgs, global: &Global, out: &mut Output) -> anyhow::Resul
     let end = client.wait_timeout(LAST_REQUESTS);
     client.end();
     service.manager.end();
+    service.close_log(out);
     drop(registration);
     if let Some(End::Broken(reason)) = end {
         let reason = printable(&reason);

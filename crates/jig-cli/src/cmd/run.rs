@@ -22,8 +22,10 @@ use self::telling::{About, Telling};
 use crate::args::{Global, RunArgs};
 use crate::cmd::call;
 use crate::cmd::setup::server::quoted;
+use crate::environment::Environment;
 use crate::exit::Done;
 use crate::foreground::{self, Foreground, Used};
+use crate::host;
 use crate::limits;
 use crate::output::{BOLD, DIM, Output, field, printable};
 use crate::servers;
@@ -45,7 +47,10 @@ fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<
         output: None,
         ..limits_of(&project, &tool)?
     };
-    let engine = call::engine(&project, out)?;
+    let engine = match args.dry_run {
+        true => host::without_log(&project, &Environment::of_this_process())?,
+        false => call::engine(&project)?,
+    };
     let command = foreground::words(&args.command, "jig run")?;
     let preparation = Preparation {
         // What would only explain a refusal is not part of what is enforced.
@@ -73,7 +78,9 @@ fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<
         out.note(&format!("jig: {warning}"));
     }
     let mut foreground = Foreground::open(args.hold.pty)?;
+    let mut record = foreground::record(&prepared.broker, "jig run", &args.command)?;
     let (mut child, tree) = start(args, &prepared, &mut foreground)?;
+    record.started();
     let sockets = child.gateway.take();
     let gateway = sockets.map(|sockets| prepared.broker.open_gateway(sockets));
     let gateway = gateway
@@ -95,6 +102,7 @@ fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<
     let untold = telling.and_then(Telling::end);
     let (exit, timed_out) = ended?;
     let reached = foreground::reached(&child, exit, &tree);
+    foreground::recorded(record, exit, out);
     let left = child.left_behind();
     drop(child);
     let observation = observer.map(Observer::finish);
@@ -108,6 +116,7 @@ fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<
         let seen = broker.explain(&observation, confined, &prepared.root);
         // The gateway has written its own.
         broker.audit_denials(&seen);
+        broker.flush_audit();
         denials.extend(seen);
     }
     // What a layer brings is looked at as what the command left is, so it comes before.

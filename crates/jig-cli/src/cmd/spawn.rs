@@ -32,7 +32,7 @@ pub(crate) fn run(args: &SpawnArgs, global: &Global, out: &mut Output) -> anyhow
     )?;
     let mut call = Call::new(tool.name.as_str(), Json::Object(arguments));
     call.answers = call::answers(&args.answer)?;
-    let engine = call::engine(&project, out)?;
+    let engine = call::engine(&project)?;
     // The person is here: what they agree to is what the station runs.
     let call = engine
         .agree(&call, asker.as_mut())

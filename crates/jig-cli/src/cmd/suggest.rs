@@ -22,7 +22,7 @@ use crate::workspace::{self, Project};
 
 pub(crate) fn run(args: &SuggestArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
     let mut lesson = Lesson::new(args, global)?;
-    let engine = lesson.engine(&lesson.additions, out)?;
+    let engine = lesson.engine(&lesson.additions)?;
     let command = lesson.started(args)?;
     let learner = Learner::new(&engine, &lesson.tool, &command, args.width);
     let mut learner = learner.map_err(explained)?;
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &SuggestArgs, global: &Global, out: &mut Output) -> anyh
         told.print(out)?;
         return Ok(Done::Passed(watched));
     }
-    let (proposal, enough) = lesson.tried(&mut learner, &trial, out)?;
+    let (proposal, enough) = lesson.tried(&mut learner, &trial)?;
     let (outcome, done) = match enough {
         Enough::Interrupted(exit) => return Ok(Done::Passed(exit)),
         Enough::No(ended) => (words::Outcome::NotEnough(ended.exit, ended.tail), Done::Bad),
@@ -200,14 +200,10 @@ impl Lesson {
     }
 
     /// An engine for the configuration as it would be with these additions. Nothing is written.
-    fn engine(
-        &self,
-        additions: &Additions,
-        out: &mut Output,
-    ) -> anyhow::Result<jig_engine::Engine> {
+    fn engine(&self, additions: &Additions) -> anyhow::Result<jig_engine::Engine> {
         let loaded = self.edit(additions)?.check(&self.sources, &self.file)?;
         let project = Project::new(self.root.clone(), loaded);
-        call::engine(&project, out)
+        call::engine(&project)
     }
 
     /// What is added for a proposal.
@@ -247,17 +243,12 @@ impl Lesson {
     }
 
     /// Runs the command under what is proposed, and learns from what it still lacks.
-    fn tried(
-        &self,
-        learner: &mut Learner,
-        trial: &Trial,
-        out: &mut Output,
-    ) -> anyhow::Result<(Proposal, Enough)> {
+    fn tried(&self, learner: &mut Learner, trial: &Trial) -> anyhow::Result<(Proposal, Enough)> {
         remark("jig: trying it under the proposed rules, on a new layer");
         let mut rounds = 0;
         loop {
             let proposal = self.vetted(learner)?;
-            let engine = self.engine(&self.added(&proposal), out)?;
+            let engine = self.engine(&self.added(&proposal))?;
             let rehearsal = learner.confined(&engine, &self.tool).map_err(explained)?;
             let ended = match trial.confined(rehearsal)? {
                 Ok(ended) => ended,

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{anyhow, bail};
-use jig_broker::{CancelToken, Person};
+use jig_broker::{AuditDecision, CancelToken, Note, Person};
 use jig_engine::{Answer, Ask, Asker, Call, Nobody};
 use jig_proto::{Fetch, HandleId, HandleReport, Prompt, Question, Status};
 use jig_runtime::{Await, HandleError};
@@ -190,13 +190,13 @@ fn spawn(station: &Station, order: Order) -> anyhow::Result<Spawned> {
     let make = || servers::new(&station.root, &env);
     let servers = || station.behind.of(identity, make);
     servers::find_on(servers, &mut project, &tool, &env, &mut Nobody)?;
-    let (mut engine, note) = host::engine(&project, &env)?;
+    let mut engine = host::engine(&project, &env)?;
     engine.person = Person::Reader;
     engine.join(&station.turn);
     let mut call = Call::new(tool, Json::Object(arguments));
     call.answers = answers;
     let mut asker = Later {
-        warnings: note.into_iter().collect(),
+        warnings: Vec::new(),
     };
     let report = engine.spawn_agreed(call, id, &mut asker)?;
     Ok(Spawned {
@@ -299,12 +299,35 @@ fn apply(
     };
     if given.question.is_none() {
         // Whether its caller was told of this question is known there.
+        note_answer(station, id, &asked, &answer);
         let report = station.handles.apply(&tool, id, answer, &fetch, Some(gone));
         return Ok(report?);
     }
+    note_answer(station, id, &asked, &answer);
     station.handles.answer(id, asked.number, answer)?;
     station.handles.settled(id);
     Ok(station.handles.fetch(&tool, id, &fetch, Some(gone))?)
+}
+
+/// Writes down that a person answers what a handle asked; before it is given, since the tool may have ended
+/// right after.
+fn note_answer(station: &Station, id: &HandleId, asked: &Asked, answer: &Json) {
+    let Some(session) = station.handles.session(id) else {
+        return;
+    };
+    let (operation, words) = match (asked.by, answer.as_str()) {
+        (By::Tool, _) => ("ask.tool", "answered"),
+        (By::Policy, Some("once")) => ("ask.access", "allowed once"),
+        (By::Policy, Some("turn")) => ("ask.access", "allowed for this turn"),
+        (By::Policy, _) => ("ask.access", "no"),
+    };
+    let decision = match words {
+        "no" => AuditDecision::Deny,
+        _ => AuditDecision::Allow,
+    };
+    let reason = format!("{words}, by a person with `jig apply` or `jig attach`");
+    let text = asked.question.text.as_str();
+    session.note(Note::new(operation, text, decision, reason));
 }
 
 /// The question that is answered; `None` if what was given is input.

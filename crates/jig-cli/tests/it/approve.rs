@@ -100,6 +100,12 @@ fn a_refused_call_is_allowed_once() {
         assert!(text(&result).contains("not that file"), "{result}");
         let (status, _) = client.close();
         assert!(status.success());
+        // Who said so is in the log.
+        let log = desk.ok(&["log", "--tool", "fs_create_file"]);
+        for told in ["yes", "no (not that file)"] {
+            let told = format!("{told}, by jig approve, after an earlier call was refused");
+            assert_eq!(log.matches(&told).count(), 1, "{told}: {log}");
+        }
     });
 }
 
@@ -115,6 +121,9 @@ fn a_refused_call_is_allowed_for_the_turn() {
         assert_ne!(result["isError"], true, "{result}");
         assert!(desk.path(path).exists());
     }
+    let log = desk.ok(&["log"]);
+    let reason = "answered by what was said earlier in this turn";
+    assert_eq!(log.matches(reason).count(), 2, "{log}");
     // Another turn knows nothing of it.
     drop(client);
     let mut client = server(&desk);

@@ -314,6 +314,11 @@ fn v132_uncovered_requests_are_asked_at_the_terminal() {
         denied.contains("said no") && !denied.contains("SECRET=1"),
         "{denied}"
     );
+    let log = workspace.run(&["log"]);
+    for told in ["allowed once", "no"] {
+        let told = format!("{told}, by the person at the terminal");
+        assert_eq!(log.matches(&told).count(), 1, "{told}: {log}");
+    }
     let default = on_a_terminal(&workspace, &args, "\n");
     assert!(
         !default.contains("SECRET=1"),

@@ -20,6 +20,7 @@ mod import_hostile;
 mod init;
 #[cfg(feature = "wasm-tools")]
 mod knowledge;
+mod log;
 mod mcp_assistant;
 mod mcp_client;
 mod mcp_express;

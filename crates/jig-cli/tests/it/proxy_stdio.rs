@@ -102,6 +102,15 @@ fn a_legacy_client_is_served() {
             (Some(0), "", "")
         );
         assert_eq!(desk.read("out.txt"), "abc");
+        // F-081: what could not be read is in the log, and the connection went on.
+        let log = desk.ok(&["log", "--decision", "deny"]);
+        for told in [
+            "unknown command: INVALID",
+            "OPEN requires filename and mode",
+        ] {
+            let told = format!("proxy.unread  c1  {told}");
+            assert_eq!(log.matches(&told).count(), 1, "{log}");
+        }
     });
 }
 

@@ -146,6 +146,54 @@ fn x53_what_cannot_be_enforced_is_not_started() {
     });
 }
 
+/// X-53: what nobody declared is no reason not to start: there is no network, and nothing opens one.
+#[test]
+fn x53_a_plain_run_needs_no_namespaces() {
+    for_each_user(|desk| {
+        if !desk.has(&["unshare", "--map-root-user", "true"]) {
+            return;
+        }
+        let run = |args: &[&str]| {
+            let output = without_namespaces(desk, args).output().unwrap();
+            let told = String::from_utf8_lossy(&output.stderr).into_owned();
+            let out = String::from_utf8_lossy(&output.stdout).into_owned();
+            (output.status.code(), out, told)
+        };
+        let (code, out, told) = run(&["run", "--", "sh", "-c", "echo ran; echo new > made"]);
+        assert_eq!((code, out.as_str()), (Some(0), "ran\n"), "{told}");
+        assert_eq!(desk.read("made"), "new\n");
+
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let connect = format!(
+            "import socket\ntry:\n socket.create_connection(('127.0.0.1', {port}), 5)\n print('connected')\n\
+             except OSError as e:\n print('refused')"
+        );
+        for flags in [&["run"][..], &["run", "--best-effort"]] {
+            let words = ["--", "python3", "-c", &connect];
+            let (code, out, told) = run(&[flags, &words].concat());
+            assert_eq!((code, out.as_str()), (Some(0), "refused\n"), "{told}");
+            assert!(listener.accept().is_err(), "{flags:?}");
+        }
+
+        // Nothing weaker is offered than what helps.
+        let (code, _, told) = run(&["run", "--overlay", "--discard", "--", "true"]);
+        assert_eq!(code, Some(125), "{told}");
+        assert!(
+            told.contains("without --overlay the command runs"),
+            "{told}"
+        );
+        assert!(!told.contains("best-effort"), "{told}");
+        let (code, _, told) = run(&["run", "--net", "example.com", "--", "true"]);
+        assert_eq!(code, Some(125), "{told}");
+        assert!(
+            told.contains("without rules on hosts the tool runs, and has no network"),
+            "{told}"
+        );
+    });
+}
+
 /// X-66, X-53: also what nobody declared is kept or the start refused, as long as it exists.
 #[test]
 fn x66_sensitive_files_and_the_configuration_are_never_open_silently() {

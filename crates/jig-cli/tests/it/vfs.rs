@@ -275,8 +275,14 @@ send(method='fs.write', params={'path': 'new', 'content': 'x'})
 send(method='fs.delete', params={'path': 'a.txt'})
 send(method='surprise', params={})
 done([ask('fs.exists', path='new'), ask('fs.exists', path='a.txt')])";
-    let answers = Probe::new(script).file("a.txt", "a").result();
-    assert_eq!(answers, json!([{"exists": false}, {"exists": true}]));
+    let probe = Probe::new(script).file("a.txt", "a");
+    assert_eq!(probe.result(), json!([{"exists": false}, {"exists": true}]));
+    // And it is in the log.
+    let log = probe.workspace.run(&["log", "--decision", "deny"]);
+    for method in ["fs.write", "fs.delete"] {
+        let told = format!("the tool sent `{method}` without an `id`: it is ignored");
+        assert_eq!(log.matches(&told).count(), 1, "{log}");
+    }
 }
 
 // The exchange.

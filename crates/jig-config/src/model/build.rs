@@ -18,8 +18,8 @@ use super::command::Command;
 use super::settings::{FormatMode, Input, OnUncovered, ResultMode, RunMode};
 use super::stateful::{self, Notices, Stateful};
 use super::{
-    Config, ConfigFile, ConfigFolder, LlmConfig, McpConfig, NetworkSettings, Parameter, RunModes,
-    Runtime, Server, Source, Tool, ToolName, Topic, output, run,
+    Config, ConfigFile, ConfigFolder, LlmConfig, LogSettings, McpConfig, NetworkSettings,
+    Parameter, RunModes, Runtime, Server, Source, Tool, ToolName, Topic, output, run,
 };
 use crate::hint::{dotted, quote};
 use crate::load::MergedTool;
@@ -42,6 +42,7 @@ pub(crate) struct Built {
 /// What stands beside the tools, already read.
 pub(crate) struct Beside {
     pub(crate) network: Option<Node>,
+    pub(crate) log: Option<Node>,
     pub(crate) topics: IndexMap<String, Topic>,
     pub(crate) llm: Option<LlmConfig>,
     pub(crate) mcp: McpConfig,
@@ -70,6 +71,8 @@ pub(crate) fn build(
             workspace: sources.workspace.clone(),
             network: NetworkSettings::read(beside.network.as_ref()),
             network_values: beside.network,
+            log: LogSettings::read(beside.log.as_ref()),
+            log_values: beside.log,
             topics: beside.topics,
             llm: beside.llm,
             mcp: beside.mcp,

@@ -3,6 +3,7 @@
 mod access;
 mod knowledge;
 mod llm;
+mod log;
 mod mcp;
 mod network;
 mod parameters;
@@ -15,6 +16,7 @@ mod stateful;
 use access::{ACCESS, TEXTS};
 pub(crate) use knowledge::KNOWLEDGE;
 pub(crate) use llm::LLM;
+pub(crate) use log::LOG;
 pub(crate) use mcp::MCP;
 pub(crate) use network::NETWORK;
 use parameters::PARAMETERS;
@@ -60,6 +62,11 @@ pub(crate) static ROOT: Shape = Shape::Table(&Table {
             "network",
             Shape::Table(&NETWORK),
             "What all tools share of the network; the hosts that a tool may reach are its own."
+        ),
+        key!(
+            "log",
+            Shape::Table(&LOG),
+            "The log of what tools did, which `jig log` shows."
         ),
         key!(
             "kb",

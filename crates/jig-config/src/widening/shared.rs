@@ -17,6 +17,8 @@ pub(super) fn compare(old: &Config, new: &Config, changes: &mut Changes) {
         mcp,
         workspace,
         network_values,
+        log,
+        log_values,
         // Each is compared by itself.
         servers: _,
     } = new;
@@ -33,6 +35,13 @@ pub(super) fn compare(old: &Config, new: &Config, changes: &mut Changes) {
         let at = at.and_then(|node| node.get("resolver"));
         changes.add(
             format!("the names of hosts are now looked up by {resolver}"),
+            at.map(|node| &node.origin),
+        );
+    }
+    if old.log.required && !log.required {
+        let at = log_values.as_ref().and_then(|node| node.get("required"));
+        changes.add(
+            "tools now run also where the log cannot be written",
             at.map(|node| &node.origin),
         );
     }

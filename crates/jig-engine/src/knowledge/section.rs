@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use super::topic::{KnowledgeError, find};
 use super::{is_learn, named, one_line};
 use crate::asker::Nobody;
+use crate::asking::Asking;
 use crate::call::{Call, CallError};
 use crate::engine::Engine;
 
@@ -124,7 +125,8 @@ impl Engine {
         // It is data, of which no half is any good; the component bounds it by `most`.
         plan.max_result = usize::MAX;
         let session = self.start_plan(tool, plan)?.session;
-        let answer = match self.drive(tool, &session, Map::new(), &mut Nobody) {
+        let of = Asking::of_call(tool.name.as_str(), None);
+        let answer = match self.drive(of, tool, &session, Map::new(), &mut Nobody) {
             Ok(answer) => answer.to_text(),
             Err(error) => {
                 known.problem = Some(error.message);

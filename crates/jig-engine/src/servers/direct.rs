@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use super::{Reached, ServerCall};
 use crate::asker::Asker;
+use crate::asking::Asking;
 use crate::call::{Call, CallError};
 use crate::engine::Engine;
 use crate::inquiry::Resolved;
@@ -51,7 +52,7 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// If the arguments don't fit.
+    /// If the arguments don't fit, or the log cannot be written.
     pub fn try_direct(&self, call: &mut Call) -> Result<Option<(ServerCall, Direct)>, CallError> {
         let Ok(tool) = self.tool(&call.tool) else {
             return Ok(None);
@@ -67,6 +68,11 @@ impl Engine {
             call.arguments = arguments;
             return Ok(None);
         }
+        // What is not in the log is not called: lines of earlier calls may wait to be written.
+        self.audit.flush().map_err(|error| CallError::Log {
+            tool: tool.name.to_string(),
+            error,
+        })?;
         let direct = Direct {
             tool: tool.name.as_str().to_owned(),
             id: call.id.take(),
@@ -89,7 +95,8 @@ impl Engine {
         let Ok(tool) = self.tool(tool) else {
             return Inquired::Unanswered;
         };
-        match self.resolve(Some(gone), tool, question, Some(AskedBy::Tool), asker) {
+        let of = Asking::of_call(tool.name.as_str(), None);
+        match self.resolve(of, Some(gone), tool, question, Some(AskedBy::Tool), asker) {
             Resolved::Answer(value) => Inquired::Given(value),
             Resolved::Decline(_) | Resolved::Later => Inquired::Unanswered,
             Resolved::Cancel | Resolved::Reject(_) => Inquired::GivenUp,

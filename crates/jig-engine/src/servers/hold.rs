@@ -9,9 +9,9 @@ use serde_json::Value;
 
 use super::Reached;
 use crate::asker::{About, Answer, Asker};
+use crate::asking::Asking;
 use crate::call::{Call, CallError};
 use crate::engine::Engine;
-use crate::inquiry::ask;
 
 /// What a person has to accept before a tool may be called.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -191,7 +191,8 @@ impl Engine {
             let Some(held) = held.map_err(CallError::Tool)? else {
                 return Ok(());
             };
-            let answer = ask(asker, tool.name.as_str(), &held.question(), held.about());
+            let of = Asking::of_call(tool.name.as_str(), call.id.as_deref());
+            let answer = self.ask(of, &held.question(), held.about(), asker);
             // It was settled elsewhere, which says nothing about what was shown here: what is held now is looked at.
             if answer == Answer::Given(Value::Null) {
                 continue;
@@ -215,7 +216,7 @@ impl Engine {
 
     /// The error, of which a line is written.
     fn unaccepted(&self, tool: &Tool, call: &Call, held: Held, why: Unaccepted) -> CallError {
-        let broker = self.served_broker(tool, call.id.clone());
+        let broker = self.served_broker(tool, call.id.clone(), None);
         if let (Ok(broker), Ok(Reached { server, named, .. })) = (broker, self.reached(tool)) {
             broker.note(Note {
                 decision: AuditDecision::Deny,

@@ -112,10 +112,22 @@ fn a_question_is_asked_once_and_logged_once() {
     };
     let (read, lines) = run("builtin", "once");
     assert!(read.unwrap().contains("SECRET"));
-    assert_eq!(lines, ["fs.read .env uncovered -", "fs.read .env allow ok"]);
+    let asked =
+        |decision: &str| format!("ask.access Allow `fs_read_file` to read `.env`? {decision} -");
+    let expected = [
+        "fs.read .env uncovered -",
+        &asked("allow"),
+        "fs.read .env allow ok",
+    ];
+    assert_eq!(lines, expected);
     let (read, lines) = run("builtin", "no");
     assert!(read.is_err());
-    assert_eq!(lines, ["fs.read .env uncovered -", "fs.read .env deny -"]);
+    let expected = [
+        "fs.read .env uncovered -",
+        &asked("deny"),
+        "fs.read .env deny -",
+    ];
+    assert_eq!(lines, expected);
 }
 
 /// An approval for the turn is there for the next call, which then needs nobody.
@@ -177,7 +189,8 @@ fn a_call_that_is_given_up_reads_nothing_more() {
         ..Call::new("fs_read_file", json!({ "path": "a.txt" }))
     };
     engine.call(given_up, &mut Nobody).unwrap_err();
-    assert_eq!(lines.take(), Vec::<String>::new());
+    let line = r#"call {"path":"a.txt","line_numbers":false} allow error"#;
+    assert_eq!(lines.take(), [line]);
     // While somebody is asked. It must come back, whatever the answer meets.
     let cancel = CancelToken::new();
     let call = Call {

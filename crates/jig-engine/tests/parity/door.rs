@@ -219,7 +219,12 @@ impl Running {
         Came {
             result,
             asked: person.asked,
-            log: log.iter().map(line).collect(),
+            // That a program or a component began and ended is no decision.
+            log: log
+                .iter()
+                .filter(|entry| entry.operation != "call")
+                .map(line)
+                .collect(),
             workspace: content(&*place.files()),
         }
     }

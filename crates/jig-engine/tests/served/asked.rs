@@ -70,12 +70,18 @@ fn without_a_yes_nothing_is_called() {
         assert_eq!(world.calls(), 0);
         assert!(world.script.accepted.lock().unwrap().is_empty());
         let lines = world.lines.take();
-        assert_eq!(lines.len(), 1);
-        assert_eq!(lines[0].decision, AuditDecision::Deny);
+        let told: Vec<(&str, AuditDecision)> = lines
+            .iter()
+            .map(|line| (line.operation.as_str(), line.decision))
+            .collect();
         assert_eq!(
-            (lines[0].operation.as_str(), lines[0].target.as_str()),
-            ("mcp.call", "s.t")
+            told,
+            [
+                ("ask.define", AuditDecision::Deny),
+                ("mcp.call", AuditDecision::Deny)
+            ]
         );
+        assert_eq!(lines[1].target, "s.t");
     };
     let no = || Unaccepted::Declined(None);
     check(Answer::Given(json!(false)), no(), "and declined");

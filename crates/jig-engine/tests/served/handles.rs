@@ -72,7 +72,9 @@ fn progress_is_what_a_handle_says_and_the_result_is_how_it_ends() {
         1,
         "the person is asked, and not the model"
     );
-    assert_eq!(world.lines.take().len(), 1);
+    let lines = world.lines.take();
+    let operations: Vec<&str> = lines.iter().map(|line| line.operation.as_str()).collect();
+    assert_eq!(operations, ["spawn", "ask.tool", "mcp.call", "spawn"]);
 }
 
 /// The model that drives a handle does not answer what the server asks the person.

@@ -144,7 +144,7 @@ fn waits_end() {
     assert_eq!(questions.refused("stdio", &ask(&question, About::Run)), id);
     assert_eq!(questions.answer(&id, yes(), "late"), Ok(()));
     let allowed = questions.allowed("stdio", &ask(&question, About::Run));
-    assert_eq!(allowed, Some(yes()));
+    assert_eq!(allowed, Some((yes(), "late".to_owned())));
 
     let unknown = QuestionId(999);
     let answered = questions.answer(&unknown, yes(), "x");
@@ -186,7 +186,8 @@ fn an_allowance_is_for_exactly_this() {
             "{caller} {other:?}"
         );
     }
-    assert_eq!(questions.allowed("stdio", &this), Some(yes()));
+    let allowed = questions.allowed("stdio", &this);
+    assert_eq!(allowed.map(|(answer, _)| answer), Some(yes()));
     assert_eq!(questions.allowed("stdio", &this), None);
 }
 
@@ -558,7 +559,8 @@ fn without_watchers_nobody_waits() {
     drop(pending);
     assert_eq!(questions.refused("stdio", &this), id);
     questions.answer(&id, yes(), "me").unwrap();
-    assert_eq!(questions.allowed("stdio", &this), Some(yes()));
+    let allowed = questions.allowed("stdio", &this);
+    assert_eq!(allowed.map(|(answer, _)| answer), Some(yes()));
 }
 
 /// A watcher that does not read is let go, and holds up nobody.

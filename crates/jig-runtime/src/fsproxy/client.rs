@@ -7,7 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use jig_broker::{Broker, CancelToken};
+use jig_broker::{AuditDecision, Broker, CancelToken, Note};
 use jig_proto::fsproxy::{Code, FIRST_HANDLE, Opening, ProxyError};
 
 use super::handles::Handle;
@@ -330,8 +330,19 @@ impl ClientState {
         if !keep {
             self.tree.forget(self.number);
         }
+        if let End::Broken(why) = &end {
+            self.note_unread(why);
+        }
         *lock(&self.end) = Some(end);
         self.ended.notify_all();
+    }
+
+    /// Writes down that a request could not be read (F-081).
+    pub(super) fn note_unread(&self, why: &str) {
+        let deny = AuditDecision::Deny;
+        self.broker()
+            .note(Note::new("proxy.unread", self.id.as_str(), deny, why));
+        self.broker().flush_audit();
     }
 
     /// Waits until the end has come and the cleanup is done.

@@ -115,7 +115,10 @@ impl Connection {
                     fsproxy::write_error(&mut self.out, &id, &error);
                 }
             }
-            Err(refusal) => fsproxy::write_refusal(&mut self.out, &refusal),
+            Err(refusal) => {
+                self.client.note_unread(&refusal.error.message);
+                fsproxy::write_refusal(&mut self.out, &refusal);
+            }
         }
         match self.out.len() >= FLUSH {
             true => self.flush(),

@@ -60,6 +60,7 @@ impl Door<'_> {
             }
         }
         if let Some(refused) = commands.finish() {
+            self.client.note_unread(&refused.text);
             write_error(&mut self.out, &refused.text);
             self.send()?;
         }
@@ -76,6 +77,9 @@ impl Door<'_> {
                 Ok(None) => return Ok(None),
                 Ok(Some(command)) => self.answer(command)?,
                 Err(refused) => {
+                    if !refused.fatal {
+                        self.client.note_unread(&refused.text);
+                    }
                     write_error(&mut self.out, &refused.text);
                     if refused.fatal {
                         return Ok(Some(End::Broken(refused.text)));

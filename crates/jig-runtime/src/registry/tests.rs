@@ -41,6 +41,7 @@ impl Tool {
             confinement: None,
             transcript: Some(transcript),
             takes: Takes::Values,
+            record: None,
             secrets: Secrets::new(),
         });
         let (sender, orders) = Orders::new(None);

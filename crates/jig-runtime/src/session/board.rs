@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 use std::time::Instant;
 
-use jig_broker::{Broker, CancelToken, Secrets};
+use jig_broker::{Broker, CancelToken, Note, RunRecord, Secrets};
 use jig_proto::{Block, Content, Question, Status, ToolError, ToolState};
 use jig_pty::{Input, Log, Screen, Settle, Transcript};
 use jig_sandbox::{Child, Status as Confinement};
@@ -15,6 +15,7 @@ use serde_json::Value;
 use super::orders::{Given, WakerSlot};
 use super::output::Found;
 use super::{ApplyError, AskedBy, Look, Output, Painted, Update};
+use crate::recorded;
 use crate::{Plan, Reached};
 
 /// What input a running tool takes.
@@ -37,6 +38,8 @@ pub(crate) struct Setup {
     pub(crate) takes: Takes,
     /// The secrets that are left out of what is shown.
     pub(crate) secrets: Secrets,
+    /// The call in the log, if its start is there.
+    pub(crate) record: Option<RunRecord>,
 }
 
 impl Setup {
@@ -50,7 +53,17 @@ impl Setup {
                 false => Takes::Answers,
             },
             secrets: plan.broker.secrets().clone(),
+            record: None,
         }
+    }
+
+    /// The same for a call whose start is in the log.
+    pub(crate) fn recorded(mut self, record: Option<RunRecord>) -> Self {
+        self.record = record;
+        if let Some(record) = &mut self.record {
+            record.started();
+        }
+        self
     }
 
     /// The same for a program on pipes or a terminal of its own.
@@ -82,6 +95,8 @@ pub(crate) struct Board {
     secrets: Secrets,
     /// Who is told of every change of the state.
     hook: Mutex<Option<Hook>>,
+    /// The call in the log, until it ends.
+    record: Mutex<Option<RunRecord>>,
 }
 
 /// Somebody who is told of changes.
@@ -163,6 +178,7 @@ impl Board {
             transcript,
             takes,
             secrets,
+            record,
         } = setup;
         Arc::new(Self {
             post: Mutex::new(Post {
@@ -192,6 +208,7 @@ impl Board {
             takes,
             secrets,
             hook: Mutex::new(None),
+            record: Mutex::new(record),
         })
     }
 
@@ -243,8 +260,36 @@ impl Board {
     }
 
     pub(crate) fn stopped(&self, result: Result<Content, ToolError>) {
+        // Whoever hears of the end finds it in the log.
+        if let Some(record) = self.record().take() {
+            let (given_up, code) = {
+                let post = self.lock();
+                (post.given_up, post.exit_code)
+            };
+            let how = match code {
+                Some(code) => format!("it exited with code {code}"),
+                None => "it ended".to_owned(),
+            };
+            let outcome = recorded::outcome(&result, given_up);
+            if let Err(error) = record.end(outcome, how) {
+                self.warn([format!(
+                    "how it ended is not in the log, which cannot be written: {error}"
+                )]);
+            }
+        }
         let content = Content::EMPTY;
         self.publish(ToolState::Stopped { content, result }, None);
+    }
+
+    /// Writes a line about the call, if its start is in the log.
+    pub(super) fn note(&self, note: Note) {
+        if let Some(record) = &*self.record() {
+            record.note(note);
+        }
+    }
+
+    fn record(&self) -> MutexGuard<'_, Option<RunRecord>> {
+        self.record.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Adds what a tool tells about where it stands to what is kept of its output, on lines of its own.

@@ -13,6 +13,7 @@ fn board(transcript: Option<Transcript>, takes: Takes) -> Arc<Board> {
         confinement: None,
         transcript,
         takes,
+        record: None,
         secrets: Secrets::new(),
     })
 }
@@ -269,6 +270,7 @@ fn screens_are_shown_without_secrets() {
         confinement: None,
         transcript: Some(Transcript::Screen(screen)),
         takes: Takes::Console,
+        record: None,
         secrets,
     });
     let (orders, _) = Orders::new(None);
@@ -305,6 +307,7 @@ fn no_choice_of_a_piece_shows_half_a_secret() {
             confinement: None,
             transcript: Some(transcript),
             takes: Takes::Console,
+            record: None,
             secrets: secrets.clone(),
         });
         let (orders, _) = Orders::new(None);

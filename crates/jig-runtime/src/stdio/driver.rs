@@ -60,7 +60,7 @@ impl Driver {
     /// Drives the tool until it has stopped.
     pub(super) fn run(mut self, first: Launched) {
         let result = self.drive(first);
-        self.plan.broker.flush_audit();
+        self.plan.close_log(&self.board);
         // What the tool left in its directory is brought back before anybody hears of the end.
         self.plan.command = None;
         self.board.stopped(result);

@@ -73,6 +73,9 @@ impl<'d> Watch<'d> {
                 limited(error, reached)
             }
             Ended::Exited(exit) => {
+                if let (Exit::Exited { code }, false) = (exit, self.silent) {
+                    self.run.driver.board.set_exit_code(Some(code));
+                }
                 let remark = |remark| {
                     if !self.silent {
                         self.run.driver.board.warn([remark]);

@@ -12,7 +12,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use jig_broker::{Judged, Unapproved, Work};
+use jig_broker::{AuditDecision, Judged, Note, Unapproved, Work};
 use jig_proto::json::Limits;
 use jig_proto::vfs::host::{self, Fault, PartialRequest, ToolLine};
 use jig_proto::vfs::{
@@ -372,6 +372,12 @@ impl Driver {
                 let mut broken = ToolError::new(what);
                 broken.trace.push(error.to_string());
                 self.finish(Err(broken));
+            }
+            Err(fault @ Fault::RequestWithoutId { method }) => {
+                let deny = AuditDecision::Deny;
+                let note = Note::new(method.name(), "", deny, fault.to_string());
+                self.plan.broker.note(note);
+                self.unlogged = true;
             }
             // What is not understood and cannot be answered is passed over.
             Err(_) => {}

@@ -154,6 +154,9 @@ fn s031_one_shot_on_a_terminal() {
 
     let silent = one_shot("exit 0").start().result().unwrap();
     assert_eq!(silent, "(no output)");
+    // Programs close their streams before they exit, and are not hung up on for that.
+    let closes = one_shot("exec 0<&- 1>&- 2>&-; sleep 0.3; exit 0");
+    assert_eq!(closes.start().result().unwrap(), "(no output)");
 
     let said = one_shot(r#"echo '{"type":"success","content":"told"}'"#);
     assert_eq!(said.start().result().unwrap(), "told");

@@ -207,6 +207,7 @@ impl Place {
 fn gateway(ports: &[u16], addresses: &[&str]) -> Gateway {
     Gateway {
         ports: ports.to_vec(),
+        explained: Vec::new(),
         addresses: addresses
             .iter()
             .map(|one| one.parse().expect("tests name addresses"))

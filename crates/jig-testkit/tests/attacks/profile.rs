@@ -66,7 +66,7 @@ pub(crate) fn gateway(arena: &Arena) -> Network {
     ports.extend([80, 443, GATEWAY_PORT]);
     Network::Gateway(Gateway {
         ports,
-        addresses: Vec::new(),
+        ..Gateway::default()
     })
 }
 

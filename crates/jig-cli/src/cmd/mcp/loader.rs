@@ -25,7 +25,7 @@ pub(crate) struct ProjectLoader {
     global: Global,
     env: Environment,
     /// One log, whatever the configuration is.
-    audit: Option<Arc<dyn AuditSink>>,
+    audit: Arc<dyn AuditSink>,
     /// The MCP servers behind this one.
     servers: Arc<Servers>,
     /// What was loaded before there was a server.
@@ -33,28 +33,23 @@ pub(crate) struct ProjectLoader {
 }
 
 impl ProjectLoader {
-    /// Serves a project that was loaded. What is to be said about it comes back, too: without a log, tools run
-    /// all the same.
-    pub(crate) fn new(
-        project: Project,
-        global: &Global,
-        env: Environment,
-    ) -> (Self, Option<String>) {
-        let (audit, note) = match audit::sink(&project.root, &env) {
-            Ok(sink) => (Some(sink), None),
-            Err(reason) => (None, Some(reason)),
-        };
+    /// Serves a project that was loaded.
+    ///
+    /// # Errors
+    ///
+    /// If the log cannot be written, and has to be.
+    pub(crate) fn new(project: Project, global: &Global, env: Environment) -> anyhow::Result<Self> {
+        let audit = audit::sink(&project.root, &env, &project.config().log)?;
         let tell = |text: &str| remark(&format!("jig: {text}"));
         let servers = Servers::new(memory::of(&project.root, &env), Arc::new(tell));
-        let loader = Self {
+        Ok(Self {
             servers,
             root: project.root,
             global: global.clone(),
             env,
             audit,
             first: Mutex::new(Some(Arc::new(project.loaded.config))),
-        };
-        (loader, note)
+        })
     }
 }
 
@@ -75,9 +70,7 @@ impl Loader for ProjectLoader {
     fn engine(&self, config: &Arc<Config>) -> Result<Engine, String> {
         let engine = host::for_config(&self.root, Arc::clone(config), &self.env);
         let mut engine = engine.map_err(|error| format!("{error:#}"))?;
-        if let Some(audit) = &self.audit {
-            engine.audit = Arc::clone(audit);
-        }
+        engine.audit = Arc::clone(&self.audit);
         Ok(engine)
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow};
 use camino::{Utf8Path, Utf8PathBuf};
-use jig_broker::{Broker, BrokerParts, Llm};
+use jig_broker::{Broker, BrokerParts, Llm, OnAuditFailure};
 use jig_config::{SandboxLimits, Tool};
 use jig_engine::{Engine, Prepared};
 use jig_files::{DiskFiles, FilesLookup, ProjectFiles};
@@ -36,7 +36,7 @@ pub(super) struct Service {
 }
 
 impl Service {
-    pub(super) fn new(args: &ProxyArgs, global: &Global, out: &mut Output) -> anyhow::Result<Self> {
+    pub(super) fn new(args: &ProxyArgs, global: &Global) -> anyhow::Result<Self> {
         let given = args.root.as_deref().or(global.workspace.as_deref());
         let root = workspace::root(given)?;
         let mut global = global.clone();
@@ -68,7 +68,7 @@ impl Service {
         let code = Code::find(&args.code, &root)?;
         let code_is_inside = !code.inside.is_empty();
         let project = code.confine(project, &tool, &sets, &global)?;
-        let engine = call::engine(&project, out)?;
+        let engine = call::engine(&project)?;
         let llm = match args.llm {
             true => Some(model(&engine)?),
             false => None,
@@ -76,6 +76,7 @@ impl Service {
         let broker = Broker::new(BrokerParts {
             env: engine.env.clone(),
             audit: Arc::clone(&engine.audit),
+            on_audit_failure: OnAuditFailure::Refuse,
             llm,
             ..BrokerParts::new(
                 tool.as_str(),
@@ -129,6 +130,15 @@ impl Service {
                 out.note(&format!("note: `jig ps` will not show this: {error:#}"));
                 None
             }
+        }
+    }
+
+    /// Writes what waits for the log.
+    pub(super) fn close_log(&self, out: &mut Output) {
+        if let Err(error) = self.engine.audit.flush() {
+            out.note(&format!(
+                "jig: not all that was done is in the log, which cannot be written: {error}"
+            ));
         }
     }
 

@@ -20,7 +20,7 @@ use crate::output::Output;
 /// Serves the client until it has closed its side. Standard output is its own: whatever jig has to say goes to
 /// standard error.
 pub(super) fn serve(args: &ProxyArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
-    let service = Service::new(args, global, out)?;
+    let service = Service::new(args, global)?;
     if io::stdin().is_terminal() {
         out.note(
             "jig: serving whoever types here; `OPEN README.md r true` opens a file, ctrl-D ends",
@@ -54,6 +54,7 @@ pub(super) fn serve(args: &ProxyArgs, global: &Global, out: &mut Output) -> anyh
         end
     });
     service.manager.end();
+    service.close_log(out);
     drop(registration);
     match (end, ended_by.into_inner()) {
         // The same end as without us listening, but that everything is closed.

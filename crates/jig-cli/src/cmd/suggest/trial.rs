@@ -11,6 +11,7 @@ use camino::Utf8PathBuf;
 use jig_engine::{Rehearsal, Run};
 use jig_sandbox::{Child, Exit, SpawnError, SpawnRequest, Stdio};
 
+use crate::foreground;
 use crate::interrupt::Tokens;
 use crate::limits;
 use crate::output::remark;
@@ -75,11 +76,17 @@ impl Trial {
         }
         request.stdout = stdout;
         request.stderr = stderr;
+        let program = prepared.confined.program.as_os_str().to_string_lossy();
+        let words: Vec<String> = std::iter::once(program.into_owned())
+            .chain(self.args.iter().cloned())
+            .collect();
+        let mut record = foreground::record(&prepared.broker, "jig suggest", &words)?;
         let mut child = match jig_sandbox::spawn(request) {
             Ok(child) => child,
             Err(SpawnError::Confinement { reason, .. }) => return Ok(Err(not_held(&reason))),
             Err(error) => return Err(error.into()),
         };
+        record.started();
         let Some(observer) = child.observer.take() else {
             child.kill();
             let why = child.unobserved.take().unwrap_or_default();
@@ -92,6 +99,10 @@ impl Trial {
             .transpose()
             .context("cannot serve the network of the command")?;
         let (exit, interrupted) = self.wait(&child)?;
+        let outcome = if exit.is_success() { "ok" } else { "error" };
+        record
+            .end(outcome, exit)
+            .context("the log cannot be written")?;
         let observation = observer.finish();
         drop(child);
         let denials = gateway.map(|gateway| gateway.close_watched(&observation));

@@ -109,7 +109,7 @@ impl Driver {
         if let Err(error) = &mut result {
             denials::add_refusals(error, &self.plan.broker);
         }
-        self.plan.broker.flush_audit();
+        self.plan.close_log(&self.board);
         self.board.stopped(result);
         None
     }

@@ -109,11 +109,11 @@ pub(crate) fn status(profile: &Profile, limits: &Limits) -> Status {
         tree: partly("a process that leaves the process group of the tool outlives it"),
         processes: partly("which processes the machine has can be found out by their numbers"),
         files: Enforcement::but_for(files),
-        network: match profile.network {
-            Network::Gateway(_) => partly(
+        network: match &profile.network {
+            Network::Gateway(gateway) if !gateway.ports.is_empty() => partly(
                 "there is no network at all, because macOS cannot lead the connections of one program to jig",
             ),
-            Network::None | Network::Host => Enforcement::Enforced,
+            Network::Gateway(_) | Network::None | Network::Host => Enforcement::Enforced,
         },
         ipc: partly(
             "services of the system that ordinary programs need, and shared memory by its name, can be used",

@@ -47,7 +47,8 @@ pub(super) fn steps(network: &Network) -> Vec<Step> {
         })
         .collect();
     let lookups = [GATEWAY_V4, Ipv4Addr::LOCALHOST].map(|at| Socket::Datagrams(at, LOOKUPS_PORT));
-    let ports = gateway.ports.iter().chain([&LOOKUPS_PORT, &PROXY_PORT]);
+    let ports = gateway.ports.iter().chain(&gateway.explained);
+    let ports = ports.chain([&LOOKUPS_PORT, &PROXY_PORT]);
     let ports: BTreeSet<u16> = ports.copied().filter(|port| *port != 0).collect();
     let sockets = lookups
         .into_iter()
@@ -57,9 +58,10 @@ pub(super) fn steps(network: &Network) -> Vec<Step> {
 }
 
 /// The steps without namespaces: Landlock filters the ports, where it can. Nobody can tell the addresses, so
-/// that this is refused unless less than what was asked for will do.
+/// that this is refused unless less than what was asked for will do. Where no rule allows a host there is nothing
+/// to tell apart: the filter refuses all sockets of the network.
 pub(super) fn bare(profile: &Profile, abi: u32) -> Result<Vec<Step>, Refused> {
-    let Network::Gateway(gateway) = &profile.network else {
+    let Some(gateway) = opened(&profile.network) else {
         return Ok(Vec::new());
     };
     if profile.enforce == Enforce::Required {
@@ -84,7 +86,17 @@ pub(super) fn is_hosts(network: &Network, own_network: bool, abi: u32) -> bool {
     match network {
         Network::None => false,
         Network::Host => true,
-        Network::Gateway(_) => !own_network && landlock::knows_ports(abi),
+        Network::Gateway(_) => {
+            opened(network).is_some() && !own_network && landlock::knows_ports(abi)
+        }
+    }
+}
+
+/// The gateway, if rules open a way through it.
+pub(super) fn opened(network: &Network) -> Option<&Gateway> {
+    match network {
+        Network::Gateway(gateway) if !gateway.ports.is_empty() => Some(gateway),
+        Network::Gateway(_) | Network::None | Network::Host => None,
     }
 }
 

@@ -56,8 +56,8 @@ pub(crate) enum Refused {
     /// A gateway without namespaces.
     #[error(
         "without a network namespace it cannot be told which names and addresses a tool connects to, only \
-         which ports; `jig doctor` says how to get namespaces, and with `sandbox.enforce = \"best-effort\"` the \
-         tool may use the ports of its rules at any address"
+         which ports; `jig doctor` says how to get namespaces; without rules on hosts the tool runs, and has no \
+         network; with `sandbox.enforce = \"best-effort\"` it may use the ports of its rules at any address"
     )]
     NoNames,
     /// A replacement that is no text.

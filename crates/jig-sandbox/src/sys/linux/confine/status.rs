@@ -1,5 +1,6 @@
 //! [`status`]: what is enforced, from what was asked for and what the kernel accepted.
 
+use super::network;
 use crate::finding::Tier;
 use crate::process::{Enforcement, Limits, Status};
 use crate::profile::{Network, Profile, Rights, RuleSource};
@@ -135,7 +136,7 @@ impl View<'_> {
     }
 
     fn network(&self) -> Enforcement {
-        if matches!(self.profile.network, Network::Gateway(_)) && !self.confinement.own_network {
+        if network::opened(&self.profile.network).is_some() && !self.confinement.own_network {
             return self.only_ports();
         }
         if self.profile.network == Network::Host || self.confinement.own_network || self.filtered {

@@ -7,6 +7,7 @@ fn gateway(ports: &[u16], addresses: &[&str]) -> Profile {
     let mut asked = profile("s rx /usr");
     asked.network = Network::Gateway(Gateway {
         ports: ports.to_vec(),
+        explained: Vec::new(),
         addresses: addresses.iter().map(|one| one.parse().unwrap()).collect(),
     });
     asked
@@ -110,6 +111,43 @@ fn without_namespaces_names_cannot_be_had() {
     none.network = Network::None;
     let none = compiled("/usr/", &none, Tier::B, 3).unwrap();
     assert_eq!((old.filter, old.steps), (none.filter, none.steps));
+}
+
+/// A gateway that only explains refusals opens nothing where it cannot be had, whatever less would do.
+#[test]
+fn without_namespaces_nothing_is_opened_to_explain_it() {
+    let mut asked = gateway(&[], &[]);
+    let Network::Gateway(own) = &mut asked.network else {
+        panic!("it has a gateway");
+    };
+    own.explained = vec![22, 80, 443];
+    let in_namespaces = compiled("/usr/", &asked, Tier::A, 7).unwrap();
+    let sockets = lines(&in_namespaces.steps).pop().unwrap();
+    assert!(sockets.contains("Streams(443)"), "{sockets}");
+    for enforce in [Enforce::Required, Enforce::BestEffort] {
+        for abi in [3, 7] {
+            asked.enforce = enforce;
+            let mut none = asked.clone();
+            none.network = Network::None;
+            let asked = compiled("/usr/", &asked, Tier::B, abi).unwrap();
+            let none = compiled("/usr/", &none, Tier::B, abi).unwrap();
+            assert_eq!((asked.filter, asked.steps), (none.filter, none.steps));
+            assert_eq!(asked.landlock, none.landlock);
+        }
+    }
+    // Nor are those ports open where rules name others.
+    let mut other = gateway(&[8080], &[]);
+    other.enforce = Enforce::BestEffort;
+    let Network::Gateway(own) = &mut other.network else {
+        panic!("it has a gateway");
+    };
+    own.explained = vec![22, 80, 443];
+    let bare = compiled("/usr/", &other, Tier::B, 4).unwrap();
+    let ports: Vec<String> = lines(&bare.steps)
+        .into_iter()
+        .filter(|line| line.contains("port"))
+        .collect();
+    assert_eq!(ports, ["allow port 8080 2"]);
 }
 
 #[test]
