@@ -58,6 +58,7 @@ impl Engine {
             path: layer.lower().to_owned(),
             upper: layer.upper().to_owned(),
             work: layer.work().to_owned(),
+            cache: false,
         });
         Ok(Some(layer))
     }

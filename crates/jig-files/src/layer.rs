@@ -48,5 +48,17 @@ mod remove;
 #[cfg(target_os = "linux")]
 mod walk;
 
+/// Empties a directory of ours in which a program, or the kernel for a layer, may have left anything.
+#[cfg(target_os = "linux")]
+pub(crate) fn empty(directory: &impl std::os::fd::AsFd) -> std::io::Result<()> {
+    Ok(remove::all_within(directory.as_fd())?)
+}
+
+/// There are no layers here, and nothing that would need it.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn empty<D>(_: &D) -> std::io::Result<()> {
+    Err(std::io::ErrorKind::Unsupported.into())
+}
+
 pub use change::{Applied, Change, ChangeKind, Diff, DiffLimits, Failed, Unfit, What};
 pub use disk::Layer;

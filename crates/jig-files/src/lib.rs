@@ -46,6 +46,7 @@ mod null;
 mod patch;
 mod place;
 mod shelf;
+mod slot;
 mod view;
 
 pub use disk::{DiskFiles, DiskOptions};
@@ -61,4 +62,5 @@ pub use null::NullFiles;
 pub use patch::{Edit, EditProblem};
 pub use place::{Kind, Place};
 pub use shelf::{Filling, Shelf};
+pub use slot::Slot;
 pub use view::{Conflict, SyncReport, View};

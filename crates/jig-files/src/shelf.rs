@@ -50,6 +50,11 @@ impl Shelf {
         }
     }
 
+    /// Where its folders are.
+    pub(crate) fn home(&self) -> &Path {
+        &self.home
+    }
+
     /// Removes what killed processes have left of a kind whose shelves are all removed after their use.
     pub fn sweep(state: &Path, kind: &str) {
         clear(&state.join(kind), &[]);
@@ -215,7 +220,7 @@ impl Drop for Filling {
 }
 
 /// Makes a directory for the user alone.
-fn private(path: &Path, with_parents: bool) -> io::Result<()> {
+pub(crate) fn private(path: &Path, with_parents: bool) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(with_parents);
     #[cfg(unix)]

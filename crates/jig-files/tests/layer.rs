@@ -157,6 +157,7 @@ fn run_on(layer: &Layer, script: &str) {
         path: layer.lower().to_owned(),
         upper: layer.upper().to_owned(),
         work: layer.work().to_owned(),
+        cache: false,
     });
     let program = Program::parse("/bin/sh").expect("it is absolute");
     let mut request = SpawnRequest::new(program, layer.lower());

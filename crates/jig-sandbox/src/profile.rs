@@ -31,7 +31,8 @@ pub struct Profile {
     /// settings of a resolver. They can be read, and not changed.
     pub replaced: Vec<PrivateFile>,
     /// Shown directories of which it changes a layer, while the host keeps what it has. Where there can be
-    /// no layers (they need namespaces) the program is not started, whatever `enforce` says.
+    /// no layers (they need namespaces) the program is not started, whatever `enforce` says; only a cache
+    /// is done without.
     pub overlays: Vec<Overlay>,
     /// What it can talk to.
     pub network: Network,
@@ -60,6 +61,13 @@ impl Profile {
             enforce: Enforce::Required,
             layers: Layers::ALL,
         }
+    }
+
+    /// The same without the layers that are caches; `None` if there are none.
+    pub(crate) fn without_caches(&self) -> Option<Self> {
+        let mut without = self.clone();
+        without.overlays.retain(|overlay| !overlay.cache);
+        (without.overlays.len() < self.overlays.len()).then_some(without)
     }
 }
 
@@ -223,6 +231,9 @@ pub struct Overlay {
     pub upper: PathBuf,
     /// An existing, empty directory of the host on the same file system, for the kernel's own use.
     pub work: PathBuf,
+    /// Whether the layer is a cache: the program may change it whatever the rule at `path` allows, and
+    /// where this layer cannot be made the program starts without it, held to that rule.
+    pub cache: bool,
 }
 
 /// What a program can talk to.

@@ -26,7 +26,8 @@ pub(crate) struct NoLayer {
 /// If there can be no layer where one is needed.
 pub(crate) fn lay(profile: &mut Profile, root: &Path, state: &Path) -> Result<Vec<Layer>, NoLayer> {
     let mut places = places(profile);
-    if places.len() > MOST_LAYERS {
+    profile.overlays.retain(|overlay| overlay.cache);
+    if places.len() > MOST_LAYERS - profile.overlays.len() {
         // The workspace as a whole takes one.
         places.retain(|path| !path.starts_with(root));
         places.push(root.to_owned());
@@ -50,8 +51,9 @@ pub(crate) fn lay(profile: &mut Profile, root: &Path, state: &Path) -> Result<Ve
         path: layer.lower().to_owned(),
         upper: layer.upper().to_owned(),
         work: layer.work().to_owned(),
+        cache: false,
     });
-    profile.overlays = overlays.collect();
+    profile.overlays.extend(overlays);
     profile.paths.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(layers)
 }
@@ -60,7 +62,9 @@ pub(crate) fn lay(profile: &mut Profile, root: &Path, state: &Path) -> Result<Ve
 fn places(profile: &Profile) -> Vec<PathBuf> {
     let mut places: Vec<PathBuf> = Vec::new();
     let writable = profile.paths.iter();
-    let writable = writable.filter(|rule| rule.rights.has_any(Rights::WRITE));
+    // What of the system can be changed is a cache of jig's own, and nobody's work.
+    let writable = writable
+        .filter(|rule| rule.rights.has_any(Rights::WRITE) && rule.source != RuleSource::System);
     for rule in writable {
         let directory = match ground::kind(&rule.path) {
             Some(Kind::Directory) => Some(rule.path.as_path()),

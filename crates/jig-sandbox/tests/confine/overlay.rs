@@ -44,6 +44,7 @@ impl Layered {
             path: path.to_owned(),
             upper: self.layer.join("upper"),
             work: self.layer.join("work"),
+            cache: false,
         }
     }
 
@@ -62,6 +63,43 @@ impl Layered {
         let cwd = self.workspace.path();
         run(request("/bin/sh", &["-c", script], cwd, profile))
     }
+}
+
+/// A cache is changed in its layer, whatever the rule says, and stays for the next program. Where there is no layer,
+/// the rule holds for the directory itself, and the program starts all the same.
+#[test]
+fn a_cache_is_changed_in_its_layer_or_not_at_all() {
+    if !has_namespaces() {
+        return;
+    }
+    let layered = Layered::of("theirs");
+    let profile = |upper: &str, work: &str| {
+        let mut profile = layered.profile(&[("", READ)]);
+        profile.overlays[0] = Overlay {
+            upper: layered.layer.join(upper),
+            work: layered.layer.join(work),
+            cache: true,
+            ..layered.overlay(layered.workspace.path())
+        };
+        profile
+    };
+    let script = "cat ours 2>/dev/null; echo ours > ours && echo changed > theirs; cat theirs";
+    let ran = layered.run(profile("upper", "work"), script);
+    assert_eq!(ran.output, "changed\n", "{}", ran.errors);
+    fs::create_dir(layered.layer.join("again")).expect("it is ours");
+    let ran = layered.run(profile("upper", "again"), script);
+    assert_eq!(ran.output, "ours\nchanged\n", "{}", ran.errors);
+    let no_layer = profile("missing", "again");
+    let mut no_namespaces = profile("upper", "again");
+    no_namespaces.layers = jig_sandbox::Layers::TIER_B;
+    no_namespaces.enforce = Enforce::BestEffort;
+    for profile in [no_layer, no_namespaces] {
+        let ran = layered.run(profile, script);
+        assert_eq!(ran.output, "theirs", "{}", ran.errors);
+    }
+    let theirs = layered.workspace.read("theirs");
+    assert_eq!(theirs.as_deref(), Some("theirs"));
+    assert_eq!(layered.workspace.read("ours"), None);
 }
 
 #[test]
@@ -197,6 +235,7 @@ fn a_layer_cannot_be_reached_by_its_tool() {
         path: outer.join("work"),
         upper: outer.join("state/layer/upper"),
         work: outer.join("state/layer/kernel"),
+        cache: false,
     });
     let script = "cd state/layer; for part in upper kernel; do
             ls $part && echo listed $part; echo x > $part/new && echo made in $part
@@ -230,6 +269,7 @@ fn layers_in_one_another() {
             path: path.clone(),
             upper: layer.join("upper"),
             work: layer.join("work"),
+            cache: false,
         });
     }
     let before = tree(home.path());
@@ -273,6 +313,7 @@ fn layers_that_cannot_be() {
         path: workspace.to_owned(),
         upper: layered.workspace.join(path),
         work: layered.workspace.join("work"),
+        cache: false,
     };
     let cases = [
         (layered.overlay(Path::new("/nowhere")), "no rule shows"),

@@ -72,6 +72,7 @@ fn on_a_layer_paths_are_those_of_the_program() {
         path: workspace.path().to_owned(),
         upper: layer.join("upper"),
         work: layer.join("work"),
+        cache: false,
     });
     let script = "echo > file; echo > new; mv new newer";
     let mut request = request(Held::Confined, &workspace, "/bin/sh", &["-c", script]);

@@ -36,6 +36,15 @@ pub(super) fn guarded(profile: &Profile) -> Result<Cow<'_, Profile>, Refused> {
                 source: RuleSource::Guard,
             });
         }
+        if overlay.cache {
+            let rules = guarded.paths.iter_mut();
+            for rule in
+                rules.filter(|rule| rule.path == overlay.path && rule.rights != Rights::NONE)
+            {
+                // Only here, where the layer is certain: without it the rule holds for the directory itself.
+                rule.rights = rule.rights.with(Rights::WRITE);
+            }
+        }
     }
     if profile.overlays.len() > MOST_LAYERS {
         let last = &profile.overlays[MOST_LAYERS];

@@ -80,6 +80,7 @@ fn profile(text: &str) -> Profile {
                 path: path.into(),
                 upper: "/state/u".into(),
                 work: "/state/w".into(),
+                cache: false,
             }),
             ["seal", path] => profile.sealed.push(path.into()),
             [source, granted, path] => profile.paths.push(PathRule {

@@ -99,6 +99,12 @@ fn act(plan: &Plan, which: u32) -> String {
     }
 }
 
+/// Whether a layer could not be made.
+pub(super) fn is_about_layers(plan: &Plan, refusal: Refusal) -> bool {
+    let act = ordered(plan, refusal.which);
+    matches!(act, Some(Act::Overlay { .. } | Act::BindOfLayer { .. }))
+}
+
 /// The act with this number.
 fn ordered(plan: &Plan, which: u32) -> Option<&Act> {
     let confinement = plan.confinement.as_ref()?;

@@ -45,7 +45,7 @@ use crate::process::{
     Containment, Enforcement, Launch, Observer, Pool, SpawnError, SpawnRequest, Started, Status,
     Stdio,
 };
-use crate::profile::Rights;
+use crate::profile::{Profile, Rights};
 
 #[cfg(test)]
 mod tests;
@@ -115,12 +115,21 @@ fn start(
     let layers = request.profile.as_ref().map(|profile| profile.layers);
     let unwanted = request.containment == Containment::WithoutNamespaces
         || layers.is_some_and(|layers| !layers.namespaces);
+    let profile = request.profile.as_deref();
+    let without_caches = profile.and_then(Profile::without_caches);
     let why_not = if unwanted {
         "no namespaces were asked for".to_owned()
     } else {
-        plan.confinement = compile(request, terminal, Tier::A)?;
+        plan.confinement = compile(request, profile, terminal, Tier::A)?;
         plan.hold = Hold::Namespaces(Maps::widest());
         let mut launched = launch(request, plan)?;
+        if let (Err(refusal), Some(_)) = (&launched, &without_caches)
+            && failure::is_about_layers(plan, *refusal)
+        {
+            plan.confinement = compile(request, without_caches.as_ref(), terminal, Tier::A)?;
+            plan.hold = Hold::Namespaces(Maps::widest());
+            launched = launch(request, plan)?;
+        }
         if launched
             .as_ref()
             .is_err_and(|refusal| failure::is_about_namespaces(*refusal))
@@ -155,7 +164,8 @@ fn start(
         });
     }
     plan.hold = Hold::Adoption;
-    plan.confinement = compile(request, terminal, Tier::B).map_err(|error| {
+    let profile = without_caches.as_ref().or(profile);
+    plan.confinement = compile(request, profile, terminal, Tier::B).map_err(|error| {
         if unwanted {
             error
         } else {
@@ -208,14 +218,15 @@ fn starts_in_private(request: &SpawnRequest) -> bool {
             .any(|rule| rule.path.starts_with(&request.cwd) || request.cwd.starts_with(&rule.path))
 }
 
-/// The confinement that the request's profile means in a tier; `None` without a profile.
+/// The confinement that a profile means in a tier; `None` without a profile.
 fn compile(
     request: &SpawnRequest,
+    profile: Option<&Profile>,
     terminal: Option<&Terminal>,
     tier: Tier,
 ) -> Result<Option<Confinement>, SpawnError> {
     static ABI: OnceLock<u32> = OnceLock::new();
-    let Some(profile) = &request.profile else {
+    let Some(profile) = profile else {
         return Ok(None);
     };
     let abi = *ABI.get_or_init(|| uapi::landlock_abi().map_or(0, i32::cast_unsigned));
