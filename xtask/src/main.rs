@@ -35,8 +35,8 @@ Usage: cargo xtask <CHORE>
                    --check: compare what is committed instead of writing it;
                    --python, --js: the examples in those languages too
   generate         write the generated files again: the JSON Schema and the list of keys
-  trial [PART…]    first tries of new users: mistakes, each mended as the message says (all by default);
-                   writes the table of docs/denials.md
+  trial [PART…]    first tries of new users: mistakes, each mended as the message says, which writes the
+                   table of docs/denials.md; projects, real ones from the registries (all by default)
   size             the program with and without `wasm-tools`
   fuzz [TARGET…]   the fuzz targets (all by default), a minute each; --seconds N: as long as that
   bench [NAME…]    benchmarks: files, fsproxy, handles, mcp, net, policy, spawn, startup, vfs, wasm (all by default)";

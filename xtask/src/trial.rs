@@ -1,7 +1,9 @@
 //! `cargo xtask trial`: jig as somebody meets it for the first time.
 //!
 //! `mistakes` makes the first mistakes of everybody, does what each message says, and writes the table of
-//! `docs/denials.md`.
+//! `docs/denials.md`. `projects` builds and tests real projects of the registries.
+
+mod projects;
 
 use std::path::PathBuf;
 
@@ -9,7 +11,7 @@ use crate::{cargo_command, root, run};
 
 /// Runs the parts that are named, or all.
 pub(crate) fn run_parts(parts: &[&str]) -> Result<(), String> {
-    let known = ["mistakes"];
+    let known = ["mistakes", "projects"];
     if let Some(part) = parts.iter().find(|part| !known.contains(part)) {
         return Err(format!(
             "there is no part `{part}` of the trial; there is {}",
@@ -20,7 +22,23 @@ pub(crate) fn run_parts(parts: &[&str]) -> Result<(), String> {
     if is_wanted("mistakes") {
         mistakes()?;
     }
+    if is_wanted("projects") {
+        real_projects()?;
+    }
     Ok(())
+}
+
+/// Every project is built and tested with at most one message.
+fn real_projects() -> Result<(), String> {
+    let rows = projects::run()?;
+    eprintln!("{}", projects::table(&rows));
+    match rows.iter().filter(|row| !row.is_good()).count() {
+        0 => Ok(()),
+        bad => Err(format!(
+            "{bad} of {} projects need more than one message",
+            rows.len()
+        )),
+    }
 }
 
 /// Every mistake is made with the real program, as who runs this and, if that is root, as a plain user.
