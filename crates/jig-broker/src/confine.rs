@@ -13,6 +13,10 @@ mod alias;
 #[cfg(unix)]
 mod build;
 #[cfg(unix)]
+mod cache;
+#[cfg(unix)]
+mod discover;
+#[cfg(unix)]
 mod environment;
 #[cfg(unix)]
 mod git;
@@ -60,6 +64,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use camino::Utf8Path;
+use jig_files::Slot;
 use jig_sandbox::{
     Containment, Enforce, Environment, Launch, Layers, Limits, Overlay, Profile, Program,
     SpawnRequest,
@@ -87,6 +92,8 @@ pub struct ConfineSettings {
     pub provided: Vec<SystemAccess>,
     /// Toolchains that the program may use. Default: none.
     pub presets: Vec<Preset>,
+    /// Whether what toolchains download is kept below `state` for later runs. Default: yes.
+    pub caches: bool,
     /// What the tree of processes may use. Default: [`Limits::ROOMY`].
     pub limits: Limits,
     /// From where programs are started. Default: as suits the size of the host.
@@ -117,6 +124,7 @@ impl Default for ConfineSettings {
             system: Vec::new(),
             provided: Vec::new(),
             presets: Vec::new(),
+            caches: true,
             limits: Limits::ROOMY,
             launch: Launch::Auto,
             layers: Layers::ALL,
@@ -150,6 +158,28 @@ pub enum Reach {
     OwnProgramOnly,
 }
 
+/// Which toolchains a program gets besides those of [`ConfineSettings::presets`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Discover {
+    /// None.
+    #[default]
+    Nothing,
+    /// The one that the program itself belongs to: `cargo` is run with the preset `rust`.
+    OfProgram,
+    /// Also those that the project is made with, and a virtual environment that is active, be it in the
+    /// workspace. For a command that a person typed.
+    OfProject,
+}
+
+/// A preset that nobody named.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundPreset {
+    /// Which.
+    pub preset: Preset,
+    /// What of the user's own it shows, in words; `None` if nothing lies outside of the system.
+    pub shows: Option<String>,
+}
+
 /// What is to be started.
 #[derive(Debug, Clone, Default)]
 pub struct Commanded {
@@ -163,6 +193,12 @@ pub struct Commanded {
     /// Layers over the workspace, or over other shown directories: what the program changes there goes into
     /// them.
     pub overlays: Vec<Overlay>,
+    /// Which toolchains are found without being named.
+    pub discover: Discover,
+    /// Where in the workspace it will start, by which version managers choose. Default: its root.
+    pub directory: Option<PathBuf>,
+    /// The first argument, if it is one for rustup: `+nightly`.
+    pub toolchain: Option<String>,
 }
 
 /// A program that is ready to be started in its sandbox.
@@ -184,11 +220,15 @@ pub struct Confined {
     /// What a person should know, one sentence each without a period. The same call gives the same ones
     /// again.
     pub warnings: Vec<String>,
+    /// The presets that were found without being named.
+    pub found: Vec<FoundPreset>,
     /// Programs that have to be found by these names, or the program would not start: what `env` runs.
     pub(crate) interpreters: Vec<(OsString, PathBuf)>,
     limits: Limits,
     launch: Launch,
     observe: bool,
+    /// Keeps others from the caches of this program.
+    _slot: Option<Slot>,
     #[cfg(unix)]
     watch: Option<Watch>,
 }

@@ -107,8 +107,8 @@ pub use cancel::{CancelHook, CancelToken};
 #[cfg(unix)]
 pub use confine::pending;
 pub use confine::{
-    Commanded, ConfineError, ConfineSettings, Confined, Intruder, Pending, Preset, Reach, Suspect,
-    SystemAccess,
+    Commanded, ConfineError, ConfineSettings, Confined, Discover, FoundPreset, Intruder, Pending,
+    Preset, Reach, Suspect, SystemAccess,
 };
 pub use door::Door;
 #[cfg(unix)]

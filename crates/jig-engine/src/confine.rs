@@ -73,6 +73,7 @@ impl Engine {
             presets: presets
                 .filter_map(|preset| Preset::parse(preset.name()))
                 .collect(),
+            caches: true,
             limits: tree_limits(tool),
             launch: self.confine.launch.clone(),
             layers: self.confine.layers,

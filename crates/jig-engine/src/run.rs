@@ -1,9 +1,10 @@
 //! [`Engine::prepare`]: a command under the policy of a tool, for a caller that starts it itself.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use camino::Utf8PathBuf;
-use jig_broker::{Broker, Commanded, Confined, Reach};
+use jig_broker::{Broker, Commanded, Confined, Discover, Reach};
 use jig_files::View;
 use jig_policy::Policy;
 use jig_runtime::StartError;
@@ -46,6 +47,10 @@ pub struct Preparation {
     /// asks for every file needs nothing but its own program; what the policy grants is then what
     /// [`Prepared::broker`] does for it.
     pub reach: Reach,
+    /// Which toolchains it gets without being named. Default: none.
+    pub discover: Discover,
+    /// Where in the workspace it will start. Default: its root.
+    pub directory: Option<PathBuf>,
 }
 
 impl Default for Preparation {
@@ -54,6 +59,8 @@ impl Default for Preparation {
             observe: false,
             overlays: Vec::new(),
             reach: Reach::Workspace,
+            discover: Discover::Nothing,
+            directory: None,
         }
     }
 }
@@ -87,6 +94,9 @@ impl Engine {
             literals: Vec::new(),
             observe: preparation.observe,
             overlays: preparation.overlays,
+            discover: preparation.discover,
+            directory: preparation.directory,
+            toolchain: command.get(1).filter(|word| word.starts_with('+')).cloned(),
         };
         let policy = Arc::new(policy);
         let packages = self.packages_by_hand(tool, command);

@@ -6,8 +6,8 @@ use std::sync::{Arc, OnceLock};
 
 use camino::Utf8PathBuf;
 use jig_broker::{
-    Broker, Commanded, ConfineError, Confined, Door, Gateway, Intruder, Made, Reach, Refusals,
-    listening_ports,
+    Broker, Commanded, ConfineError, Confined, Discover, Door, Gateway, Intruder, Made, Reach,
+    Refusals, listening_ports,
 };
 use jig_proto::Denial;
 use jig_proto::vfs::ToolInput;
@@ -225,11 +225,16 @@ pub(crate) fn launch(
     let command = plan.command.as_ref().ok_or(StartError::NoCommand)?;
     let values = Values::new(input, &plan.context, plan.stateful, None);
     let program = command.program(&values)?;
+    let literals = command.literals();
+    let first = literals.first().and_then(|word| word.to_str());
     let commanded = Commanded {
         program: program.clone().into(),
-        literals: command.literals(),
+        toolchain: first.filter(|word| word.starts_with('+')).map(Into::into),
+        literals,
         overlays: plan.overlays.clone(),
         observe,
+        discover: Discover::OfProgram,
+        ..Commanded::default()
     };
     let mut confined = match plan.broker.confine(&commanded, command.root(), reach) {
         Ok(confined) => Some(confined),

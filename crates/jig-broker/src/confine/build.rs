@@ -11,6 +11,7 @@ use jig_sandbox::{
 };
 
 use super::alias;
+use super::cache::Caches;
 use super::environment::{self, Sources};
 use super::program::{self, Surroundings};
 use super::shown::Shown;
@@ -19,8 +20,8 @@ use super::toolchain::{self, Added};
 use super::walk::Walked;
 use super::workspace::Workspace;
 use super::{
-    Commanded, ConfineError, ConfineSettings, Confined, Preset, Reach, git, home as own_home, host,
-    network, system, walk, workspace,
+    Commanded, ConfineError, ConfineSettings, Confined, Discover, FoundPreset, Preset, Reach,
+    discover, git, home as own_home, host, network, system, walk, workspace,
 };
 use crate::broker::Inner;
 
@@ -82,7 +83,9 @@ pub(super) fn confined(
         let path = ProjectPath::normalize(&path.to_string_lossy());
         path.is_ok_and(|path| policy.can(Capability::Read, &path))
     };
-    let around = Surroundings {
+    let start = command.directory.as_deref().and_then(host::canonical);
+    let start = start.filter(|start| start.starts_with(root));
+    let mut around = Surroundings {
         root,
         given_root,
         home: home.as_deref(),
@@ -91,10 +94,32 @@ pub(super) fn confined(
         readable: &readable,
         sensitive: policy.sensitive(),
         variable: &variable,
+        start: start.as_deref().unwrap_or(root),
+        toolchain: command.toolchain.as_deref(),
+        online: !policy.ports().is_empty(),
+        virtual_environment: None,
+    };
+    let discover = match reach {
+        Reach::Workspace => command.discover,
+        Reach::OwnProgramOnly => Discover::Nothing,
+    };
+    around.virtual_environment = discover::virtual_environment(discover, &around);
+    let mut unnamed = discover::presets(discover, &command.program, &around);
+    unnamed.retain(|preset| !settings.presets.contains(preset));
+    let mut toolchains = settings.presets.iter().chain(&unnamed);
+    let mut caches = match toolchains.any(|preset| *preset != Preset::Git) {
+        true => Caches::of(settings, policy, root, &inner.tool, executable),
+        false => None,
     };
     let mut added = Added::default();
     for preset in &settings.presets {
-        toolchain::show(*preset, &around, &mut shown, &mut added)?;
+        toolchain::show(*preset, &around, caches.as_mut(), &mut shown, &mut added)?;
+    }
+    let mut found = Vec::new();
+    for preset in unnamed {
+        // What is not installed was not meant.
+        let shows = toolchain::show(preset, &around, caches.as_mut(), &mut shown, &mut added);
+        found.extend(shows.map(|shows| FoundPreset { preset, shows }));
     }
     // After the presets: a link in the workspace may lead to what they show, as in a virtual environment.
     let own = program::show(&around, &command.program, &command.literals, &mut shown)?;
@@ -120,7 +145,8 @@ pub(super) fn confined(
         root,
         search_path: &search_path,
     };
-    let mut env = environment::environment(&sources, &shown, first, added.variables);
+    let mut env =
+        environment::environment(&sources, &shown, first, &added.unlisted, added.variables);
     let observe = settings.observe || command.observe;
     let network = match reach {
         Reach::Workspace => network::of(policy, observe),
@@ -153,6 +179,7 @@ pub(super) fn confined(
             content: PrivateContent::Text(git::configuration(home.as_deref()).into_bytes()),
         });
     }
+    warnings.extend(added.warnings);
     warnings.extend(own.warnings);
     warnings.extend(workspace.warnings);
     warnings.extend(history(policy, root, &walked));
@@ -180,6 +207,15 @@ pub(super) fn confined(
         Reach::Workspace => Watch::begin(settings, policy, root, workspace.forbidden, &walked)?,
         Reach::OwnProgramOnly => None,
     };
+    let mut overlays = match reach {
+        Reach::Workspace => command.overlays.clone(),
+        Reach::OwnProgramOnly => Vec::new(),
+    };
+    let mut slot = None;
+    if let Some(caches) = caches {
+        overlays.extend(caches.overlays);
+        slot = Some(caches.slot);
+    }
     let program = OsString::from(own.program);
     let shown_program = program.to_string_lossy().into_owned();
     Ok(Confined {
@@ -191,10 +227,7 @@ pub(super) fn confined(
             pins: workspace.pins,
             network,
             replaced,
-            overlays: match reach {
-                Reach::Workspace => command.overlays.clone(),
-                Reach::OwnProgramOnly => Vec::new(),
-            },
+            overlays,
             enforce: settings.enforce,
             layers: settings.layers,
             ..Profile::closed()
@@ -207,10 +240,12 @@ pub(super) fn confined(
         cwd,
         home: private_home,
         interpreters: own.interpreters,
+        found,
         warnings,
         limits: settings.limits,
         launch: settings.launch.clone(),
         observe,
+        _slot: slot,
         watch,
     })
 }

@@ -25,15 +25,16 @@ pub(super) struct Sources<'a> {
 }
 
 /// Puts the environment together. `first` are directories in which programs are looked for before all
-/// others, `presets` further variables.
+/// others, `unlisted` those in which none are looked for, `presets` further variables.
 pub(super) fn environment(
     sources: &Sources<'_>,
     shown: &Shown,
     first: Vec<PathBuf>,
+    unlisted: &[PathBuf],
     presets: Vec<(&'static str, OsString)>,
 ) -> Environment {
     let mut env = minimal_environment(sources.home);
-    env.insert("PATH".into(), search_path(sources, shown, first));
+    env.insert("PATH".into(), search_path(sources, shown, first, unlisted));
     for (name, value) in presets {
         env.insert(name.into(), value);
     }
@@ -52,7 +53,12 @@ pub(super) fn environment(
 
 /// The host's search path as far as the program can see it, without anything of the workspace, after those
 /// of `first` that are not on it.
-fn search_path(sources: &Sources<'_>, shown: &Shown, first: Vec<PathBuf>) -> OsString {
+fn search_path(
+    sources: &Sources<'_>,
+    shown: &Shown,
+    first: Vec<PathBuf>,
+    unlisted: &[PathBuf],
+) -> OsString {
     let seen = Rights::READ.with(Rights::EXECUTE);
     let hosts = sources.search_path.iter().map(|(entry, canonical)| {
         // A link that cannot be seen leads nowhere in the sandbox.
@@ -68,7 +74,11 @@ fn search_path(sources: &Sources<'_>, shown: &Shown, first: Vec<PathBuf>) -> OsS
     let is_new = |entry: &PathBuf| !hosts.iter().any(|(canonical, _)| canonical == entry);
     let mut kept: Vec<PathBuf> = Vec::new();
     let entries = first.into_iter().filter(is_new);
-    for entry in entries.chain(hosts.iter().map(|(_, entry)| entry.clone())) {
+    let listed = hosts
+        .iter()
+        .filter(|(canonical, _)| !unlisted.contains(canonical));
+    let entries = entries.filter(|entry| !unlisted.contains(entry));
+    for entry in entries.chain(listed.map(|(_, entry)| entry.clone())) {
         if !kept.contains(&entry) {
             kept.push(entry);
         }

@@ -62,6 +62,12 @@ pub(super) fn is_file(path: &Path) -> bool {
     matches!(stands(path), Some(Stands::File { .. }))
 }
 
+/// Whether something belongs to this user and their first group, so that a layer can take its place.
+pub(super) fn is_ours(path: &Path) -> bool {
+    let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
+    fs::stat(path).is_ok_and(|stat| (stat.st_uid, stat.st_gid) == (user.as_raw(), group.as_raw()))
+}
+
 /// Whether both paths lead to one and the same file.
 pub(super) fn is_same_file(one: &Path, other: &Path) -> bool {
     match (fs::stat(one), fs::stat(other)) {

@@ -19,6 +19,7 @@ use super::ConfineError;
 use super::host::{self, Stands};
 use super::shim::{self, Behind};
 use super::shown::Shown;
+use super::toolchain::VirtualEnvironment;
 
 #[cfg(test)]
 mod tests;
@@ -41,6 +42,39 @@ pub(super) struct Surroundings<'a> {
     pub(super) sensitive: &'a Sensitive,
     /// The host's variables, such as `RUSTUP_TOOLCHAIN`.
     pub(super) variable: &'a dyn Fn(&str) -> Option<String>,
+    /// Where in the workspace the program starts, canonical.
+    pub(super) start: &'a Path,
+    /// The first argument of the program, if it is one for rustup: `+nightly`.
+    pub(super) toolchain: Option<&'a str>,
+    /// Whether some host may be reached.
+    pub(super) online: bool,
+    /// The virtual environment that is active.
+    pub(super) virtual_environment: Option<VirtualEnvironment>,
+}
+
+impl Surroundings<'_> {
+    /// Whether a directory of the user's lies beside all that must not be shown with it: no home, nothing that
+    /// the workspace lies in, nothing sensitive.
+    pub(super) fn is_apart(&self, directory: &Path) -> bool {
+        let is_home = self.home.is_some_and(|home| home.starts_with(directory))
+            || directory.parent() == Some(Path::new("/home"))
+            || directory == Path::new("/root");
+        directory.parent().is_some()
+            && !is_home
+            && !self.root.starts_with(directory)
+            && !is_sensitive(self.sensitive, directory)
+    }
+
+    /// Whether a directory can be shown as a whole: it is apart, and holds no credentials.
+    pub(super) fn may_show(&self, directory: &Path) -> bool {
+        let holds_secret = || {
+            host::names(directory).iter().any(|name| {
+                jig_proto::ProjectPath::normalize(&name.to_string_lossy())
+                    .is_ok_and(|name| self.sensitive.find(&name).is_some())
+            })
+        };
+        self.is_apart(directory) && !holds_secret()
+    }
 }
 
 /// A program that can be started.
@@ -91,6 +125,16 @@ pub(super) fn installed(
     shown: &mut Shown,
 ) -> Result<Own, ConfineError> {
     show(around, OsStr::new(name), &[], shown)
+}
+
+/// Where a program stands, by its name or path, with shims replaced.
+pub(super) fn place(around: &Surroundings<'_>, program: &OsStr) -> Option<PathBuf> {
+    let search = Search {
+        around,
+        shown: &mut Shown::default(),
+        own: Own::default(),
+    };
+    search.find(program).ok()
 }
 
 struct Search<'a> {
@@ -155,7 +199,11 @@ impl Search<'_> {
     /// Whether a program is visible to every program here, or to whoever calls it by its name.
     fn is_anybodys(&self, place: &Path, target: &Path) -> bool {
         let by_name = |path: &Path| {
-            let found = path.file_name().and_then(|name| self.find(name).ok());
+            // What an environment in the workspace has under that name may be a link to anything.
+            let mut folders = self.search_path();
+            folders.retain(|folder| !folder.starts_with(self.around.root));
+            let name = path.file_name();
+            let found = name.and_then(|name| self.find_in(&folders, name));
             found.and_then(|found| host::canonical(&found)).as_deref() == Some(target)
         };
         self.shown.rights(target).has(PROGRAM)
@@ -172,18 +220,24 @@ impl Search<'_> {
                 _ => Ok(place),
             };
         }
-        for directory in self.search_path() {
+        let found = self.find_in(&self.search_path(), program);
+        found.ok_or_else(|| self.not_found(program))
+    }
+
+    /// The place of a program that is looked for by its name in these directories.
+    fn find_in(&self, directories: &[PathBuf], program: &OsStr) -> Option<PathBuf> {
+        for directory in directories {
             let place = directory.join(program);
             if host::stands(&place) != Some(Stands::File { executable: true }) {
                 continue;
             }
             match self.behind(&place, program) {
-                None => return Ok(place),
-                Some(Behind::Program(real)) => return Ok(real),
+                None => return Some(place),
+                Some(Behind::Program(real)) => return Some(real),
                 Some(Behind::Nothing) => {}
             }
         }
-        Err(self.not_found(program))
+        None
     }
 
     /// A path as it was written, absolute and normal. Nothing is looked at, so that it says where somebody
@@ -209,13 +263,17 @@ impl Search<'_> {
         shim::behind(place, name, self.around)
     }
 
-    /// The directories in which names are looked for. None of the workspace: a tool could plant a program
-    /// there.
+    /// The directories in which names are looked for. None of the workspace, in which a tool could plant a
+    /// program, but the virtual environment that is active for a person who typed the command.
     fn search_path(&self) -> Vec<PathBuf> {
+        let environment = self.around.virtual_environment.as_ref();
+        let active = environment.map(VirtualEnvironment::programs);
         let mut folders: Vec<PathBuf> = Vec::new();
         for (_, canonical) in self.around.search_path {
+            let is_inside = canonical.starts_with(self.around.root);
+            let is_active = active.as_ref() == Some(canonical);
             // One may be there twice, also under the name of a link to it.
-            if !canonical.starts_with(self.around.root) && !folders.contains(canonical) {
+            if (!is_inside || is_active) && !folders.contains(canonical) {
                 folders.push(canonical.clone());
             }
         }
@@ -227,16 +285,29 @@ impl Search<'_> {
         if self.shown.rights(target).has(PROGRAM) {
             return;
         }
-        if target.starts_with(self.around.root) || !self.show_prefix(target) {
+        let is_inside = target.starts_with(self.around.root);
+        if is_inside || !self.show_package(target) && !self.show_prefix(target) {
             self.shown.widen(target, PROGRAM, RuleSource::System);
         }
+    }
+
+    /// Shows the package of Node that a program belongs to: it needs the rest of it.
+    fn show_package(&mut self, program: &Path) -> bool {
+        let Some(package) = package(program) else {
+            return false;
+        };
+        if !self.around.may_show(&package) {
+            return false;
+        }
+        self.shown.widen(&package, PROGRAM, RuleSource::System);
+        true
     }
 
     /// Shows a virtual environment of Python, without which its program would be another one.
     fn show_virtual_environment(&mut self, program: &Path) {
         if let Some(prefix) = prefix(program)
             && host::is_file(&prefix.join("pyvenv.cfg"))
-            && self.may_show(prefix)
+            && self.around.may_show(prefix)
         {
             self.shown.widen(prefix, PROGRAM, RuleSource::System);
         }
@@ -248,7 +319,7 @@ impl Search<'_> {
         let Some(prefix) = prefix(program) else {
             return false;
         };
-        if !self.may_show(prefix) {
+        if !self.around.may_show(prefix) {
             return false;
         }
         let is_shared = prefix
@@ -265,26 +336,6 @@ impl Search<'_> {
             self.shown.widen(prefix, PROGRAM, RuleSource::System);
         }
         true
-    }
-
-    /// Whether a directory can be shown as a whole: not a home, not what the workspace lies in, and nothing
-    /// that holds credentials.
-    fn may_show(&self, directory: &Path) -> bool {
-        let around = self.around;
-        let is_home = around.home.is_some_and(|home| home.starts_with(directory))
-            || directory.parent() == Some(Path::new("/home"))
-            || directory == Path::new("/root");
-        let holds_secret = || {
-            host::names(directory).iter().any(|name| {
-                jig_proto::ProjectPath::normalize(&name.to_string_lossy())
-                    .is_ok_and(|name| around.sensitive.find(&name).is_some())
-            })
-        };
-        directory.parent().is_some()
-            && !is_home
-            && !around.root.starts_with(directory)
-            && !is_sensitive(around.sensitive, directory)
-            && !holds_secret()
     }
 
     /// Shows the interpreter of a script.
@@ -360,7 +411,7 @@ impl Search<'_> {
         };
         let is_named = match host::stands_itself(&target) {
             Some(Stands::File { .. }) => true,
-            Some(Stands::Directory) => !written.starts_with(root) && self.may_show(&target),
+            Some(Stands::Directory) => !written.starts_with(root) && self.around.may_show(&target),
             _ => false,
         };
         if !is_named || self.shown.rights(&target).has(Rights::READ) {
@@ -393,6 +444,19 @@ impl Search<'_> {
     }
 }
 
+/// The name of the program that interprets a script.
+pub(super) fn interpreter_name(script: &Path) -> Option<String> {
+    let line = shebang(&host::head(script, LONGEST_SHEBANG)?)?;
+    let words: Vec<&OsStr> = line.split_ascii_whitespace().map(OsStr::new).collect();
+    let (interpreter, rest) = words.split_first()?;
+    let name = Path::new(interpreter).file_name()?;
+    let name = match name == "env" {
+        true => shim::started_by_env(rest)?,
+        false => name,
+    };
+    Some(Path::new(name).file_name()?.to_str()?.to_owned())
+}
+
 /// A path with all links resolved but for the last component.
 fn settled(path: &Path) -> Option<PathBuf> {
     Some(host::canonical(path.parent()?)?.join(path.file_name()?))
@@ -407,6 +471,26 @@ pub(super) fn prefix(program: &Path) -> Option<&Path> {
     let prefix = bin.parent()?;
     let has = |name: &&str| host::is_directory(&prefix.join(name));
     ["lib", "lib64", "pkg"].iter().any(has).then_some(prefix)
+}
+
+/// The outermost package of Node that a file belongs to: `…/node_modules/NAME` or `…/node_modules/@SCOPE/NAME`.
+fn package(file: &Path) -> Option<PathBuf> {
+    let mut components = file.components();
+    let mut package = PathBuf::new();
+    loop {
+        let component = components.next()?;
+        package.push(component);
+        if component.as_os_str() == "node_modules" {
+            break;
+        }
+    }
+    let name = components.next()?;
+    package.push(name);
+    if name.as_os_str().as_encoded_bytes().starts_with(b"@") {
+        package.push(components.next()?);
+    }
+    // The file lies in it.
+    components.next().map(|_| package)
 }
 
 /// Whether a path is, or lies in, something on the list of sensitive paths.

@@ -48,8 +48,10 @@ fn version_manager(manager: &Path, name: &OsStr, around: &Surroundings<'_>) -> O
         "goenv" => ("go", "GOENV_VERSION"),
         _ => ("", ""),
     };
+    let file = format!(".{language}-version");
+    let mut above = around.start.ancestors();
     let chosen = (around.variable)(variable)
-        .or_else(|| host::text(&around.root.join(format!(".{language}-version"))))
+        .or_else(|| above.find_map(|above| host::text(&above.join(&file))))
         .or_else(|| host::text(&manager.join("version")))?;
     // Several versions may be chosen; the first that has the program counts.
     let words = chosen.split(|c: char| c.is_whitespace() || c == ':');
@@ -72,33 +74,71 @@ fn version_manager(manager: &Path, name: &OsStr, around: &Surroundings<'_>) -> O
         })
 }
 
-/// The program of the toolchain that rustup would choose.
+/// The program of the toolchain that rustup would choose. With `+nightly` before its arguments it is rustup's
+/// own, which understands that.
 fn rustup(name: &OsStr, around: &Surroundings<'_>) -> Option<PathBuf> {
-    let bin = toolchain(around)?.join("bin").join(name);
+    if around.toolchain.is_some() {
+        return None;
+    }
+    let bin = toolchain(around)?.directory.join("bin").join(name);
     host::is_file(&bin).then_some(bin)
 }
 
-/// The directory of the toolchain that rustup would choose.
-pub(super) fn toolchain(around: &Surroundings<'_>) -> Option<PathBuf> {
+/// A toolchain of rustup.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Toolchain {
+    pub(super) directory: PathBuf,
+    /// One that is chosen and not installed, in whose place this one stands.
+    pub(super) missing: Option<String>,
+}
+
+/// The toolchain that rustup would choose, of those that are installed.
+pub(super) fn toolchain(around: &Surroundings<'_>) -> Option<Toolchain> {
     let home = rustup_home(around)?;
-    let chosen = (around.variable)("RUSTUP_TOOLCHAIN")
-        .or_else(|| toolchain_file(&around.root.join("rust-toolchain.toml")))
-        .or_else(|| toolchain_file(&around.root.join("rust-toolchain")))
-        .or_else(|| {
-            let settings = host::text(&home.join("settings.toml"))?;
-            value_of(&settings, "default_toolchain")
-        })?;
-    let toolchains = home.join("toolchains");
-    if !is_plain_name(&chosen) {
+    let settings = host::text(&home.join("settings.toml")).unwrap_or_default();
+    let word = around
+        .toolchain
+        .map(|word| word.trim_start_matches('+').to_owned());
+    let chosen = [
+        word,
+        (around.variable)("RUSTUP_TOOLCHAIN"),
+        overridden(around.start, &settings),
+        value_of(&settings, "default_toolchain"),
+    ];
+    let mut missing = None;
+    for chosen in chosen.into_iter().flatten() {
+        match installed(&home.join("toolchains"), &chosen) {
+            Some(directory) => return Some(Toolchain { directory, missing }),
+            None => missing = missing.or(Some(chosen)),
+        }
+    }
+    None
+}
+
+/// The toolchain that is chosen for a directory: by the nearest override or toolchain file.
+fn overridden(start: &Path, settings: &str) -> Option<String> {
+    let overrides = settings.split("[overrides]").nth(1).unwrap_or_default();
+    let overrides = overrides.split("\n[").next().unwrap_or_default();
+    start.ancestors().find_map(|directory| {
+        let quoted = format!("\"{}\"", directory.display());
+        value_of(overrides, &quoted)
+            .or_else(|| toolchain_file(&directory.join("rust-toolchain")))
+            .or_else(|| toolchain_file(&directory.join("rust-toolchain.toml")))
+    })
+}
+
+/// The directory of an installed toolchain.
+fn installed(toolchains: &Path, chosen: &str) -> Option<PathBuf> {
+    if !is_plain_name(chosen) {
         return None;
     }
-    let exact = toolchains.join(&chosen);
+    let exact = toolchains.join(chosen);
     if host::is_directory(&exact) {
         return Some(exact);
     }
     // `stable` means `stable-x86_64-unknown-linux-gnu`.
     let start = format!("{chosen}-");
-    let mut names = host::names(&toolchains).into_iter();
+    let mut names = host::names(toolchains).into_iter();
     let found = names.find(|name| name.to_str().is_some_and(|name| name.starts_with(&start)));
     found.map(|name| toolchains.join(name))
 }

@@ -7,7 +7,7 @@ use jig_sandbox::{PrivateContent, Rights};
 use super::program::Surroundings;
 use super::shown::Shown;
 use super::toolchain::{self, Added};
-use super::{ConfineSettings, Preset, git, host};
+use super::{ConfineSettings, FoundPreset, Preset, git, host};
 use crate::broker::Inner;
 
 /// The preset, not in the settings yet, under which a program would have these rights at a canonical path
@@ -32,12 +32,18 @@ pub(crate) fn preset_showing(
         readable: &|_| false,
         sensitive: inner.policy.sensitive(),
         variable: &variable,
+        start: places.root,
+        toolchain: None,
+        online: true,
+        virtual_environment: None,
     };
     let others = Preset::ALL.into_iter();
-    let mut others = others.filter(|preset| !settings.presets.contains(preset));
+    let is_found = |preset: &Preset| places.found.iter().any(|found| found.preset == *preset);
+    let mut others =
+        others.filter(|preset| !settings.presets.contains(preset) && !is_found(preset));
     others.find(|preset| {
         let (mut shown, mut added) = (Shown::default(), Added::default());
-        if toolchain::show(*preset, &around, &mut shown, &mut added).is_err() {
+        if toolchain::show(*preset, &around, None, &mut shown, &mut added).is_err() {
             return false;
         }
         // What it looks for in its own home has to be there.
@@ -64,4 +70,6 @@ pub(crate) struct Places<'a> {
     pub(crate) root: &'a Path,
     /// Its home.
     pub(crate) private_home: &'a Path,
+    /// The presets that it had without being named.
+    pub(crate) found: &'a [FoundPreset],
 }

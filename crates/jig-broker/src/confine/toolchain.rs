@@ -1,13 +1,26 @@
 //! What a [`Preset`] stands for, where it is installed.
+//!
+//! A preset shows what is installed, to be read and run, and what was downloaded for it, to be read. What a
+//! program downloads goes to caches of jig's own. The user's settings are told without passwords and tokens;
+//! files with credentials are never shown.
+
+mod go;
+mod node;
+mod python;
+mod rust;
+mod settings;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use jig_sandbox::{PrivateContent, PrivateFile, Rights, RuleSource};
 
+use super::cache::Caches;
 use super::program::{self, Surroundings};
 use super::shown::Shown;
-use super::{ConfineError, Preset, host, shim};
+use super::{ConfineError, Preset, host};
+
+pub(super) use python::VirtualEnvironment;
 
 #[cfg(test)]
 mod tests;
@@ -17,132 +30,67 @@ mod tests;
 pub(super) struct Added {
     /// Directories with programs.
     pub(super) directories: Vec<PathBuf>,
+    /// Directories with programs that stand for others, in which nothing is to be found by its name.
+    pub(super) unlisted: Vec<PathBuf>,
     /// Variables.
     pub(super) variables: Vec<(&'static str, OsString)>,
-    /// Links in the private home.
+    /// Links and settings in the private home.
     pub(super) files: Vec<PrivateFile>,
+    /// What a person should know.
+    pub(super) warnings: Vec<String>,
 }
 
-/// Shows what a preset stands for.
+/// Shows what a preset stands for. Says what of the user's own that is; `None` if nothing lies outside of the
+/// system.
 pub(super) fn show(
     preset: Preset,
     around: &Surroundings<'_>,
+    caches: Option<&mut Caches>,
     shown: &mut Shown,
     added: &mut Added,
-) -> Result<(), ConfineError> {
+) -> Result<Option<String>, ConfineError> {
     let mut showing = Showing {
         around,
+        caches,
         shown,
         added,
         looked: Vec::new(),
+        told: None,
     };
     let found = match preset {
         Preset::Rust => showing.rust(),
         Preset::Node => showing.node(),
-        Preset::Python => showing.program("python3"),
+        Preset::Python => showing.python(),
         Preset::Go => showing.go(),
         Preset::Git => showing.git(),
     };
     match found {
-        true => Ok(()),
-        false => Err(ConfineError::PresetNotInstalled {
-            preset: preset.name(),
-            looked: showing.looked,
-        }),
+        true => Ok(showing.told),
+        false => {
+            let mut looked: Vec<PathBuf> = Vec::new();
+            for place in showing.looked {
+                if !looked.contains(&place) {
+                    looked.push(place);
+                }
+            }
+            let preset = preset.name();
+            Err(ConfineError::PresetNotInstalled { preset, looked })
+        }
     }
 }
 
 struct Showing<'a> {
     around: &'a Surroundings<'a>,
+    caches: Option<&'a mut Caches>,
     shown: &'a mut Shown,
     added: &'a mut Added,
     /// Where it was looked for.
     looked: Vec<PathBuf>,
+    /// What is shown that is not of the system.
+    told: Option<String>,
 }
 
 impl Showing<'_> {
-    fn rust(&mut self) -> bool {
-        let toolchains = shim::rustup_home(self.around).and_then(|home| self.directory(&home));
-        if let Some(home) = &toolchains {
-            self.shown.widen(home, PROGRAMS, RuleSource::System);
-            self.added.variables.push(("RUSTUP_HOME", home.into()));
-        }
-        let cargo = self.home_or("CARGO_HOME", ".cargo");
-        let cargo = cargo.and_then(|home| self.directory(&home));
-        if let Some(home) = &cargo {
-            self.cargo(home);
-        }
-        let bin = shim::toolchain(self.around).map(|toolchain| toolchain.join("bin"));
-        if let Some(bin) = bin.filter(|bin| host::is_directory(bin)) {
-            self.added.directories.push(bin);
-        }
-        // Distributions install both among the programs of the system.
-        toolchains.is_some() || self.program("cargo")
-    }
-
-    /// Cargo writes to its home whatever it does, if only locks. So its home is a private one, and what can
-    /// be shared is linked to from there.
-    fn cargo(&mut self, home: &Path) {
-        let private = self.around.private_home.join(".cargo");
-        let shared = [
-            ("bin", PROGRAMS),
-            ("registry", Rights::READ),
-            ("git", Rights::READ),
-            ("config.toml", Rights::READ),
-            ("config", Rights::READ),
-        ];
-        for (name, rights) in shared {
-            let Some(place) = host::canonical(&home.join(name)) else {
-                continue;
-            };
-            self.shown.widen(&place, rights, RuleSource::System);
-            self.link(private.join(name), place);
-        }
-        let variables = &mut self.added.variables;
-        variables.push(("CARGO_HOME", private.clone().into()));
-        // Without a network it should say what is missing, instead of trying for half a minute.
-        variables.push(("CARGO_NET_OFFLINE", "true".into()));
-        if host::is_directory(&home.join("bin")) {
-            self.added.directories.push(private.join("bin"));
-        }
-    }
-
-    fn node(&mut self) -> bool {
-        if self.program("node") {
-            return true;
-        }
-        // nvm puts node on the search path only of shells that it set up.
-        let Some(nvm) = self.home_or("NVM_DIR", ".nvm") else {
-            return false;
-        };
-        let versions = nvm.join("versions/node");
-        self.looked.push(versions.clone());
-        let chosen = host::text(&nvm.join("alias/default")).unwrap_or_default();
-        let chosen = format!("v{}", chosen.trim().trim_start_matches('v'));
-        let names = host::names(&versions).into_iter();
-        let latest = names.max_by_key(|name| {
-            let name = name.to_string_lossy();
-            let is_chosen = name == chosen.as_str() || name.starts_with(&format!("{chosen}."));
-            (is_chosen && chosen != "v", shim::numbers(&name))
-        });
-        let Some(prefix) = latest.and_then(|name| host::canonical(&versions.join(name))) else {
-            return false;
-        };
-        self.shown.widen(&prefix, PROGRAMS, RuleSource::System);
-        self.added.directories.push(prefix.join("bin"));
-        true
-    }
-
-    fn go(&mut self) -> bool {
-        let modules = self.home_or("GOMODCACHE", "go/pkg/mod");
-        if let Some(modules) = modules.and_then(|modules| host::canonical(&modules)) {
-            self.shown.widen(&modules, Rights::READ, RuleSource::System);
-            self.added.variables.push(("GOMODCACHE", modules.into()));
-            self.added.variables.push(("GOPROXY", "off".into()));
-        }
-        self.program("go")
-    }
-
     fn git(&mut self) -> bool {
         let Some(home) = self.around.home else {
             return true;
@@ -181,6 +129,29 @@ impl Showing<'_> {
         }
     }
 
+    /// The folder that an installed program lies in, canonical: that above its `bin`.
+    fn prefix_of(&self, name: &str) -> Option<PathBuf> {
+        let place = program::place(self.around, name.as_ref())?;
+        let target = host::canonical(&place)?;
+        Some(target.parent()?.parent()?.to_owned())
+    }
+
+    /// Tells what is shown of the user's own, if it does not belong to the system.
+    fn tell(&mut self, what: &str, path: &Path) {
+        let is_of_system = ["/usr", "/bin", "/opt", "/nix", "/gnu", "/snap"];
+        if self.told.is_none() && !is_of_system.iter().any(|system| path.starts_with(system)) {
+            let inside = path.strip_prefix(self.around.root).ok();
+            let home = self.around.home;
+            let at_home = home.and_then(|home| path.strip_prefix(home).ok());
+            let path = match (inside, at_home) {
+                (Some(inside), _) => inside.display().to_string(),
+                (None, Some(short)) => format!("~/{}", short.display()),
+                (None, None) => path.display().to_string(),
+            };
+            self.told = Some(format!("{what}{path}"));
+        }
+    }
+
     /// The directory that a variable names, or one in the home.
     fn home_or(&self, variable: &str, name: &str) -> Option<PathBuf> {
         let given = (self.around.variable)(variable).map(PathBuf::from);
@@ -189,19 +160,96 @@ impl Showing<'_> {
             .or_else(|| Some(self.around.home?.join(name)))
     }
 
-    /// The directory, canonical, if it exists.
-    fn directory(&mut self, path: &Path) -> Option<PathBuf> {
+    /// The directory, canonical, if it exists, lies outside of the workspace, and beside all that must not be
+    /// shown with it: a variable may have been set by whoever made the workspace.
+    fn apart(&mut self, path: &Path) -> Option<PathBuf> {
         self.looked.push(path.to_owned());
         let canonical = host::canonical(path)?;
-        host::is_directory(&canonical).then_some(canonical)
+        let is_apart = self.around.is_apart(&canonical);
+        let is_inside = canonical.starts_with(self.around.root);
+        (host::is_directory(&canonical) && is_apart && !is_inside).then_some(canonical)
+    }
+
+    fn set(&mut self, name: &'static str, value: impl Into<OsString>) {
+        self.added.variables.push((name, value.into()));
+    }
+
+    /// Passes on variables of the host that hold no password.
+    fn pass(&mut self, names: &[&'static str]) {
+        for name in names {
+            let value = (self.around.variable)(name);
+            if let Some(value) = value.filter(|value| settings::is_open(value)) {
+                self.set(name, value);
+            }
+        }
+    }
+
+    /// Passes on variables that name files with certificates, and shows those.
+    fn trust(&mut self, names: &[&'static str]) {
+        for name in names {
+            let path = (self.around.variable)(name).map(PathBuf::from);
+            let Some(path) = path.filter(|path| path.is_absolute()) else {
+                continue;
+            };
+            let Some(path) = host::canonical(&path) else {
+                continue;
+            };
+            let is_shown = self.shown.rights(&path).has(Rights::READ);
+            if is_shown || settings::is_certificates(&path) {
+                self.shown.widen(&path, Rights::READ, RuleSource::System);
+                self.set(name, path);
+            }
+        }
     }
 
     fn link(&mut self, path: PathBuf, to: PathBuf) {
-        self.added.files.push(PrivateFile {
-            path,
-            content: PrivateContent::Link(to),
-        });
+        self.put(path, PrivateContent::Link(to));
+    }
+
+    /// Puts settings into the private home.
+    fn write(&mut self, name: &str, text: String) {
+        let path = self.around.private_home.join(name);
+        self.put(path, PrivateContent::Text(text.into_bytes()));
+    }
+
+    fn put(&mut self, path: PathBuf, content: PrivateContent) {
+        self.added.files.push(PrivateFile { path, content });
+    }
+
+    /// A text file in the user's home.
+    fn text_at_home(&self, name: &str) -> Option<String> {
+        host::text(&self.around.home?.join(name))
+    }
+
+    /// Has a directory of the private home survive.
+    fn keep(&mut self, at: &str, name: &str) {
+        let caches = self.caches.as_deref_mut();
+        if let Some(folder) = caches.and_then(|caches| caches.folder(name, self.shown)) {
+            self.link(self.around.private_home.join(at), folder);
+        }
+    }
+
+    /// As [`keep`](Self::keep), with what the user has in a directory of their own, which is only read. Returns
+    /// where it is.
+    fn keep_over(&mut self, at: &Path, lower: Option<PathBuf>, name: &str) -> Option<PathBuf> {
+        let lower = lower.and_then(|lower| self.apart(&lower));
+        let place = match (lower, self.caches.as_deref_mut()) {
+            (Some(lower), caches) => {
+                let is_over = caches.is_some_and(|caches| caches.over(&lower, name, self.shown));
+                if !is_over {
+                    self.shown.widen(&lower, Rights::READ, RuleSource::System);
+                }
+                lower
+            }
+            (None, Some(caches)) => caches.folder(name, self.shown)?,
+            (None, None) => return None,
+        };
+        self.link(at.to_owned(), place.clone());
+        Some(place)
     }
 }
 
 const PROGRAMS: Rights = Rights::READ.with(Rights::EXECUTE);
+
+/// Variables that name certificates to trust, for programs of any kind.
+const CERTIFICATES: &[&str] = &["SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE"];

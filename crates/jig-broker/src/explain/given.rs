@@ -35,9 +35,14 @@ pub(super) enum Standing<'a> {
 impl<'a> Given<'a> {
     pub(super) fn of(profile: &'a Profile) -> Self {
         let rules = profile.paths.iter();
-        let rules: HashMap<_, _> = rules
+        let mut rules: HashMap<_, _> = rules
             .map(|rule| (rule.path.as_path(), (rule.rights, rule.source)))
             .collect();
+        for cache in profile.overlays.iter().filter(|overlay| overlay.cache) {
+            if let Some((rights, _)) = rules.get_mut(cache.path.as_path()) {
+                *rights = rights.with(Rights::WRITE);
+            }
+        }
         let sealed: HashSet<&Path> = profile.sealed.iter().map(PathBuf::as_path).collect();
         let private = profile.private.iter();
         let private: HashMap<_, _> = private
@@ -108,6 +113,16 @@ impl<'a> Given<'a> {
     /// Whether something is shown below a directory, so that the directory itself is there.
     pub(super) fn is_above(&self, path: &Path) -> bool {
         self.above.contains(path)
+    }
+
+    /// Whether a directory below `home` was arranged for the program by putting files into it: a preset gives
+    /// what is needed of it, and what it leaves out was left out on purpose.
+    pub(super) fn is_arranged(&self, directory: &Path, home: &Path) -> bool {
+        let is_shared = [".config", ".local/share"]
+            .iter()
+            .any(|name| directory == home.join(name));
+        let mut files = self.files.iter();
+        directory != home && !is_shared && files.any(|file| file.parent() == Some(directory))
     }
 
     /// Whether changes are allowed somewhere above a path. There the kernel takes back only all of them at

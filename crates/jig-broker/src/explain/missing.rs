@@ -156,6 +156,12 @@ fn path_missing(
                 let may_run = executable || !seen.wanted.has(Rights::EXECUTE);
                 return (!may_run).then(|| no_programs(seen, path, order));
             }
+            if path
+                .parent()
+                .is_some_and(|parent| around.given.is_arranged(parent, at))
+            {
+                return None;
+            }
             (around.behind(path, at), Rights::NONE, Because::Own)
         }
     };
@@ -241,7 +247,10 @@ fn program_missing(
     if !around.search_path.iter().any(searched) || known.contains(name) {
         return None;
     }
-    let finds = |directory: &PathBuf| stands(&directory.join(name)) != Stands::Nothing;
+    let finds = |directory: &PathBuf| {
+        let place = directory.join(name);
+        stands(&place) != Stands::Nothing || around.given.at(&place) == Standing::Put
+    };
     if around.search_path.iter().any(finds) {
         return None;
     }
@@ -254,6 +263,11 @@ fn program_missing(
         })?
         .join(name);
     known.insert(name.to_owned());
+    // It can be seen, but stands for something that is not installed, such as a component of a toolchain.
+    let runs = Rights::READ.with(Rights::EXECUTE);
+    if matches!(around.given.at(&found), Standing::Shown(rights) if rights.has(runs)) {
+        return None;
+    }
     Some(Missing {
         at: At::Program(name.to_owned(), found),
         asked: path.to_owned(),

@@ -161,6 +161,7 @@ fn showing(around: &Around<'_>, file: &Path, asked: &Path, rights: Rights) -> Op
     let places = Places {
         root: &around.root,
         private_home: around.private_home,
+        found: around.found,
     };
     preset_showing(around.inner, around.settings, &places, file, asked, rights)
 }

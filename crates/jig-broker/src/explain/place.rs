@@ -10,7 +10,7 @@ use rustix::fs::{self, Access, AtFlags, FileType};
 
 use super::given::Given;
 use crate::broker::Inner;
-use crate::confine::{ConfineSettings, Confined};
+use crate::confine::{ConfineSettings, Confined, FoundPreset};
 
 /// What is known of a run.
 pub(super) struct Around<'a> {
@@ -25,6 +25,8 @@ pub(super) struct Around<'a> {
     pub(super) private_home: &'a Path,
     /// Where the program looked for others.
     pub(super) search_path: Vec<PathBuf>,
+    /// The presets that it had without being named.
+    pub(super) found: &'a [FoundPreset],
 }
 
 impl<'a> Around<'a> {
@@ -40,6 +42,7 @@ impl<'a> Around<'a> {
             home: settings.home.as_deref().and_then(canonical),
             private_home: &confined.home,
             search_path: path.into_iter().flatten().collect(),
+            found: &confined.found,
         })
     }
 

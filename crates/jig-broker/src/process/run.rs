@@ -18,7 +18,7 @@ use super::{plain_environment, relocate};
 use crate::approvals::ApprovalKey;
 use crate::broker::Inner;
 use crate::cancel::CancelToken;
-use crate::confine::{Commanded, ConfineError, Confined, Intruder, Reach};
+use crate::confine::{Commanded, ConfineError, Confined, Discover, Intruder, Reach};
 use crate::denial::MAX_TARGET;
 use crate::fs;
 use crate::judge::Judge;
@@ -131,7 +131,7 @@ impl ProcessJob {
             Some(_) => {
                 let command = Commanded {
                     program: program.into(),
-                    literals: Vec::new(),
+                    discover: Discover::OfProgram,
                     ..Commanded::default()
                 };
                 let confined = inner.confine(&command, root, Reach::Workspace);

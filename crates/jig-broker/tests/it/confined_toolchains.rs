@@ -105,8 +105,16 @@ fn cargo_builds_and_tests_without_a_preset_and_with() {
     // Nothing of the user's can be written.
     let home = world.confine.as_ref().unwrap().home.clone().unwrap();
     let attack = format!(
-        "touch {0}/.cargo/registry/x || touch {0}/.rustup/x || cat {0}/.gitconfig",
+        "touch {0}/.cargo/bin/x || touch {0}/.rustup/toolchains/x || cat {0}/.gitconfig",
         home.display()
     );
     assert_ne!(shell(&world, &attack).exit_code, 0);
+    // What is written among the downloads is written elsewhere.
+    let registry = home.join(".cargo/registry");
+    if registry.is_dir() {
+        let mark = format!("jig-test-{}", std::process::id());
+        let script = format!("touch $CARGO_HOME/registry/{mark} 2>/dev/null || true");
+        assert_eq!(shell(&world, &script).exit_code, 0);
+        assert!(!registry.join(mark).exists());
+    }
 }

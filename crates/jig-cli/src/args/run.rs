@@ -7,7 +7,8 @@ use super::When;
 pub(super) const RUN_HELP: &str = "\
 Examples:
   jig run -- ./build.sh                     the workspace read-write, no network, no home
-  jig run --preset rust -- cargo test       and the Rust toolchain
+  jig run -- cargo test                     and the Rust toolchain, which jig finds by itself
+  jig run --preset rust -- ./build          the same for a command that jig does not know
   jig run --read . --write out -- make      only `out` can be changed
   jig run --net pypi.org --net files.pythonhosted.org -- pip download requests
   jig run --policy fmt -- rustfmt src/*.rs  under the rules of the tool `fmt`
@@ -63,6 +64,9 @@ pub(crate) struct RunArgs {
     /// With --overlay: show the changes and discard them
     #[arg(long, requires = "overlay", conflicts_with = "apply")]
     pub(crate) discard: bool,
+    /// Use no toolchain that --preset does not name; without this, jig finds those of the command and the project
+    #[arg(long)]
+    pub(crate) no_preset: bool,
     /// Don't watch which files and hosts it asks for: faster, but then a refusal is not explained
     #[arg(long)]
     pub(crate) no_observe: bool,

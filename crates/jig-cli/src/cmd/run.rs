@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
 use camino::{Utf8Path, Utf8PathBuf};
-use jig_broker::Gateway;
+use jig_broker::{Discover, FoundPreset, Gateway};
 use jig_config::SandboxLimits;
 use jig_engine::{CallError, Preparation, Prepared};
 use jig_proto::Denial;
@@ -55,6 +55,11 @@ fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<
     let preparation = Preparation {
         // What would only explain a refusal is not part of what is enforced.
         observe: !args.no_observe && !args.dry_run,
+        discover: match args.no_preset {
+            true => Discover::Nothing,
+            false => Discover::OfProject,
+        },
+        directory: workspace::current().ok().map(Into::into),
         ..Preparation::default()
     };
     let mut prepared =
@@ -74,6 +79,9 @@ fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<
         false => None,
     };
     layer::warn(layers.as_deref().unwrap_or_default(), out);
+    if let Some(found) = presets(&prepared.confined.found) {
+        out.note(&format!("jig: {found}"));
+    }
     for warning in prepared.confined.warnings.iter().chain(&prepared.warnings) {
         out.note(&format!("jig: {warning}"));
     }
@@ -152,6 +160,23 @@ fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<
         false if exit.is_success() && !(intruders.is_empty() && settled) => Done::Bad,
         false => Done::Passed(exit),
     })
+}
+
+/// The presets that were found and show something of the user's own, in one line.
+fn presets(found: &[FoundPreset]) -> Option<String> {
+    let shown = found.iter().filter_map(|found| {
+        let shows = found.shows.as_ref()?;
+        Some(format!("{} ({})", found.preset, printable(shows)))
+    });
+    let shown: Vec<String> = shown.collect();
+    match &shown[..] {
+        [] => None,
+        [one] => Some(format!("preset {one}; --no-preset leaves it out")),
+        several => {
+            let several = several.join(", ");
+            Some(format!("presets {several}; --no-preset leaves them out"))
+        }
+    }
 }
 
 /// The limits of what has this label.
@@ -323,6 +348,8 @@ fn shown(
         .map(|name| name.to_string_lossy().into_owned())
         .collect();
     if out.is_json() {
+        let found = confined.found.iter();
+        let found: Vec<&str> = found.map(|found| found.preset.name()).collect();
         return out.json(&json!({
             "command": args.command,
             "program": confined.program.as_os_str().to_string_lossy(),
@@ -330,6 +357,7 @@ fn shown(
             "profile": &**profile,
             "env": names,
             "limits": limits::json(limits),
+            "presets_found": found,
             "warnings": confined.warnings,
         }));
     }
@@ -345,6 +373,9 @@ fn shown(
     text.push_str(&field("limits", limits::listed(limits)));
     if args.overlay {
         text.push_str(&field("changes", "go to a layer"));
+    }
+    if let Some(found) = presets(&confined.found) {
+        text.push_str(&field("found", found));
     }
     text.push_str(&format!(
         "\n{DIM}files; the deepest path that matches decides{DIM:#}\n"

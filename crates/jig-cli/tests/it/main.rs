@@ -45,6 +45,7 @@ mod readme;
 mod run;
 mod run_layer;
 mod run_layer_attacks;
+mod run_presets;
 mod run_work;
 mod seat;
 mod servers;

@@ -344,6 +344,8 @@ impl Engine {
         access: &PackagesAccess,
     ) {
         confine.provided.extend(access.system.iter().cloned());
+        // What a server leaves in a cache must not meet whoever reaches the registry for it.
+        confine.caches = false;
         let (preset, program) = match launcher {
             Launcher::Npx => (Preset::Node, "node"),
             Launcher::Uvx => (Preset::Python, "python3"),

@@ -27,8 +27,15 @@ pub(super) struct Showing {
 impl Showing {
     pub(super) fn of(profile: &Profile) -> Self {
         let rules = profile.paths.iter();
+        let mut rights: BTreeMap<PathBuf, Rights> =
+            rules.map(|rule| (rule.path.clone(), rule.rights)).collect();
+        for cache in profile.overlays.iter().filter(|overlay| overlay.cache) {
+            if let Some(rights) = rights.get_mut(&cache.path) {
+                *rights = rights.with(Rights::WRITE);
+            }
+        }
         Self {
-            rights: rules.map(|rule| (rule.path.clone(), rule.rights)).collect(),
+            rights,
             own: profile.files.iter().map(|file| file.path.clone()).collect(),
         }
     }

@@ -55,7 +55,7 @@ fn made(variables: &[(&str, &str)], rules: &[(&str, bool)], path: &[&str]) -> (T
     };
     let first = vec![root.join("sys/bin"), root.join("own/bin")];
     let presets = vec![("CARGO_HOME", OsString::from("/home/jig/.cargo"))];
-    let env = environment(&sources, &shown, first, presets);
+    let env = environment(&sources, &shown, first, &[], presets);
     (tree, env)
 }
 

@@ -46,6 +46,10 @@ impl Machine {
             readable: &|path| path.starts_with("readable"),
             sensitive: &sensitive,
             variable: &variable,
+            start: &root.join("ws"),
+            toolchain: None,
+            online: false,
+            virtual_environment: None,
         };
         let mut shown = Shown::default();
         let program = Rights::READ.with(Rights::EXECUTE);
