@@ -135,7 +135,7 @@ impl Asker for Desk {
         let questions = Arc::clone(&self.shared.questions);
         if self.sampling {
             let pending = questions.put(&self.caller.name, ask);
-            let sampling = Box::new(Sampling::new(ask.tool, ask.question));
+            let sampling = Sampling::new(ask.tool, ask.question);
             let answer = self.wait(&pending, ask, Some(Way::Sampling(sampling)));
             if !matches!(answer, Answer::Unavailable | Answer::TimedOut) {
                 return Some(answer);

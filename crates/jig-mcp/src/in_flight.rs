@@ -97,7 +97,7 @@ pub(crate) enum Way {
     /// By a form, for whoever sits there.
     Form(Box<Form>),
     /// By its model.
-    Sampling(Box<Sampling>),
+    Sampling(Sampling),
 }
 
 /// What a call came to.
