@@ -106,6 +106,7 @@ fn check_op(request: &Request<'_>) {
             }
         }
         Op::Open(open) => assert!(!open.path.is_empty()),
+        Op::List(list) => assert!(!list.path.is_empty()),
         Op::Close { .. } | Op::Quota | Op::LlmCmd(_) => {}
     }
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use jig_proto::fsproxy::legacy::{self, Command, CommandBuffer};
 use jig_proto::fsproxy::{
-    Code, Data, FrameBuffer, LlmCmd, LlmReply, MAX_FRAME, MAX_ID, Message, Mode, Op, Open,
+    Code, Data, FrameBuffer, List, LlmCmd, LlmReply, MAX_FRAME, MAX_ID, Message, Mode, Op, Open,
     ProxyError, QuotaReport, Read, Request, Role, TokenUsage, Write, read_request, read_response,
     write_answer, write_data, write_done, write_error, write_handle, write_refusal, write_request,
     write_result, write_written,
@@ -98,6 +98,12 @@ fn op() -> impl Strategy<Value = Op<'static>> {
             last
         })),
         number().prop_map(|handle| Op::Close { handle }),
+        (text(), option::of(text())).prop_map(|(path, after)| {
+            Op::List(List {
+                path: Cow::Owned(format!("p{path}")),
+                after: after.map(Cow::Owned),
+            })
+        }),
         Just(Op::Quota),
         llm_cmd().prop_map(|command| Op::LlmCmd(Box::new(command))),
     ]

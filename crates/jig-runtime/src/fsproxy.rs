@@ -58,6 +58,7 @@ mod connection;
 mod handles;
 mod legacy;
 mod link;
+mod list;
 mod llm;
 mod manager;
 mod names;

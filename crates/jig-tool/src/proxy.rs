@@ -37,8 +37,9 @@ pub use client::{Client, Pending, Reply};
 pub use error::{ConnectError, Error};
 pub use file::File;
 pub use jig_proto::fsproxy::{
-    Code, DESCRIPTOR, DESCRIPTOR_VARIABLE, Data, LlmCmd, LlmReply, MAX_READ, Message, Mode, Op,
-    Open, ProxyError, QuotaReport, Read, Role, TokenUsage, Write,
+    Code, DESCRIPTOR, DESCRIPTOR_VARIABLE, Data, List, ListReply, ListedEntry, ListedKind, LlmCmd,
+    LlmReply, MAX_READ, Message, Mode, Op, Open, ProxyError, QuotaReport, Read, Role, TokenUsage,
+    Write,
 };
 pub use relay::{Attached, Child, ChildOptions, ClientRow, FileRow, Relay, Stream};
 

@@ -27,6 +27,7 @@ PARAMS: Dict[str, Tuple[Dict[str, Any], Dict[str, Any]]] = {
     "read": ({"h": int}, {"max": int}),
     "write": ({"h": int, "data": str}, {"final": bool}),
     "close": ({"h": int}, {}),
+    "list": ({"path": str}, {"after": str}),
     "QUOTA": ({}, {}),
     "LLMCMD": (
         {},
@@ -229,6 +230,13 @@ class Proxy:
         elif self.open_files.pop(h, None) is None:
             raise Refusal("E_CLOSED", f"handle {h} is not open")
         return {}
+
+    def _list(self, path: str, after: str = "") -> JsonObject:
+        if path != ".":
+            raise Refusal("E_NOENT", f"`{path}` does not exist")
+        names = sorted(name for name in self.files if name > after)
+        entries = [{"name": name, "kind": "file"} for name in names[:2]]
+        return {"entries": entries, "more": len(names) > 2}
 
     def _quota(self) -> JsonObject:
         return QUOTA

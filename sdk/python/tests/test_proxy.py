@@ -55,6 +55,11 @@ class ProxyTest(unittest.TestCase):
 
 
 class Files(ProxyTest):
+    def test_list_dir(self) -> None:
+        names = [entry.name for entry in self.client.list_dir()]
+        self.assertEqual(names, sorted(self.proxy.files))
+        self.refused(proxy.NotFound, "E_NOENT", lambda: self.client.list_dir("none"))
+
     def test_text(self) -> None:
         with self.client.open("text") as file:
             self.assertEqual(list(file), ["grün\n", "blau\n", "rot"])

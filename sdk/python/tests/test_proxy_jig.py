@@ -138,6 +138,10 @@ class AllowLists(JigTest):
             file.seek(0, 2)
             file.write("three\n")
         self.assertEqual((self.root / "out/log").read_text(), "ONE\ntwo\nthree\n")
+        self.assertEqual(
+            [(entry.name, entry.kind) for entry in client.list_dir("in")],
+            [("a.txt", "file"), ("big", "file")],
+        )
         with client.open("in/big", "rb") as binary:
             binary.seek(2_000_000)
             self.assertEqual(binary.read(10), BIG[2_000_000:2_000_010])

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::fsproxy::{Data, LlmCmd, MAX_ID, MAX_READ, Mode, ProxyError, params, usual};
+use crate::fsproxy::{Data, List, LlmCmd, MAX_ID, MAX_READ, Mode, ProxyError, params, usual};
 use crate::json::{self, JsonError, Limits};
 
 /// What a client asks, and the name that its answer will have.
@@ -34,6 +34,8 @@ pub enum Op<'a> {
         /// The handle.
         handle: u64,
     },
+    /// `list`: the names in a directory.
+    List(List<'a>),
     /// `QUOTA`: what the client's tree has used of its tokens.
     Quota,
     /// `LLMCMD`: a question to a language model.
@@ -48,6 +50,7 @@ impl Op<'_> {
             Op::Read(_) => "read",
             Op::Write(_) => "write",
             Op::Close { .. } => "close",
+            Op::List(_) => "list",
             Op::Quota => "QUOTA",
             Op::LlmCmd(_) => "LLMCMD",
         }
@@ -226,6 +229,7 @@ impl<'a> Envelope<'a> {
                 let Handle { h } = members(params)?;
                 params::handle(h).map(|handle| Op::Close { handle })
             }
+            "list" => list(params).map(Op::List),
             "QUOTA" => Ok(Op::Quota),
             "LLMCMD" => members(params).map(|command| Op::LlmCmd(Box::new(command))),
             other => Err(ProxyError::unsupported(shown(other))),
@@ -258,6 +262,24 @@ fn open(params: &str) -> Result<Open<'_>, ProxyError> {
         mode: Mode::parse(&mode)
             .ok_or_else(|| ProxyError::arg(format!("invalid mode: {}", shown(&mode))))?,
         is_top_level: params::flag("is_top_level", is_top_level)?,
+    })
+}
+
+fn list(params: &str) -> Result<List<'_>, ProxyError> {
+    #[derive(Deserialize)]
+    struct Members<'a> {
+        #[serde(borrow, default, deserialize_with = "params::present")]
+        path: Option<&'a RawValue>,
+        #[serde(borrow, default, deserialize_with = "params::present")]
+        after: Option<&'a RawValue>,
+    }
+
+    let Members { path, after } = members(params)?;
+    Ok(List {
+        path: params::text("path", path)?
+            .filter(|path| !path.is_empty())
+            .ok_or_else(|| ProxyError::arg("missing path"))?,
+        after: params::text("after", after)?,
     })
 }
 

@@ -60,6 +60,15 @@ fn push_params(out: &mut Vec<u8>, op: &Op<'_>) {
             push_json(out, handle);
             out.push(b'}');
         }
+        Op::List(list) => {
+            out.extend_from_slice(b",\"params\":{\"path\":");
+            push_json(out, &list.path);
+            if let Some(after) = &list.after {
+                out.extend_from_slice(b",\"after\":");
+                push_json(out, after);
+            }
+            out.push(b'}');
+        }
         Op::Quota => {}
         Op::LlmCmd(command) => {
             out.extend_from_slice(b",\"params\":");

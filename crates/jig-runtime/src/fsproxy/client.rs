@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use jig_broker::{AuditDecision, Broker, CancelToken, Note};
-use jig_proto::fsproxy::{Code, FIRST_HANDLE, Opening, ProxyError};
+use jig_proto::fsproxy::{Code, FIRST_HANDLE, List, ListReply, Opening, ProxyError};
 
 use super::handles::Handle;
 use super::link::Link;
@@ -196,6 +196,15 @@ impl ClientState {
         }
         handles.open.insert(number, handle);
         Ok(number)
+    }
+
+    /// The names in a directory, as many as fit into an answer.
+    pub(super) fn list(&self, list: &List<'_>) -> Result<ListReply, ProxyError> {
+        let _at_work = lock(&self.at_work);
+        if lock(&self.handles).over {
+            return Err(ProxyError::new(Code::Closed, "the client has ended"));
+        }
+        self.tree.list(list)
     }
 
     /// Reads up to `max` bytes to the end of `into`; true if there was none because the file has ended.

@@ -153,6 +153,10 @@ impl Connection {
                 client.close(handle)?;
                 fsproxy::write_done(out, id);
             }
+            Op::List(list) => {
+                let reply = client.list(&list)?;
+                fsproxy::write_result(out, id, &reply);
+            }
             Op::Quota => {
                 let report = llm::quota(client)?;
                 fsproxy::write_result(out, id, &report);
@@ -190,7 +194,7 @@ fn waits(op: &Op<'_>) -> bool {
         Op::Read(read) => read.handle < FIRST_HANDLE,
         Op::Write(write) => write.handle < FIRST_HANDLE,
         Op::LlmCmd(_) => true,
-        Op::Open(_) | Op::Close { .. } | Op::Quota => false,
+        Op::Open(_) | Op::Close { .. } | Op::List(_) | Op::Quota => false,
     }
 }
 

@@ -9,12 +9,13 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use jig_broker::Broker;
-use jig_proto::fsproxy::{FIRST_HANDLE, Opening, ProxyError, QuotaReport};
+use jig_proto::fsproxy::{FIRST_HANDLE, List, ListReply, Opening, ProxyError, QuotaReport};
 
 use super::client::{Client, ClientState, End, lock};
 use super::connection::Connection;
 use super::handles::{Opened, Seat, Seats};
 use super::link::Link;
+use super::list::Listing;
 use super::names::Name;
 use super::open::Asked;
 use super::options::{ClientOptions, ManagerOptions};
@@ -94,6 +95,12 @@ impl Manager {
         clients.iter().map(|client| client.row()).collect()
     }
 
+    /// The names of the virtual files that there are, sorted: below the workspace as its paths are written,
+    /// elsewhere absolute. What is in them is gone when the manager is.
+    pub fn virtual_files(&self) -> Vec<String> {
+        self.tree.virtual_files.names()
+    }
+
     /// What the clients have used of their quota; `None` if there is no language model here.
     pub fn quota(&self) -> Option<QuotaReport> {
         self.tree.broker.llm().map(|llm| llm.quota())
@@ -150,13 +157,7 @@ impl Tree {
     /// Checks that a client that has so many handles may open another one, and reads the path of it.
     pub(super) fn admit(&self, path: &str, open: usize) -> Result<(Seat, Name), ProxyError> {
         let options = &self.options;
-        if path.len() > options.path_bytes {
-            return Err(ProxyError::range(format!(
-                "the path is longer than {} bytes",
-                options.path_bytes
-            )));
-        }
-        let name = options.names.resolve(path)?;
+        let name = self.name(path)?;
         if open >= options.client_handles {
             return Err(ProxyError::range(format!(
                 "{} handles are open, the most that a client can have",
@@ -170,6 +171,27 @@ impl Tree {
             ))
         })?;
         Ok((seat, name))
+    }
+
+    /// What a path of a client stands for.
+    fn name(&self, path: &str) -> Result<Name, ProxyError> {
+        let most = self.options.path_bytes;
+        if path.len() > most {
+            let why = format!("the path is longer than {most} bytes");
+            return Err(ProxyError::range(why));
+        }
+        self.options.names.resolve(path)
+    }
+
+    /// The names in a directory, as many as fit into an answer.
+    pub(super) fn list(&self, list: &List<'_>) -> Result<ListReply, ProxyError> {
+        let listing = Listing {
+            broker: &self.broker,
+            files: &self.virtual_files,
+            options: &self.options,
+            text: &list.path,
+        };
+        listing.page(&self.name(&list.path)?, list.after.as_deref())
     }
 
     /// Opens what `path`, which a client wrote, stands for.

@@ -74,6 +74,13 @@ impl VirtualFiles {
         Ok(Some(file))
     }
 
+    /// The names of all files, sorted.
+    pub(super) fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.files().keys().cloned().collect();
+        names.sort();
+        names
+    }
+
     fn files(&self) -> MutexGuard<'_, HashMap<String, Arc<VirtualFile>>> {
         // A panic elsewhere cannot leave the map half-changed.
         self.files.lock().unwrap_or_else(PoisonError::into_inner)

@@ -8,6 +8,8 @@ use jig_policy::{Access, DefaultAccess, Guards, Policy, Workspace};
 use jig_proto::ProjectPath;
 use jig_runtime::fsproxy::{ClientOptions, Manager, ManagerOptions, Names};
 
+use serde_json::{Value, json};
+
 use crate::support::{Backend, Raw, World, broker, on_both};
 
 #[test]
@@ -438,4 +440,111 @@ mod links {
         swapping.join().unwrap();
         assert_eq!(fs::read(root.join("in/secret/key.txt")).unwrap(), b"geheim");
     }
+}
+
+/// X-52, F-008: a listing shows what may be read, and the virtual files; it tells nothing about the rest.
+#[test]
+fn x52_f008_a_listing_shows_what_a_client_may_know() {
+    on_both(|world| {
+        let mut raw = world.raw();
+        let mut list = |path: &str| {
+            let names = |listed: Value| {
+                assert_eq!(listed["more"], json!(false));
+                let entries = listed["entries"].as_array().unwrap().iter();
+                let name = |entry: &Value| format!("{} {}", entry["kind"], entry["name"]);
+                entries
+                    .map(name)
+                    .collect::<Vec<_>>()
+                    .join(", ")
+                    .replace('"', "")
+            };
+            match raw.ask("list", json!({"path": path})) {
+                Ok(listed) => names(listed),
+                Err((code, message)) => {
+                    assert!(!message.contains(world.root.as_str()), "{message}");
+                    code
+                }
+            }
+        };
+        // The denied folder and the sensitive file are left out.
+        assert_eq!(list("in"), "file a.txt, file empty.txt");
+        assert_eq!(
+            list(&format!("{}/in/.", world.root)),
+            "file a.txt, file empty.txt"
+        );
+        assert_eq!(list("in/secret"), "E_PERM");
+        assert_eq!(list("in/secret/none"), "E_PERM");
+        assert_eq!(list("drop"), "E_PERM");
+        assert_eq!(list("in/none"), "E_NOENT");
+        assert_eq!(list("in/a.txt"), "E_ARG");
+        assert_eq!(list("/pipe"), "E_NOENT");
+        assert_eq!(list("."), "E_PERM");
+
+        raw.put("/pipe/a/1", "w", b"");
+        raw.put("/pipe/b", "w", b"");
+        raw.put("tmp/x", "w", b"");
+        let mut raw = world.raw();
+        let mut names = |path: &str| {
+            let listed = raw.ask("list", json!({"path": path})).unwrap();
+            listed["entries"].clone()
+        };
+        let (file, dir) = (
+            |name| json!({"name": name, "kind": "file"}),
+            |name| json!({"name": name, "kind": "dir"}),
+        );
+        assert_eq!(names("/pipe"), json!([dir("a"), file("b")]));
+        assert_eq!(names("/pipe/a/"), json!([file("1")]));
+        assert_eq!(names("tmp"), json!([file("x")]));
+        // Nothing speaks of the root: it holds what was made there.
+        assert_eq!(names("."), json!([dir("tmp")]));
+    });
+}
+
+/// What does not fit into an answer comes with the next one; what is no listing is refused.
+#[test]
+fn a_long_listing_comes_in_parts() {
+    let options = ManagerOptions {
+        max_frame: 4096,
+        ..ManagerOptions::default()
+    };
+    let world = World::new(Backend::Memory, options);
+    for number in 0..100 {
+        world.put(&format!("out/many/{number:03}"), b"");
+    }
+    let mut raw = world.raw();
+    let (mut names, mut after, mut answers) = (Vec::new(), Value::Null, 0);
+    loop {
+        let listed = raw.ask("list", json!({"path": "out/many", "after": after}));
+        let listed = listed.unwrap();
+        let entries = listed["entries"].as_array().unwrap();
+        names.extend(
+            entries
+                .iter()
+                .map(|entry| entry["name"].as_str().unwrap().to_owned()),
+        );
+        after = json!(names.last());
+        answers += 1;
+        if listed["more"] == json!(false) {
+            break;
+        }
+    }
+    let expected: Vec<String> = (0..100).map(|number| format!("{number:03}")).collect();
+    assert_eq!(names, expected);
+    assert!(answers > 1);
+    for params in [
+        json!({}),
+        json!({"path": ""}),
+        json!({"path": 1}),
+        json!({"path": "out", "after": 1}),
+    ] {
+        assert_eq!(raw.ask("list", params).unwrap_err().0, "E_ARG");
+    }
+    drop(raw);
+    let world = World::new(Backend::Memory, ManagerOptions::default());
+    let mut raw = world.raw();
+    let long = "x/".repeat(5000);
+    assert_eq!(
+        raw.ask("list", json!({"path": long})).unwrap_err().0,
+        "E_RANGE"
+    );
 }

@@ -4,7 +4,9 @@ use std::io::{self, Read as _, Write as _};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-use jig_proto::fsproxy::{LlmCmd, LlmReply, Mode, Op, Open, QuotaReport};
+use jig_proto::fsproxy::{
+    List, ListReply, ListedEntry, LlmCmd, LlmReply, Mode, Op, Open, QuotaReport,
+};
 use rustix::io::FdFlags;
 
 use super::file::Access;
@@ -145,6 +147,31 @@ impl Client {
         File::new(self.clone(), 2, Access::Stream)
     }
 
+    /// The entries of a directory that this client may know of, by name: real files, and virtual ones.
+    ///
+    /// # Errors
+    ///
+    /// `E_NOENT` if there is no such directory, `E_ARG` if it is a file, `E_PERM` if no rule lets this client
+    /// read it, and `E_UNSUPPORTED` if the proxy does not have this operation, which the protocol does not demand.
+    pub fn list(&self, path: &str) -> Result<Vec<ListedEntry>, Error> {
+        let mut all: Vec<ListedEntry> = Vec::new();
+        loop {
+            let listing = Op::List(List {
+                path: path.into(),
+                after: all.last().map(|last| last.name.as_str().into()),
+            });
+            let ListReply { entries, more } = match self.begin(&listing)?.wait()? {
+                Reply::List(reply) => reply,
+                _ => return Err(wrong_reply()),
+            };
+            let goes_on = more && !entries.is_empty();
+            all.extend(entries);
+            if !goes_on {
+                return Ok(all);
+            }
+        }
+    }
+
     /// What this client and all others of its tree have used of their tokens.
     ///
     /// # Errors
@@ -257,6 +284,8 @@ pub enum Reply {
     Written(u64),
     /// Of `close`.
     Closed,
+    /// Of `list`.
+    List(ListReply),
     /// Of `QUOTA`.
     Quota(QuotaReport),
     /// Of `LLMCMD`.
@@ -270,6 +299,7 @@ impl From<&Op<'_>> for Kind {
             Op::Read(_) => Self::Read,
             Op::Write(_) => Self::Write,
             Op::Close { .. } => Self::Close,
+            Op::List(_) => Self::List,
             Op::Quota => Self::Quota,
             Op::LlmCmd(_) => Self::Llm,
         }

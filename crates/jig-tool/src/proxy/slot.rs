@@ -22,6 +22,7 @@ pub(super) enum Kind {
     Read,
     Write,
     Close,
+    List,
     Quota,
     Llm,
 }
@@ -145,6 +146,7 @@ impl Kind {
             }
             Self::Write => answer.written().map(Reply::Written),
             Self::Close => Ok(Reply::Closed),
+            Self::List => answer.value().map(Reply::List),
             Self::Quota => answer.value().map(Reply::Quota),
             Self::Llm => answer.value().map(|reply| Reply::Llm(Box::new(reply))),
         };

@@ -448,3 +448,36 @@ fn read(handle: u64) -> Op<'static> {
         max: MAX_READ as u64,
     })
 }
+
+/// A listing that comes in parts is one list.
+#[test]
+fn a_listing_is_gathered() {
+    let (mut peer, client) = Peer::with_client();
+    let parent = thread::spawn(move || {
+        let list = json!({"op": "list", "params": {"path": "src"}});
+        let file = |name| json!({"name": name, "kind": "file"});
+        peer.answer(
+            list,
+            json!({"entries": [file("a"), file("b")], "more": true}),
+        );
+        let list = json!({"op": "list", "params": {"path": "src", "after": "b"}});
+        let entries = json!([{"name": "c", "kind": "dir"}, {"name": "d", "kind": "newer"}]);
+        peer.answer(list, json!({"entries": entries}));
+        let (id, _) = peer.request();
+        peer.refuse(&id, "E_UNSUPPORTED", "list");
+    });
+    let entries = client.list("src").unwrap();
+    let names: Vec<_> = entries
+        .iter()
+        .map(|entry| (entry.name.as_str(), entry.is_dir()))
+        .collect();
+    assert_eq!(
+        names,
+        [("a", false), ("b", false), ("c", true), ("d", false)]
+    );
+    assert_eq!(
+        client.list("x").unwrap_err().code(),
+        Some(Code::Unsupported)
+    );
+    parent.join().unwrap();
+}

@@ -9,7 +9,8 @@ use std::thread;
 use std::time::Duration;
 
 use jig_proto::fsproxy::{
-    self, FrameBuffer, MAX_FRAME, MAX_READ, Mode, Op, ProxyError, QuotaReport,
+    self, FrameBuffer, ListReply, ListedEntry, ListedKind, MAX_FRAME, MAX_READ, Mode, Op, ProxyError,
+    QuotaReport,
 };
 use jig_tool::proxy::Client;
 use serde_json::{Value, json};
@@ -220,6 +221,23 @@ impl Memory {
                 self.find(*handle)?;
                 self.open.remove(handle);
                 fsproxy::write_done(out, id);
+            }
+            Op::List(list) => {
+                let names = self.files.keys().filter(|name| {
+                    list.after
+                        .as_deref()
+                        .is_none_or(|after| name.as_str() > after)
+                });
+                let mut names: Vec<String> = names.cloned().collect();
+                names.sort();
+                let more = names.len() > 2;
+                names.truncate(2);
+                let entries = names.into_iter().map(|name| ListedEntry {
+                    name,
+                    kind: ListedKind::File,
+                });
+                let entries = entries.collect();
+                fsproxy::write_result(out, id, &ListReply { entries, more });
             }
             Op::Quota => fsproxy::write_result(out, id, &QuotaReport::default()),
             Op::LlmCmd(_) => return Err(ProxyError::unsupported("LLM not available")),

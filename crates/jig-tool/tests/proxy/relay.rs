@@ -63,6 +63,11 @@ fn requests_go_up_and_answers_come_down_as_they_are() {
             json!({"ok": true, "result": {"handle": 42}}),
         );
     }
+    check(
+        json!({"id": "l", "op": "list", "params": {"path": "ä", "after": "a"}}),
+        json!({"op": "list", "params": {"path": "ä", "after": "a"}}),
+        json!({"ok": true, "result": {"entries": [{"name": "b", "kind": "dir"}], "more": false}}),
+    );
     // What is larger than may be read is for the process at the top to judge.
     check(
         json!({"id": "\"x\"", "op": "read", "params": {"h": 42, "max": 8192}}),

@@ -11,6 +11,7 @@ from typing import IO, Any, Iterable, List, Optional, Type, Union, cast
 from jig_tool._proxy_connection import Connection
 from jig_tool._proxy_errors import ProxyError
 from jig_tool._proxy_files import StandardStream, open_file, wrapped
+from jig_tool._proxy_list import Entry, list_dir
 from jig_tool._proxy_llm import File, LlmReply, Message, Quota, call_llm, read_quota
 from jig_tool._proxy_transport import VARIABLE, Descriptors, Transport, inherited, of_descriptors
 
@@ -133,6 +134,16 @@ class Client:
         """Adds to the end of a file, which is made if it is missing."""
         with self.open(path, "ab") as file:
             file.write(data.encode("utf-8") if isinstance(data, str) else data)
+
+    def list_dir(self, path: PathLike = ".") -> List[Entry]:
+        """The entries of a directory that this process may know of, by name: real files, and
+        virtual ones.
+
+        Raises ``NotFound`` if there is no such directory, ``InvalidArgument`` if it is a file,
+        ``AccessDenied`` if no rule lets this process read it, and ``Unsupported`` if the proxy does
+        not have this operation, which the protocol does not demand.
+        """
+        return list_dir(self._connection, os.fspath(path))
 
     def quota(self) -> Quota:
         """What was used of the quota, by all processes of this proxy together.

@@ -28,12 +28,14 @@ from jig_tool._proxy_errors import (
     Unsupported,
 )
 from jig_tool._proxy_files import RawFile
+from jig_tool._proxy_list import Entry
 from jig_tool._proxy_llm import LlmReply, Quota, Usage
 
 __all__ = [
     "AccessDenied",
     "Client",
     "Disconnected",
+    "Entry",
     "Failed",
     "HandleClosed",
     "InvalidArgument",

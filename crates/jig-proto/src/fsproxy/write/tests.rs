@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::fsproxy::{Data, Mode, Open, Read, Refusal, Write, read_request};
+use crate::fsproxy::{Data, List, Mode, Open, Read, Refusal, Write, read_request};
 
 /// Checks the one frame that `write` appends, its length included, behind what is there already.
 fn check(expected: &str, write: impl FnOnce(&mut Vec<u8>)) {
@@ -85,6 +85,20 @@ fn f020_exact_bytes_of_requests() {
     request(
         r#"{"id":"1","op":"close","params":{"h":42}}"#,
         &Op::Close { handle: 42 },
+    );
+    let list = |after: Option<&'static str>| {
+        Op::List(List {
+            path: "src".into(),
+            after: after.map(Into::into),
+        })
+    };
+    request(
+        r#"{"id":"1","op":"list","params":{"path":"src"}}"#,
+        &list(None),
+    );
+    request(
+        r#"{"id":"1","op":"list","params":{"path":"src","after":"a\"b"}}"#,
+        &list(Some("a\"b")),
     );
     request(r#"{"id":"1","op":"QUOTA"}"#, &Op::Quota);
     request(

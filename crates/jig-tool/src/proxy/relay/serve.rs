@@ -113,6 +113,8 @@ impl Server<'_> {
                 None if self.connection.release(*handle) => self.forward(place, id, &request.op),
                 None => self.fail(place, id, &ProxyError::closed(*handle)),
             },
+            // Which names there are is decided at the top, as it is which files.
+            Op::List(_) => self.forward(place, id, &request.op),
             Op::Quota if self.connection.options.llm => self.forward(place, id, &request.op),
             Op::Quota => self.fail(place, id, &ProxyError::perm("LLM quota access denied")),
             Op::LlmCmd(command) => llm::run(self, place, id, command),
