@@ -1,13 +1,21 @@
 //! How a tool checks itself before it acts: [`CheckAccess`] on the context that it was given.
 //!
+//! [`CheckAccess`] takes what a tool was given, a path as it was written, a URL, the name of a variable;
+//! [`CanAccess`] answers for paths that are canonical already. Each kind of resource has an error type of
+//! its own.
+//!
 //! This is courtesy, not confinement: a tool that asks first can say clearly what it was not
 //! allowed to do. The host enforces the same rules whether the tool asks or not.
+
+use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use jig_proto::{Context, ProjectPath};
 
+use crate::env::EnvUse;
 use crate::guard::Guards;
-use crate::lookup::DiskLookup;
+use crate::lookup::{DiskLookup, Entry, Lookup};
+use crate::net::{Authority, NetTarget, NetTargetError};
 use crate::policy::{Policy, RuleErrors};
 use crate::resolve::{ResolveError, ResolveReason, Workspace};
 use crate::rules::{Access, CommandRule, EnvRule, FsRule, NetRule, Origin};
@@ -28,6 +36,91 @@ pub trait CheckAccess {
     fn check_delete(&self, path: &Utf8Path) -> Result<Utf8PathBuf, FsAccessError>;
     /// Before a file is run.
     fn check_execute(&self, path: &Utf8Path) -> Result<Utf8PathBuf, FsAccessError>;
+    /// Before a URL is asked for.
+    fn check_net(&self, url: &str) -> Result<(), NetAccessError>;
+    /// Before a variable of the environment is read.
+    fn check_env(&self, name: &str) -> Result<(), EnvAccessError>;
+}
+
+/// Checks of one capability on one path that is canonical already: relative to the workspace, without `..` and
+/// without links; `.` is the workspace. A path that is not written so has none.
+///
+/// No disk is asked, so `.git` counts as the folder that it usually is. A list of rules that is empty was not
+/// declared, and then everything may be done. Rules that cannot be used grant nothing.
+pub trait CanAccess {
+    /// Whether `capability` is granted.
+    fn can(&self, capability: Capability, canonical: &Utf8Path) -> bool;
+
+    /// Whether contents may be read or entries listed.
+    fn can_read(&self, canonical: &Utf8Path) -> bool {
+        self.can(Capability::Read, canonical)
+    }
+
+    /// Whether something new may be made.
+    fn can_create(&self, canonical: &Utf8Path) -> bool {
+        self.can(Capability::Create, canonical)
+    }
+
+    /// Whether something that exists may be changed.
+    fn can_update(&self, canonical: &Utf8Path) -> bool {
+        self.can(Capability::Update, canonical)
+    }
+
+    /// Whether something may be removed or moved away.
+    fn can_delete(&self, canonical: &Utf8Path) -> bool {
+        self.can(Capability::Delete, canonical)
+    }
+
+    /// Whether a file may be run.
+    fn can_execute(&self, canonical: &Utf8Path) -> bool {
+        self.can(Capability::Execute, canonical)
+    }
+}
+
+impl CanAccess for jig_proto::Access {
+    fn can(&self, capability: Capability, canonical: &Utf8Path) -> bool {
+        let Some(path) = canonical_path(canonical) else {
+            return false;
+        };
+        if self.fs.is_empty() {
+            return true;
+        }
+        let access = Access {
+            fs: Access::from(self).fs,
+            ..Access::default()
+        };
+        let policy = without_disk(&access);
+        policy.is_ok_and(|policy| policy.can(capability, &path))
+    }
+}
+
+/// The path, if it is written as a canonical one is.
+fn canonical_path(text: &Utf8Path) -> Option<ProjectPath> {
+    let path = ProjectPath::normalize(text.as_str()).ok()?;
+    let is_it = match path.is_root() {
+        true => text == ".",
+        false => path.as_str() == text.as_str(),
+    };
+    is_it.then_some(path)
+}
+
+/// Compiles rules whose paths are canonical.
+fn without_disk(access: &Access) -> Result<Policy, RuleErrors> {
+    let workspace = Workspace::new("", NoDisk);
+    let guards = Guards::of_workspace();
+    Policy::compile(access, DefaultAccess::NOTHING, &guards, &workspace)
+}
+
+/// A tree in which everything may be, and nothing is known to be a link.
+struct NoDisk;
+
+impl Lookup for NoDisk {
+    fn entry(&self, path: &ProjectPath) -> io::Result<Entry> {
+        Ok(match path.as_str() {
+            ".git" => Entry::Directory,
+            _ => Entry::Missing,
+        })
+    }
 }
 
 impl CheckAccess for Context {
@@ -49,6 +142,48 @@ impl CheckAccess for Context {
 
     fn check_execute(&self, path: &Utf8Path) -> Result<Utf8PathBuf, FsAccessError> {
         Checker::new(self)?.check(Capability::Execute, path)
+    }
+
+    fn check_net(&self, url: &str) -> Result<(), NetAccessError> {
+        let declared = self.access.as_ref().map(Access::from).unwrap_or_default();
+        if declared.net.is_empty() {
+            return Ok(());
+        }
+        let policy = without_disk(&Access {
+            net: declared.net,
+            ..Access::default()
+        })?;
+        let target = NetTarget::parse(url);
+        let target = target.map_err(|error| NetAccessError::Invalid(url.to_owned(), error))?;
+        if policy.decide_net(&target).is_allowed() {
+            return Ok(());
+        }
+        let allowing = policy.net_rules().iter().filter(|rule| rule.allow());
+        Err(NetAccessError::Denied {
+            host: target.host().to_owned(),
+            port: target.port(),
+            grants: allowing.map(|rule| rule.host().to_owned()).collect(),
+        })
+    }
+
+    fn check_env(&self, name: &str) -> Result<(), EnvAccessError> {
+        let declared = self.access.as_ref().map(Access::from).unwrap_or_default();
+        if declared.env.is_empty() {
+            return Ok(());
+        }
+        let policy = without_disk(&Access {
+            env: declared.env,
+            ..Access::default()
+        })?;
+        if policy.decide_env(EnvUse::Read, name).is_allowed() {
+            return Ok(());
+        }
+        let granting = policy.env_rules().iter();
+        let granting = granting.filter(|rule| rule.grants(EnvUse::Read));
+        Err(EnvAccessError::Denied {
+            name: name.to_owned(),
+            grants: granting.map(|rule| rule.declared().name.clone()).collect(),
+        })
     }
 }
 
@@ -132,7 +267,46 @@ pub enum FsAccessError {
     Invalid(String),
     /// The disk could not be asked about the path.
     #[error("path cannot be resolved: {0}")]
-    Lookup(String, #[source] std::io::Error),
+    Lookup(String, #[source] io::Error),
+    /// The rules that came with the context cannot be used.
+    #[error("the access rules of the context cannot be used")]
+    Policy(#[from] RuleErrors),
+}
+
+/// Why a tool may not reach a URL.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NetAccessError {
+    /// No rule allows it.
+    #[error("access denied: connect to {}", Authority { host, port: *port })]
+    Denied {
+        /// The host in ASCII, lower case.
+        host: String,
+        /// The port, the scheme's own if the URL names none.
+        port: u16,
+        /// The hosts that some rule allows.
+        grants: Vec<String>,
+    },
+    /// The text is no URL of a host.
+    #[error("url is not valid: {0}")]
+    Invalid(String, #[source] NetTargetError),
+    /// The rules that came with the context cannot be used.
+    #[error("the access rules of the context cannot be used")]
+    Policy(#[from] RuleErrors),
+}
+
+/// Why a tool may not read a variable of the environment.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EnvAccessError {
+    /// No rule lets the tool read it.
+    #[error("access denied: read of variable {name}")]
+    Denied {
+        /// The variable.
+        name: String,
+        /// The names and prefixes that some rule lets the tool read.
+        grants: Vec<String>,
+    },
     /// The rules that came with the context cannot be used.
     #[error("the access rules of the context cannot be used")]
     Policy(#[from] RuleErrors),

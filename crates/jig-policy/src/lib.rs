@@ -30,7 +30,7 @@ mod suggest;
 mod target;
 
 pub use capability::{Capabilities, Capability};
-pub use check::{CheckAccess, Checker, FsAccessError};
+pub use check::{CanAccess, CheckAccess, Checker, EnvAccessError, FsAccessError, NetAccessError};
 pub use command::{CommandRuleError, CompiledCommandRule, Program, ProgramError};
 pub use connection::{Connection, ConnectionTarget, OwnedSpeaks, Speaks};
 pub use decision::{Decision, Reason, Rule, Verdict};

@@ -44,15 +44,17 @@
 //!
 //! A process that was started by a proxy does its file work through its parent: see `proxy`, where there are sockets.
 //!
-//! A tool that does touch files by itself, of the runtime `stdio`, can ask [`CheckAccess`] before
-//! it does.
+//! A tool that does touch files, hosts or variables by itself, of the runtime `stdio`, can ask
+//! [`CheckAccess`] before it does.
 
 #[cfg(unix)]
 pub mod proxy;
 pub mod vfs;
 pub mod wasm;
 
-pub use jig_policy::{Capability, CheckAccess, Checker, FsAccessError};
+pub use jig_policy::{
+    CanAccess, Capability, CheckAccess, Checker, EnvAccessError, FsAccessError, NetAccessError,
+};
 pub use jig_proto::{
     Access, Action, Actions, Block, Content, Context, CutReport, Published, Question, Resource,
     ResourceData, SchemaError, SchemaForm, TerminalReport, Text, ToolAction, ToolError, ToolState,

@@ -7,6 +7,7 @@ use std::error::Error;
 use std::os::unix::fs::symlink;
 
 use camino::Utf8Path;
+use serde_json::Value;
 
 use super::*;
 
@@ -193,5 +194,175 @@ fn a_policy_survives_the_wire() -> Result {
     let defaults = Policy::compile(&Access::default(), DefaultAccess::VFS, &guards, &workspace)?;
     let wire = defaults.to_wire();
     assert!(wire.fs[0].path() == "." && wire.fs[0].read() && !wire.fs[0].create());
+    Ok(())
+}
+
+/// The table of cases that the SDK for Python is tested with, too.
+fn cases() -> Result<Value> {
+    let text = include_str!("../../../../sdk/cases/access.json");
+    Ok(serde_json::from_str(text)?)
+}
+
+/// The tree of the cases, in a folder that is gone with the first part.
+fn tree(cases: &Value) -> Result<(tempfile::TempDir, Utf8PathBuf)> {
+    let folder = tempfile::tempdir()?;
+    let outside = folder.path().canonicalize()?;
+    let outside = Utf8PathBuf::try_from(outside)?;
+    let root = outside.join("ws");
+    let tree = &cases["tree"];
+    let list = |key: &str| tree[key].as_array().cloned().unwrap_or_default();
+    for path in list("dirs") {
+        std::fs::create_dir_all(root.join(text(&path)))?;
+    }
+    for path in list("files") {
+        std::fs::write(root.join(text(&path)), "")?;
+    }
+    for path in list("outside") {
+        std::fs::write(outside.join(text(&path)), "")?;
+    }
+    for (path, target) in tree["links"].as_object().ok_or("no links")? {
+        symlink(
+            text(target).replace("{root}", root.as_str()),
+            root.join(path),
+        )?;
+    }
+    Ok((folder, root))
+}
+
+fn text(value: &Value) -> &str {
+    value
+        .as_str()
+        .unwrap_or_else(|| panic!("{value} is no text"))
+}
+
+fn context(root: &Utf8Path, access: &Value) -> Result<Context> {
+    let context = serde_json::json!({"root": root, "action": "run", "access": access});
+    Ok(serde_json::from_value(context)?)
+}
+
+fn capability(name: &Value) -> Capability {
+    let found = Capability::ALL
+        .into_iter()
+        .find(|one| one.name() == text(name));
+    found.unwrap_or_else(|| panic!("{name} is no capability"))
+}
+
+/// The rows of one kind of a group.
+fn rows<'v>(group: &'v Value, key: &str) -> impl Iterator<Item = &'v Value> {
+    group[key].as_array().into_iter().flatten()
+}
+
+/// G-059, G-103, G-104, G-107: the steps that tools in every language follow, by the shared table.
+#[test]
+fn g059_checks_are_those_of_every_language() -> Result {
+    let cases = cases()?;
+    let (_folder, root) = tree(&cases)?;
+    let mut count = 0;
+    for group in rows(&cases, "groups") {
+        let context = context(&root, &group["access"])?;
+        for row in rows(group, "checks") {
+            let path = text(&row[1]).replace("{root}", root.as_str());
+            let checked = Checker::new(&context)?.check(capability(&row[0]), Utf8Path::new(&path));
+            let answer = match checked {
+                Ok(path) => format!("ok: {}", path.strip_prefix(&root)?),
+                Err(FsAccessError::Denied { grants, .. }) if !group["grants"].is_null() => {
+                    assert_eq!(serde_json::json!(grants), group["grants"], "{row}");
+                    format!("access denied: {} on {}", text(&row[0]), text(&row[1]))
+                }
+                Err(error) => error.to_string(),
+            };
+            let expected = text(&row[2]).replace("{root}", root.as_str());
+            assert_eq!(answer, expected, "{}: {row}", group["name"]);
+            count += 1;
+        }
+    }
+    assert!(count > 60, "{count} cases");
+    Ok(())
+}
+
+/// G-105, G-036: canonical paths, by the shared table, on the rules as they come over the wire.
+#[test]
+fn g105_canonical_paths_are_judged_without_a_disk() -> Result {
+    let cases = cases()?;
+    let mut count = 0;
+    for group in rows(&cases, "groups") {
+        let context = context(Utf8Path::new("/ws"), &group["access"])?;
+        let access = context.access.unwrap_or_default();
+        for row in rows(group, "can") {
+            let path = Utf8Path::new(text(&row[1]));
+            let can = match text(&row[0]) {
+                "read" => access.can_read(path),
+                "create" => access.can_create(path),
+                "update" => access.can_update(path),
+                "delete" => access.can_delete(path),
+                _ => access.can_execute(path),
+            };
+            assert_eq!(serde_json::json!(can), row[2], "{}: {row}", group["name"]);
+            count += 1;
+        }
+    }
+    assert!(count > 20, "{count} cases");
+    Ok(())
+}
+
+/// G-106: hosts and variables have errors of their own, with what belongs to each.
+#[test]
+fn g106_hosts_and_variables_have_their_own_errors() -> Result {
+    let cases = cases()?;
+    let mut count = 0;
+    for group in rows(&cases, "groups") {
+        let context = context(Utf8Path::new("/ws"), &group["access"])?;
+        for row in rows(group, "net") {
+            let answer = match context.check_net(text(&row[0])) {
+                Ok(()) => "ok".to_owned(),
+                Err(error) => {
+                    if let NetAccessError::Denied { grants, .. } = &error {
+                        assert_eq!(serde_json::json!(grants), group["net_grants"], "{row}");
+                    }
+                    error.to_string()
+                }
+            };
+            assert_eq!(answer, text(&row[1]), "{}: {row}", group["name"]);
+            count += 1;
+        }
+        for row in rows(group, "env") {
+            let answer = match context.check_env(text(&row[0])) {
+                Ok(()) => "ok".to_owned(),
+                Err(error) => {
+                    if let EnvAccessError::Denied { grants, .. } = &error {
+                        assert_eq!(serde_json::json!(grants), group["env_grants"], "{row}");
+                    }
+                    error.to_string()
+                }
+            };
+            assert_eq!(answer, text(&row[1]), "{}: {row}", group["name"]);
+            count += 1;
+        }
+    }
+    assert!(count > 40, "{count} cases");
+    Ok(())
+}
+
+/// Rules that cannot be used are an error of the kind that they belong to.
+#[test]
+fn rules_that_cannot_be_used_are_refused() -> Result {
+    let cases = cases()?;
+    let (_folder, root) = tree(&cases)?;
+    for access in rows(&cases, "bad_rules") {
+        let context = context(&root, access)?;
+        let is_refused = match access.as_object().and_then(|kinds| kinds.keys().next()) {
+            Some(kind) if kind == "fs" => {
+                matches!(Checker::new(&context), Err(FsAccessError::Policy(_)))
+            }
+            Some(kind) if kind == "net" => {
+                matches!(
+                    context.check_net("http://a.test/"),
+                    Err(NetAccessError::Policy(_))
+                )
+            }
+            _ => matches!(context.check_env("A"), Err(EnvAccessError::Policy(_))),
+        };
+        assert!(is_refused, "{access}");
+    }
     Ok(())
 }
