@@ -135,6 +135,12 @@ pub(super) fn confined(
         workspace.forbidden.extend(forbidden);
     }
     keep_state(inner, settings, home.as_deref(), &mut shown);
+    let (mut open, closed): (Vec<&Path>, Vec<&Path>) = system::TEMPORARY
+        .map(Path::new)
+        .iter()
+        .partition(|place| !shown.divides_changes_below(place));
+    sealed.extend(closed.iter().map(|place| place.to_path_buf()));
+    open.push(&private_home);
 
     let mut first = added.directories;
     first.extend(own.directories);
@@ -147,6 +153,19 @@ pub(super) fn confined(
     };
     let mut env =
         environment::environment(&sources, &shown, first, &added.unlisted, added.variables);
+    if let Some(place) = closed.first() {
+        let temporary = open[0];
+        for name in ["TMPDIR", "TMP", "TEMP"] {
+            let value = || temporary.into();
+            env.entry(name.into()).or_insert_with(value);
+        }
+        warnings.push(format!(
+            "`{}` cannot be written here: a rule on a folder in it allows some changes and not others, and that \
+             holds only if what is above it allows none; temporary files go to `{}` (TMPDIR)",
+            place.display(),
+            temporary.display()
+        ));
+    }
     let observe = settings.observe || command.observe;
     let network = match reach {
         Reach::Workspace => network::of(policy, observe),

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use jig_sandbox::{PathRule, Rights, RuleSource};
 
+use super::host::{self, Stands};
+
 /// The rules so far. As in a finished profile, the deepest one at or above a path decides.
 #[derive(Debug, Default)]
 pub(super) struct Shown {
@@ -53,6 +55,18 @@ impl Shown {
             || below
                 .into_iter()
                 .any(|(_, (rights, _))| *rights != Rights::NONE)
+    }
+
+    /// Whether a directory below `path` may be changed in some ways and not in others. What may be done in the
+    /// directories above it is added to that, so these must not be open themselves (G-120).
+    pub(super) fn divides_changes_below(&self, path: &Path) -> bool {
+        self.rules.iter().any(|(rule, (rights, _))| {
+            rule.starts_with(path)
+                && rule != path
+                && rights.has_any(Rights::WRITE)
+                && !rights.has(Rights::WRITE)
+                && host::stands_itself(rule) == Some(Stands::Directory)
+        })
     }
 
     /// The rules, outer ones before those inside of them.

@@ -88,11 +88,8 @@ pub(super) fn private(home: &Path, memory: Option<u64>, executable: bool) -> Vec
         size,
         executable,
     };
-    vec![
-        directory(Path::new("/tmp")),
-        directory(Path::new("/var/tmp")),
-        directory(home),
-    ]
+    let temporary = TEMPORARY.map(Path::new);
+    temporary.into_iter().chain([home]).map(directory).collect()
 }
 
 /// Where a confined program has its home: not where the user has theirs, and not above or below the
@@ -119,6 +116,9 @@ struct Installed {
 
 /// How soon something that is newly installed is seen.
 const FRESH: Duration = Duration::from_secs(5);
+
+/// Where programs put temporary files.
+pub(super) const TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
 
 /// Programs and libraries.
 const PROGRAMS: &[&str] = &[

@@ -57,6 +57,14 @@ impl Desk {
         }
     }
 
+    /// The same with a workspace in a new folder below this one.
+    pub(crate) fn below(place: &str) -> Self {
+        Self {
+            workspace: Workspace::in_folder(tempfile::tempdir_in(place).unwrap()),
+            user: None,
+        }
+    }
+
     /// Such a desk with this `jig.toml`.
     pub(crate) fn with(config: &str) -> Self {
         let desk = Self::new();

@@ -32,6 +32,7 @@ mod mcp_session;
 mod mcp_stdio;
 mod mcp_usage;
 mod packages;
+mod places;
 mod proxy;
 mod proxy_client;
 mod proxy_hostile;
@@ -82,7 +83,11 @@ struct Workspace {
 
 impl Workspace {
     fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        Self::in_folder(tempfile::tempdir().unwrap())
+    }
+
+    /// The same in a folder of the caller's.
+    fn in_folder(folder: tempfile::TempDir) -> Self {
         let path = Utf8Path::from_path(folder.path()).unwrap();
         let (root, home) = (path.join("ws"), path.join("home"));
         std::fs::create_dir(&root).unwrap();
