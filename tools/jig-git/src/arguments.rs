@@ -1,13 +1,18 @@
 //! What is asked for, and the command of git that does it.
 
+use jig_tool::ToolError;
 use serde::Deserialize;
 
+use crate::commit;
 use crate::editor::Editor;
 
 /// The arguments of a call.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Arguments {
     pub(crate) command: Command,
+    /// Of a commit.
+    #[serde(default)]
+    message: Option<String>,
     #[serde(default)]
     args: Vec<String>,
 }
@@ -18,6 +23,8 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// `git add --patch`.
     Stage,
+    /// `git commit`, of what is staged.
+    Commit,
     /// `git rebase --interactive`, or what goes on with one.
     Rebase,
     /// `git log`.
@@ -25,14 +32,33 @@ pub(crate) enum Command {
 }
 
 impl Arguments {
-    /// All words after `git`.
-    pub(crate) fn words(&self, editor: &Editor) -> Vec<String> {
+    /// All words after `git`. `silenced` are settings that keep git from running programs.
+    pub(crate) fn words(&self, editor: &Editor, silenced: &[String]) -> Vec<String> {
         let mut words: Vec<String> = SETTINGS.iter().map(|word| (*word).to_owned()).collect();
         for key in ["core.editor", "sequence.editor"] {
             words.extend(["-c".to_owned(), format!("{key}={}", editor.script())]);
         }
+        if self.command == Command::Commit {
+            words.extend(commit::SETTINGS.iter().map(|word| (*word).to_owned()));
+        }
+        words.extend(
+            silenced
+                .iter()
+                .flat_map(|set| ["-c".to_owned(), set.clone()]),
+        );
         words.extend(self.own_words());
         words
+    }
+
+    /// Refuses what the command is not for.
+    pub(crate) fn check(&self) -> Result<(), ToolError> {
+        match self.command {
+            Command::Commit => commit::check(&self.args),
+            _ if self.message.is_some() => {
+                Err(ToolError::new("`message` is for the command `commit`"))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The command as a person would write it.
@@ -55,12 +81,21 @@ impl Arguments {
         let start: &[&str] = match self.command {
             Command::Stage if has(&["--patch", "-p"]) => &["add"],
             Command::Stage => &["add", "--patch"],
+            Command::Commit => &["commit", "--no-verify", "--no-gpg-sign", "--no-status"],
             Command::Rebase if has(&GOES_ON) || has(&["--interactive", "-i"]) => &["rebase"],
             Command::Rebase => &["rebase", "--interactive"],
             Command::Log => &["log"],
         };
         let start = start.iter().map(|word| (*word).to_owned());
-        start.chain(self.args.iter().cloned()).collect()
+        let message = self
+            .message
+            .iter()
+            .filter(|_| self.command == Command::Commit);
+        let message = message.flat_map(|message| ["-m".to_owned(), message.clone()]);
+        start
+            .chain(message)
+            .chain(self.args.iter().cloned())
+            .collect()
     }
 }
 
@@ -117,13 +152,17 @@ mod tests {
         let check = |given: Value, expected: &str| {
             let arguments: Arguments = serde_json::from_value(given).expect("they are arguments");
             assert_eq!(arguments.shown(), expected);
-            let words = arguments.words(&Editor::new());
+            let words = arguments.words(&Editor::new(), &["a.b=c".to_owned()]);
             assert!(words.ends_with(&arguments.own_words()));
         };
         check(json!({"command": "stage"}), "git add --patch");
         check(
             json!({"command": "stage", "args": ["--patch", "src"]}),
             "git add --patch src",
+        );
+        check(
+            json!({"command": "commit", "message": "it works", "args": ["--amend"]}),
+            "git commit --no-verify --no-gpg-sign --no-status -m 'it works' --amend",
         );
         check(
             json!({"command": "rebase", "args": ["HEAD~3"]}),

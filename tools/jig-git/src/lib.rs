@@ -5,6 +5,7 @@
 //! the tool asks its person about every hunk. git itself is started by the host, under the tool's rules.
 
 mod arguments;
+mod commit;
 mod editor;
 mod talk;
 
@@ -28,6 +29,9 @@ pub fn run(name: &str, host: &mut Host) -> Option<Result<Content, ToolError>> {
         Ok(arguments) => arguments,
         Err(error) => return Some(Err(ToolError::new(error.to_string()))),
     };
+    if let Err(refused) = arguments.check() {
+        return Some(Err(refused));
+    }
     Some(match host.only_shows() {
         true => Ok(Content::text(arguments.shown())),
         false => talk::run(host, &arguments),

@@ -7,6 +7,7 @@ use jig_tool::{Content, Question, ToolError, ToolState};
 use serde_json::Value;
 
 use crate::arguments::{Arguments, Command, is_exec_line};
+use crate::commit;
 use crate::editor::{Edit, Editor, Seen};
 
 /// Does what the arguments ask for.
@@ -15,10 +16,14 @@ pub(crate) fn run(host: &mut Host, arguments: &Arguments) -> Result<Content, Too
     if arguments.executes() && !may_execute {
         return Err(ToolError::new(NO_EXEC));
     }
+    let silenced = match arguments.command {
+        Command::Commit => commit::silenced(host)?,
+        _ => Vec::new(),
+    };
     let editor = Editor::new();
     let git = host
         .start_process("git")
-        .args(arguments.words(&editor))
+        .args(arguments.words(&editor, &silenced))
         .start()?;
     let mut talk = Talk {
         host,

@@ -260,3 +260,148 @@ fn a_rebase_runs_no_programs_unless_it_may() {
     }
     assert!(!shop.root.join("made").exists());
 }
+
+/// A repository whose configuration names a program wherever git would run one on the way to a commit. Each
+/// leaves a mark.
+fn repository_with_programs() -> Workshop {
+    let shop = repository();
+    let root = &shop.root;
+    std::fs::create_dir_all(root.join("marks")).unwrap();
+    std::fs::write(root.join("marks/.gitignore"), "*\n").unwrap();
+    let program = |path: &str, mark: &str, more: &str| {
+        let path = root.join(path);
+        std::fs::write(
+            &path,
+            format!("#!/bin/sh\ntouch {root}/marks/{mark}\n{more}\n"),
+        )
+        .unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&path, mode).unwrap();
+    };
+    std::fs::create_dir_all(root.join(".git/hooks")).unwrap();
+    for hook in [
+        "pre-commit",
+        "prepare-commit-msg",
+        "commit-msg",
+        "post-commit",
+    ] {
+        program(&format!(".git/hooks/{hook}"), hook, "");
+    }
+    program(".git/filter", "filter", "cat");
+    program(".git/monitor", "monitor", "printf 'token\\0/\\0'");
+    program(".git/sign", "sign", "exit 1");
+    git(
+        root,
+        &[
+            "config",
+            "filter.mark.clean",
+            &format!("{root}/.git/filter"),
+        ],
+    );
+    git(root, &["config", "filter.mark.required", "true"]);
+    git(
+        root,
+        &["config", "core.fsmonitor", &format!("{root}/.git/monitor")],
+    );
+    std::fs::write(root.join(".gitattributes"), "one filter=mark\n").unwrap();
+    git(root, &["add", "numbers"]);
+    shop
+}
+
+fn marks(shop: &Workshop) -> Vec<String> {
+    let entries = std::fs::read_dir(shop.root.join("marks")).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<String> = names.filter(|name| name != ".gitignore").collect();
+    names.sort();
+    names
+}
+
+/// S-010: the third command of the example. What the configuration of the repository names is not run; git
+/// itself would run it.
+#[test]
+fn s010_a_commit_runs_nothing_that_the_repository_names() {
+    let shop = repository_with_programs();
+    let root = shop.root.clone();
+    let clear = || {
+        for mark in marks(&shop) {
+            std::fs::remove_file(root.join("marks").join(mark)).unwrap();
+        }
+        // A file as new as the index is looked into again, which runs its filter.
+        std::fs::write(root.join("one"), "ONE").unwrap();
+    };
+    // The twin: plain git runs all of it.
+    clear();
+    git(&root, &["commit", "--quiet", "-m", "by hand"]);
+    let all = marks(&shop);
+    for expected in [
+        "commit-msg",
+        "monitor",
+        "post-commit",
+        "pre-commit",
+        "prepare-commit-msg",
+    ] {
+        assert!(
+            all.iter().any(|mark| mark == expected),
+            "{expected}: {all:?}"
+        );
+    }
+    git(&root, &["config", "commit.gpgSign", "true"]);
+    git(
+        &root,
+        &["config", "gpg.program", &format!("{root}/.git/sign")],
+    );
+    std::fs::write(root.join("two"), "second").unwrap();
+    git(&root, &["add", "two"]);
+    clear();
+    let call =
+        json!({"command": "commit", "message": "it's done", "args": ["--author=Else <e@x.y>"]});
+    let done = shop.called("git", call);
+    assert!(
+        done.contains("it's done") && done.contains("1 file changed"),
+        "{done}"
+    );
+    assert_eq!(marks(&shop), [""; 0]);
+    git(&root, &["config", "--unset", "core.fsmonitor"]);
+    let log = git(&root, &["log", "-1", "--format=%s %an", "--name-only"]);
+    assert_eq!(log, "it's done Else\n\ntwo\n");
+    // What is not staged stays where it is.
+    let status = git(&root, &["diff", "--name-only"]);
+    assert!(status.contains("one"), "{status}");
+}
+
+/// Without a message it is asked for, where git would open an editor; more than what is staged is not taken.
+#[test]
+fn a_commit_asks_for_its_message() {
+    let shop = repository();
+    git(&shop.root, &["add", "numbers"]);
+    let mut report = shop.report("git", json!({"action": "spawn", "command": "commit"}));
+    if report.state.status() == Status::Running {
+        report = shop.until("git", "h_1", Status::Waiting).0;
+    }
+    let ToolState::Waiting { question, .. } = &report.state else {
+        panic!("{report:?}");
+    };
+    assert_eq!(question.id, "COMMIT_EDITMSG");
+    let apply = json!({"action": "apply", "id": "h_1", "input": "words for numbers"});
+    let mut report = shop.report("git", apply);
+    if report.state.status() == Status::Running {
+        report = shop.until("git", "h_1", Status::Stopped).0;
+    }
+    let done = result(&report).unwrap();
+    assert!(done.contains("words for numbers"), "{done}");
+    assert_eq!(
+        git(&shop.root, &["log", "-1", "--format=%s"]),
+        "words for numbers\n"
+    );
+
+    let refusal = |call: Value| shop.refusal("git", call);
+    let nothing = refusal(json!({"command": "commit", "message": "again"}));
+    assert!(nothing.contains("exited with code 1"), "{nothing}");
+    let all = refusal(json!({"command": "commit", "message": "all", "args": ["-a"]}));
+    assert!(all.contains("it commits what is staged"), "{all}");
+    let log = refusal(json!({"command": "log", "message": "x"}));
+    assert!(
+        log.contains("`message` is for the command `commit`"),
+        "{log}"
+    );
+}
