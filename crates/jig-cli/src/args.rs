@@ -10,6 +10,7 @@ mod proxy;
 mod run;
 mod servers;
 mod setup;
+mod sh;
 
 use std::time::Duration;
 
@@ -39,6 +40,8 @@ use self::servers::SERVERS_HELP;
 pub(crate) use self::servers::{ServersArgs, ServersCommand};
 use self::setup::SETUP_HELP;
 pub(crate) use self::setup::{Client, SetupArgs};
+use self::sh::SH_HELP;
+pub(crate) use self::sh::ShArgs;
 
 /// Run the tools that agents call under one declared policy, and explain every denial.
 #[derive(Debug, Parser)]
@@ -161,6 +164,9 @@ pub(crate) enum Command {
     /// Run a command that asks jig for every file, over descriptor 3: `jig proxy -- ./agent`
     #[command(after_help = PROXY_HELP)]
     Proxy(ProxyArgs),
+    /// Run a shell line that asks jig for every file: `jig sh -c 'grep TODO *.md | sort'`
+    #[command(after_help = SH_HELP)]
+    Sh(ShArgs),
     /// Watch a command, and propose the rules that it needs: `jig suggest -- make`
     #[command(after_help = SUGGEST_HELP)]
     Suggest(SuggestArgs),

@@ -21,6 +21,7 @@ pub(crate) mod ps;
 pub(crate) mod run;
 pub(crate) mod servers;
 pub(crate) mod setup;
+pub(crate) mod sh;
 pub(crate) mod spawn;
 pub(crate) mod suggest;
 pub(crate) mod tool;

@@ -60,6 +60,7 @@ fn main() -> ExitCode {
         Command::Station { root } => station::serve::run(root).map(|()| exit::Done::Ok),
         Command::Run(run) => cmd::run::run(run, &args.global, &mut out),
         Command::Proxy(proxy) => cmd::proxy::run(proxy, &args.global, &mut out),
+        Command::Sh(sh) => cmd::sh::run(sh, &args.global, &mut out),
         Command::Suggest(suggest) => cmd::suggest::run(suggest, &args.global, &mut out),
         Command::Mcp(mcp) => cmd::mcp::run(mcp, &args.global, &mut out),
         Command::Approve(approve) => cmd::approve::run(approve, &args.global, &mut out),

@@ -69,6 +69,9 @@ pub(crate) struct ProxyArgs {
     pub(crate) code: Vec<Utf8PathBuf>,
     #[command(flatten)]
     pub(crate) hold: HoldArgs,
+    /// Whether to say which files of the workspace were only in memory
+    #[arg(skip)]
+    pub(crate) tells_virtual: bool,
     /// The command and its arguments
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     pub(crate) command: Vec<String>,

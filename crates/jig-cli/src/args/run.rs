@@ -79,7 +79,7 @@ pub(crate) struct RunArgs {
 }
 
 /// How a command is held, whatever it may reach.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 pub(crate) struct HoldArgs {
     /// A toolchain that the command may use: rust, node, python, go, git; may be repeated
     #[arg(long, value_name = "NAME")]

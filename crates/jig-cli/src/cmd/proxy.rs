@@ -127,6 +127,9 @@ fn command(args: &ProxyArgs, global: &Global, out: &mut Output) -> anyhow::Resul
     // What it asked for before it ended is still done (F-088).
     let end = client.wait_timeout(LAST_REQUESTS);
     client.end();
+    if args.tells_virtual {
+        service.tell_virtual(out);
+    }
     service.manager.end();
     service.close_log(out);
     drop(registration);

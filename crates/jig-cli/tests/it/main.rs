@@ -54,6 +54,7 @@ mod servers_accepted;
 mod servers_desk;
 mod servers_mistakes;
 mod setup;
+mod sh;
 mod station;
 mod station_access;
 mod station_questions;

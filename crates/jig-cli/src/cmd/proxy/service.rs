@@ -18,7 +18,7 @@ use crate::args::{Global, ProxyArgs};
 use crate::cmd::call;
 use crate::environment::Environment;
 use crate::foreground;
-use crate::output::Output;
+use crate::output::{Output, printable};
 use crate::station::proxies::Registration;
 use crate::workspace::{self, Project};
 
@@ -32,6 +32,12 @@ pub(super) struct Service {
     /// Whether a part of the command's code lies in the workspace.
     pub(super) code_is_inside: bool,
     root: Utf8PathBuf,
+    /// Where the relative paths of clients begin.
+    place: Utf8PathBuf,
+    /// Whether the rules of a tool decide.
+    is_named: bool,
+    /// The options that let a file be written.
+    how_to_write: &'static str,
     command: Vec<String>,
 }
 
@@ -63,6 +69,10 @@ impl Service {
                 "rename it, or name it as the one that applies: --tool jig-proxy",
             )?;
         }
+        let place = match is_listed(args) {
+            true => Utf8PathBuf::from(DISK),
+            false => root.clone(),
+        };
         let served = Served::new(args, &project, project.tool(&tool)?)?;
 
         let code = Code::find(&args.code, &root)?;
@@ -102,6 +112,13 @@ impl Service {
             engine,
             tool,
             code_is_inside,
+            place,
+            is_named: !is_made_up,
+            how_to_write: match is_listed(args) {
+                true => "-o",
+                // What is listed is all that there is, so what could be read is listed, too.
+                false => "-i . -o",
+            },
             root,
             command: args.command.clone(),
         })
@@ -142,6 +159,26 @@ impl Service {
         }
     }
 
+    /// Says which files of the workspace, or below the current folder, were only in memory: whoever wrote them
+    /// may have meant real ones. Names elsewhere are made up on purpose.
+    pub(super) fn tell_virtual(&self, out: &mut Output) {
+        let current = workspace::current().unwrap_or_default();
+        for name in self.manager.virtual_files() {
+            let path = self.place.join(&name);
+            let shown = path.strip_prefix(&current).unwrap_or(&path);
+            if path.starts_with(&self.root) || path.starts_with(&current) {
+                let shown = printable(shown.as_str());
+                let how = match self.is_named {
+                    true => format!("a rule of the tool that lets it create `{shown}` keeps it"),
+                    false => format!("to keep it, add: {} {shown}", self.how_to_write),
+                };
+                out.note(&format!(
+                    "jig: `{shown}` was only in memory and is gone; {how}"
+                ));
+            }
+        }
+    }
+
     /// Where the command starts, if that is not where its sandbox says: in the current folder, if parts of
     /// its code lie there, which are named from there.
     pub(super) fn folder(&self, args: &ProxyArgs, prepared: &Prepared) -> Option<Utf8PathBuf> {
@@ -153,6 +190,11 @@ impl Service {
         let is_inside = self.code_is_inside && current.starts_with(&prepared.root);
         (is_inside && args.code.iter().any(is_seen)).then_some(current)
     }
+}
+
+/// Whether exactly the paths of `-i` and `-o` are real.
+fn is_listed(args: &ProxyArgs) -> bool {
+    !(args.input.is_empty() && args.output.is_empty())
 }
 
 /// The files of clients, and the rules on them.
@@ -167,7 +209,7 @@ struct Served {
 impl Served {
     fn new(args: &ProxyArgs, project: &Project, tool: &Tool) -> anyhow::Result<Self> {
         let current = workspace::current()?;
-        let is_listed = !(args.input.is_empty() && args.output.is_empty());
+        let is_listed = is_listed(args);
         let place = match is_listed {
             true => Utf8Path::new(DISK),
             false => &project.root,

@@ -1,0 +1,143 @@
+//! `llm`: what a language model says.
+//!
+//! The proxy asks it. Files go there by their handles, and so does where the answer is to be written: this
+//! process sees neither the key nor, if the answer goes to a file, the answer.
+//!
+//! With `-x` it is a session ([`session`]): the model writes lines of this shell, which run here, over the same
+//! connection, until it has its answer.
+
+mod session;
+
+use std::io::Write as _;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use jig_tool::proxy::{File, LlmCmd, Message, Mode, Role};
+
+use crate::options::Given;
+use crate::stage::{STDIN, Stage, open};
+use crate::stream::{Fail, In, Sink, Source};
+
+pub(super) fn run(stage: &mut Stage<'_>, words: &[String]) -> Result<u8, Fail> {
+    let given = Given::read(words, "x", "st")?;
+    let [prompt, paths @ ..] = given.operands.as_slice() else {
+        return Err(Fail::Usage(
+            "the prompt is missing: llm 'What is this?' FILE".to_owned(),
+        ));
+    };
+    let mut command = LlmCmd {
+        prompt: Some(prompt.clone()),
+        max_tokens: given.number('t')?.map(|tokens| tokens as u64),
+        ..LlmCmd::default()
+    };
+    if let Some(system) = given.value('s') {
+        command.messages.push(Message {
+            role: Role::System,
+            content: system.to_owned(),
+        });
+    }
+    if given.has('x') {
+        if stage.is_of_model {
+            return Err(Fail::Usage("a session cannot begin another one".to_owned()));
+        }
+        command.paths = paths.to_vec();
+        // Each question of a session is asked with all inputs, so they are named, and read anew.
+        let input = stage.stdin.take();
+        let spool = match input.map(In::into_unread) {
+            None | Some(Ok(Source::Empty | Source::Own)) => None,
+            Some(Ok(source)) => gather(stage, &mut command, In::new(source, STDIN))?,
+            Some(Err(text)) => gather(stage, &mut command, text)?,
+        };
+        let answer = session::run(stage, command);
+        give_back(stage, spool);
+        stage.out.line(answer?.as_bytes())?;
+        return Ok(0);
+    }
+    // They stay open until the answer is there.
+    let mut files = Vec::new();
+    for path in paths {
+        files.push(open(stage.client, path)?);
+    }
+    command.files = files.iter().map(File::handle).collect();
+    // A terminal would wait for its end, and whoever types has given the prompt.
+    let input = stage.stdin.take().map(In::into_unread);
+    let spool = match input {
+        None | Some(Ok(Source::Empty | Source::Own)) => None,
+        Some(Ok(Source::File(file))) => {
+            command.stdin = Some(file.handle());
+            files.push(*file);
+            None
+        }
+        Some(Ok(pipe @ Source::Pipe(_))) => gather(stage, &mut command, In::new(pipe, STDIN))?,
+        Some(Err(text)) => gather(stage, &mut command, text)?,
+    };
+    stage.out.push()?;
+    command.stdout = match &mut *stage.out.sink() {
+        Sink::File(file, name) => {
+            // What was written before stands before the answer.
+            file.flush().map_err(|error| Fail::at(name, &error))?;
+            Some(file.handle())
+        }
+        Sink::Null | Sink::Pipe(_) | Sink::Kept(_) => None,
+    };
+    command.stream = command.stdout.is_some();
+    let reply = stage.client.llm(&command);
+    drop(files);
+    give_back(stage, spool);
+    let reply = reply?;
+    stage
+        .out
+        .write(reply.content.unwrap_or_default().as_bytes())?;
+    stage.out.write(b"\n")?;
+    if reply.finish_reason == "length" {
+        stage.note("the answer was cut: the limit of its tokens, or the quota, is reached");
+    }
+    Ok(0)
+}
+
+/// Makes a virtual file empty: its memory is the proxy's.
+fn give_back(stage: &Stage<'_>, spool: Option<String>) {
+    if let Some(spool) = spool {
+        drop(stage.client.open(&spool, Mode::Write));
+    }
+}
+
+/// Puts what comes from the left into the question: as text, or, if it is long, as a virtual file, whose
+/// name it gives.
+fn gather(
+    stage: &mut Stage<'_>,
+    command: &mut LlmCmd,
+    mut input: In,
+) -> Result<Option<String>, Fail> {
+    let mut text = Vec::new();
+    while text.len() <= AS_TEXT {
+        let chunk = input.chunk(&mut stage.out)?;
+        if chunk.is_empty() {
+            let text = String::from_utf8(text);
+            let text = text.map_err(|_| Fail::Said("the input is not UTF-8".to_owned()))?;
+            command.input = Some(text).filter(|text| !text.is_empty());
+            return Ok(None);
+        }
+        text.extend_from_slice(chunk);
+    }
+    let number = SPOOLED.fetch_add(1, Ordering::Relaxed);
+    let name = format!("/pipe/llm-{}-{number}", std::process::id());
+    let mut spool = stage.client.open(&name, Mode::Write)?;
+    let failed = |error: std::io::Error| Fail::at("the input", &error);
+    spool.write_all(&text).map_err(failed)?;
+    loop {
+        let chunk = input.chunk(&mut stage.out)?;
+        if chunk.is_empty() {
+            break;
+        }
+        spool.write_all(chunk).map_err(failed)?;
+    }
+    spool.close()?;
+    command.paths.push(name.clone());
+    Ok(Some(name))
+}
+
+/// How much of the input goes along as text: a request has to fit into a message.
+const AS_TEXT: usize = 256 * 1024;
+
+/// How many inputs were too long for that.
+static SPOOLED: AtomicU64 = AtomicU64::new(0);
