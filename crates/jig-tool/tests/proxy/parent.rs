@@ -9,8 +9,8 @@ use std::thread;
 use std::time::Duration;
 
 use jig_proto::fsproxy::{
-    self, FrameBuffer, ListReply, ListedEntry, ListedKind, MAX_FRAME, MAX_READ, Mode, Op, ProxyError,
-    QuotaReport,
+    self, FrameBuffer, ListReply, ListedEntry, ListedKind, MAX_FRAME, MAX_READ, Mode, Op,
+    ProxyError, QuotaReport,
 };
 use jig_tool::proxy::Client;
 use serde_json::{Value, json};
