@@ -181,7 +181,7 @@ impl Session {
 
     /// Writes a line about the tool to the log, if its start is there: who answered its question, for example.
     pub fn note(&self, note: Note) {
-        self.board.note(note);
+        self.board.write_note(note);
     }
 
     /// What its caller should know about how the tool is confined, each in one sentence.

@@ -282,7 +282,7 @@ impl Board {
     }
 
     /// Writes a line about the call, if its start is in the log.
-    pub(super) fn note(&self, note: Note) {
+    pub(super) fn write_note(&self, note: Note) {
         if let Some(record) = &*self.record() {
             record.note(note);
         }
