@@ -273,7 +273,6 @@ const OTHERS: &[(&str, &[&str])] = &[
     (
         "nobody has tried it yet",
         &[
-            "no shell reads the command; have one read it: {line}",
             "`{name}` was not asked yet: `jig servers refresh {name}` starts it and tells",
             "to have jig confine it, start jig without the variable: env -u {DESCRIPTOR_VARIABLE} jig proxy …; a program that serves processes which need no sandbox starts them itself (`Relay` of the SDK)",
             "--file names another file",

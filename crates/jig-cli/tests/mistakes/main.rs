@@ -94,6 +94,7 @@ mistakes! {
     run::run_file_size,
     run::run_as_tool,
     words::one_word,
+    words::shell_line,
     words::unknown_option,
     words::not_executable,
     words::windows_lines,

@@ -158,6 +158,9 @@ fn said(message: &str) -> Option<Remedy> {
     if let Some((_, words)) = hint.split_once("without quotes: ") {
         return Some(Remedy::Instead(words.to_owned()));
     }
+    if let Some((_, line)) = hint.split_once("have one read it: ") {
+        return Some(Remedy::Instead(line.to_owned()));
+    }
     if let Some((_, meant)) = hint.split_once("did you mean ") {
         return Some(Remedy::Instead(quoted(meant)?));
     }

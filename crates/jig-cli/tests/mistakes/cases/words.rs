@@ -80,6 +80,17 @@ pub(crate) fn one_word() -> Mistake {
     }
 }
 
+pub(crate) fn shell_line() -> Mistake {
+    Mistake {
+        name: "a line of a shell in quotes",
+        files: &[("notes.txt", "buy milk\n")],
+        way: Way::Shell("jig run 'cat notes.txt | cat'"),
+        works: "buy milk",
+        follows: "no shell reads the command; have one read it: {line}",
+        ..Mistake::default()
+    }
+}
+
 pub(crate) fn unknown_option() -> Mistake {
     Mistake {
         name: "an option that does not exist",
