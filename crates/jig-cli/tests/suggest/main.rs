@@ -38,7 +38,7 @@ impl Workspace {
         let elsewhere = tempfile::Builder::new()
             .prefix("jig-test-")
             .tempdir_in("/srv");
-        Self::of(elsewhere.or_else(|_| tempfile::tempdir()).unwrap())
+        Self::in_folder(elsewhere.or_else(|_| tempfile::tempdir()).unwrap())
     }
 
     /// Whether rules are held here as finely as anywhere.
@@ -47,10 +47,10 @@ impl Workspace {
     }
 
     fn in_tmp() -> Self {
-        Self::of(tempfile::tempdir_in("/tmp").unwrap())
+        Self::in_folder(tempfile::tempdir_in("/tmp").unwrap())
     }
 
-    fn of(folder: tempfile::TempDir) -> Self {
+    fn in_folder(folder: tempfile::TempDir) -> Self {
         let path = Utf8Path::from_path(folder.path()).unwrap();
         let (root, home) = (path.join("ws"), path.join("home"));
         std::fs::create_dir(&root).unwrap();
