@@ -273,6 +273,8 @@ const OTHERS: &[(&str, &[&str])] = &[
     (
         "nobody has tried it yet",
         &[
+            "outside of a proxy, start jig without the variable: env -u {DESCRIPTOR_VARIABLE} jig sh …",
+            "set XDG_STATE_HOME to a folder that can be written; to run tools without a log, use --optional-log, or set log.required = false in your own configuration",
             "`{name}` was not asked yet: `jig servers refresh {name}` starts it and tells",
             "to have jig confine it, start jig without the variable: env -u {DESCRIPTOR_VARIABLE} jig proxy …; a program that serves processes which need no sandbox starts them itself (`Relay` of the SDK)",
             "--file names another file",
