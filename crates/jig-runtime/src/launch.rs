@@ -189,9 +189,9 @@ impl Held {
 /// The ports on which a confined program listens in a network of its own, where nobody outside can reach it. Those of
 /// its gateway are not its own.
 pub fn unreached_ports(child: &Child, profile: &Profile) -> Vec<u16> {
-    let gateways: &[u16] = match &profile.network {
-        Network::None => &[],
-        Network::Gateway(gateway) => &gateway.ports,
+    let gateways: Vec<u16> = match &profile.network {
+        Network::None => Vec::new(),
+        Network::Gateway(gateway) => [&gateway.ports[..], &gateway.explained].concat(),
         // It has that of the host, or none that is known here.
         _ => return Vec::new(),
     };
