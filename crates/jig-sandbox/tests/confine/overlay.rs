@@ -91,7 +91,7 @@ fn a_cache_is_changed_in_its_layer_or_not_at_all() {
     assert_eq!(ran.output, "ours\nchanged\n", "{}", ran.errors);
     let no_layer = profile("missing", "again");
     let mut no_namespaces = profile("upper", "again");
-    no_namespaces.layers = jig_sandbox::Layers::TIER_B;
+    no_namespaces.layers = Layers::TIER_B;
     no_namespaces.enforce = Enforce::BestEffort;
     for profile in [no_layer, no_namespaces] {
         let ran = layered.run(profile, script);

@@ -124,6 +124,7 @@ fn it_can_be_waited_for_and_ended() {
     assert_eq!(process.wait(None).unwrap(), killed);
     assert!(process.reached().is_empty());
     assert_eq!(process.usage(), Usage::default());
+    assert!(process.left_behind().is_empty());
     drop(launched.streams[1].take());
     let launched = start(shell("exec sleep 1000"));
     launched.process.terminate();
