@@ -34,6 +34,9 @@ pub(crate) fn way_out(error: &anyhow::Error) -> Option<String> {
 /// A file that is there, and cannot be run.
 fn of_file(error: &SpawnError) -> Option<String> {
     match error {
+        SpawnError::NotExecutable { program, .. } if Path::new(program).is_dir() => {
+            Some("hint: it is a folder: name the program in it".to_owned())
+        }
         SpawnError::NotExecutable { program, .. } if !may_run(program) => Some(format!(
             "hint: make it a program: chmod +x {}",
             quoted(program)

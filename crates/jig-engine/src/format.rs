@@ -44,7 +44,7 @@ impl Engine {
         let formatted = formatted.map_err(CallError::Tool)?;
         let formatted = bound(formatted, self.most(tool)).to_text();
         // One that prints nothing shows nothing of the arguments, which somebody has to see.
-        Ok((formatted != NO_OUTPUT).then_some(formatted))
+        Ok((!formatted.starts_with(NO_OUTPUT)).then_some(formatted))
     }
 }
 

@@ -145,10 +145,12 @@ fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<
     if let Some(untold) = untold.filter(|_| !went_well) {
         out.note(&untold);
     }
-    if !left.is_empty() {
+    // A limit ends everything at once, also what the command was waiting for.
+    if !left.is_empty() && !ended_by_limit {
+        let verb = if left.len() == 1 { "was" } else { "were" };
         let left = left.join("`, `").replace(['\n', '\t'], " ");
         out.note(&format!(
-            "jig: `{left}` was still running in the background and was ended with the command"
+            "jig: `{left}` {verb} still running in the background and {verb} ended with the command"
         ));
     }
     if !went_well {

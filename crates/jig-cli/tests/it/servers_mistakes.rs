@@ -85,7 +85,7 @@ fn npx_without_a_yes() {
         }
         let told = desk.told(&["servers", "refresh", "small"]);
         let yes = told.find("`command = [\"npx\", \"-y\", …]`");
-        let rule = told.find("registry.npmjs.org");
+        let rule = told.find("host = \"registry.npmjs.org\"");
         assert!(yes.is_some(), "{told}");
         assert!(rule.is_none() || yes < rule, "{told}");
     });

@@ -162,6 +162,10 @@ fn literal(characters: &mut std::iter::Peekable<std::str::Chars<'_>>) -> String 
 /// The hints that another test of jig-cli follows, by its name.
 const ELSEWHERE: &[(&str, &[&str])] = &[
     (
+        "a_program_that_cannot_be_started_is_told_before_and_at_the_first_call",
+        &["it is a folder: name the program in it"],
+    ),
+    (
         "without_a_terminal_it_says_what_to_pass",
         &[
             "`jig init --yes` takes the defaults (--preset {presets} --changes ask --net none); with all three options nothing is asked",

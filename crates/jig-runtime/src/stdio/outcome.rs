@@ -14,7 +14,7 @@ mod tests;
 ///
 /// A state or an outcome that it printed counts, whatever its exit code (J-011). Other text is the result
 /// of a program that succeeded, and part of the error of one that failed (J-014). One that succeeded and
-/// printed nothing has a result, too, which says so. A program that could not read its call says so
+/// printed nothing has a result, too, which says so, with what it wrote to stderr. A program that could not read its call says so
 /// in a form of its own, which is an error.
 ///
 /// About `most` bytes of the result are passed on. `remark` is told what the author of the tool should
@@ -44,11 +44,20 @@ pub(super) fn outcome(
             let text = printed.output_text(most);
             match text.trim().is_empty() {
                 false => ToolState::succeeded(text),
-                true => ToolState::succeeded(NO_OUTPUT),
+                true => ToolState::succeeded(no_output(printed, most)),
             }
         }
         Exit::Exited { .. } => ToolState::failed(failed(name, printed, exit, most)),
         Exit::Killed { .. } => ToolState::failed(ended(format!("`{name}` {exit}"), printed)),
+    }
+}
+
+/// The result of a program that printed nothing. Compilers and test runners often write to stderr alone.
+fn no_output(printed: &Printed, most: usize) -> String {
+    let most = most.min(MOST_ERRORS);
+    match printed.errors_text(most).trim() {
+        "" => NO_OUTPUT.to_owned(),
+        errors => format!("{NO_OUTPUT}\n\nstderr:\n{errors}"),
     }
 }
 
@@ -176,6 +185,9 @@ fn unread_call(stdout: &[u8]) -> Option<ToolError> {
 
 /// The result of a program that ended well and printed nothing: `touch`, `mkdir`, a formatter.
 pub const NO_OUTPUT: &str = "(no output)";
+
+/// How much of stderr is part of the result of a program that printed nothing else: a model reads all of it.
+const MOST_ERRORS: usize = 16 * 1024;
 
 /// Room for the words that say how much was cut.
 const MARKER: usize = 64;

@@ -96,7 +96,7 @@ fn rust_is_shown_without_credentials_and_without_the_programs_of_rustup() {
         "home/.cargo/bin/rustc -> rustup",
         "home/.cargo/bin/cargo-nextest! = other",
         "home/.cargo/registry/cache/x",
-        "home/.cargo/config.toml = [registry]\ntoken = \"abc\"\n[build]\njobs = 2\n",
+        "home/.cargo/config.toml = [build]\njobs = 2\n[registry]\ntoken = \"abc\"\n",
         "home/.cargo/credentials.toml = token",
         "home/.rustup/settings.toml = default_toolchain = \"stable-x\"",
         "home/.rustup/toolchains/stable-x/bin/cargo!",

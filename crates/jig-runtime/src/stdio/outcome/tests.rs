@@ -152,12 +152,19 @@ fn the_author_is_told_of_what_was_not_understood() {
 #[test]
 fn x61_nothing_printed_is_a_result_that_says_so() {
     for nothing in ["", "\n", "  \n\t"] {
+        assert_eq!(read(nothing, "", 0), ToolState::succeeded("(no output)"));
         assert_eq!(
-            read(nothing, "warning: odd", 0),
-            ToolState::succeeded("(no output)")
+            read(nothing, "warning: odd\n", 0),
+            ToolState::succeeded("(no output)\n\nstderr:\nwarning: odd")
         );
         failure(read(nothing, "", 1));
     }
+    let ToolState::Stopped { result, .. } = read("", &"long line\n".repeat(4000), 0) else {
+        panic!("it ended");
+    };
+    let text = result.unwrap().to_text();
+    assert!(text.len() < 17 * 1024, "{}", text.len());
+    assert!(text.contains("bytes before] ..."));
 }
 
 #[test]
