@@ -377,6 +377,12 @@ impl InProcess {
         self.running(content);
     }
 
+    /// Notes something that is told when the call has ended: unlike what [`tell`](Self::tell) says, nothing that
+    /// comes after it can take its place.
+    pub fn remark(&mut self, text: String) {
+        self.seat.board.note(text);
+    }
+
     /// Has `token` cancelled as soon as the call is given up, at once if it already is, until
     /// [`no_cancel`](Self::no_cancel): for work that waits for something else than its orders.
     pub fn cancel_by(&mut self, token: &CancelToken) {

@@ -263,9 +263,11 @@ fn program_missing(
         })?
         .join(name);
     known.insert(name.to_owned());
-    // It can be seen, but stands for something that is not installed, such as a component of a toolchain.
+    // It can be seen, but stands for something that is not installed, such as a component of a toolchain. Where
+    // rules name the programs, those of the system can be seen, too, and are not on the search path.
     let runs = Rights::READ.with(Rights::EXECUTE);
-    if matches!(around.given.at(&found), Standing::Shown(rights) if rights.has(runs)) {
+    let is_seen = matches!(around.given.at(&found), Standing::Shown(rights) if rights.has(runs));
+    if is_seen && !around.is_system(&found) {
         return None;
     }
     Some(Missing {

@@ -399,7 +399,7 @@ fn limits_are_told() {
             let own: String = ran
                 .err
                 .lines()
-                .filter(|line| line.starts_with("jig: "))
+                .filter(|line| line.starts_with("jig: ") && !line.contains(" in the background "))
                 .map(|line| format!("{line}\n"))
                 .collect();
             let end = ran.code.or(ran.signal.map(|signal| 128 + signal));

@@ -47,7 +47,11 @@ fn a_rule_without_a_port_opens_80_and_443_alone() {
             "http://web.test:22/",
         ] {
             let called = site.does(settings, &fetch(url));
-            assert_eq!(called.0["isError"], true, "{called}");
+            // A connection that is closed without a word is the end of a session for telnet, and no failure.
+            if !url.starts_with("telnet:") {
+                assert_eq!(called.0["isError"], true, "{called}");
+            }
+            assert!(!called.says("Fixture"), "{called}");
         }
         assert_eq!(other.connections(), 0);
         assert!(ssh.heard().is_empty(), "{:?}", ssh.heard());

@@ -439,7 +439,12 @@ fn predefined_tools() {
     assert_eq!(wait.parameters["mode"].default, Some("any".into()));
     assert!(wait.parameters["ids"].required);
 
-    let git = check("git", all, ["ask", un, un, un], &["command", "args"]);
+    let git = check(
+        "git",
+        all,
+        ["ask", un, un, un],
+        &["command", "message", "args"],
+    );
     assert_eq!(git.runtime, Runtime::Builtin);
     assert_eq!(git.implementation(), Some("git"));
     assert_eq!(git.default_access, DefaultAccess::READ_WRITE);

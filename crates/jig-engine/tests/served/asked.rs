@@ -57,6 +57,8 @@ fn without_a_yes_nothing_is_called() {
     let check = |answer: Answer, expected: Unaccepted, words: &str| {
         let script = Script::saying(text("done")).holding([changed()]);
         let world = World::new(script, &[plain("t")]);
+        // A question that stays open has no answer to write down.
+        let is_open = answer == Answer::Later;
         let mut person = Person::who_says([answer]);
         let error = world.call_with("s_t", json!({}), &mut person).unwrap_err();
         let text = error.to_string();
@@ -74,14 +76,9 @@ fn without_a_yes_nothing_is_called() {
             .iter()
             .map(|line| (line.operation.as_str(), line.decision))
             .collect();
-        assert_eq!(
-            told,
-            [
-                ("ask.define", AuditDecision::Deny),
-                ("mcp.call", AuditDecision::Deny)
-            ]
-        );
-        assert_eq!(lines[1].target, "s.t");
+        let denied = ["ask.define", "mcp.call"].map(|operation| (operation, AuditDecision::Deny));
+        assert_eq!(told, denied[usize::from(is_open)..]);
+        assert_eq!(lines[told.len() - 1].target, "s.t");
     };
     let no = || Unaccepted::Declined(None);
     check(Answer::Given(json!(false)), no(), "and declined");

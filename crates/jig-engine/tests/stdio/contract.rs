@@ -36,13 +36,11 @@ fn j001_one_process_per_call_in_the_workspace_with_little_around_it() {
 fn j002_j006_values_fill_words() {
     let world = World::new(
         "command = \"printf '[%s]' a{{tool.arguments.x}} {{tool.arguments.missing}} \
-         {{tool.arguments.missing|default('')}} {{tool.arguments}}\"\nparameters.x.type = 'string'",
+         {{tool.arguments.missing|default('')}} {{tool.arguments}}\"\nparameters.x.type = 'string'\n\
+         parameters.missing.type = 'string'",
     );
     let text = world.call(json!({ "x": "b c'd\"e $HOME" })).unwrap();
-    assert_eq!(
-        text,
-        "[ab c'd\"e $HOME][null][][{\"x\":\"b c'd\\\"e $HOME\"}]"
-    );
+    assert_eq!(text, "[ab c'd\"e $HOME][][][{\"x\":\"b c'd\\\"e $HOME\"}]");
 }
 
 #[test]

@@ -170,7 +170,7 @@ async fn call(running: &Running, request: Request, underway: Underway) -> Outcom
     let mut asking: Option<JoinHandle<Back>> = None;
     let heard = |event, desk: &mut Option<Desk>, asking: &mut Option<JoinHandle<Back>>| {
         match (event, desk.take()) {
-            (Event::Progress(text), Some(mut here)) => {
+            (Event::Progress(text) | Event::Notice(text), Some(mut here)) => {
                 here.progress(direct.tool(), &text);
                 *desk = Some(here);
             }
@@ -217,7 +217,9 @@ async fn call(running: &Running, request: Request, underway: Underway) -> Outcom
         }
     };
     // What the server told before its result is told before it.
-    while let (Some(Event::Progress(text)), Some(here)) = (events.try_recv(), desk.as_mut()) {
+    while let (Some(Event::Progress(text) | Event::Notice(text)), Some(here)) =
+        (events.try_recv(), desk.as_mut())
+    {
         here.progress(direct.tool(), &text);
     }
     let was_cancelled = cancel.is_cancelled() || given_up.is_cancelled();

@@ -28,6 +28,8 @@ use crate::upstream::{Answered, CallEvent, UpstreamCall, UpstreamError, clean_qu
 pub(crate) enum Event {
     /// How far it has come: one printable line.
     Progress(String),
+    /// Something that has to be told, however soon the call ends after it.
+    Notice(String),
     /// The server asks.
     Ask {
         /// The question, in the words of the server.
@@ -128,6 +130,7 @@ impl ToolServers for Servers {
             match next {
                 Err(result) => break result,
                 Ok(Event::Progress(text)) => door.tell(Content::text(text)),
+                Ok(Event::Notice(text)) => door.remark(text),
                 Ok(Event::Ask {
                     question,
                     answer,
@@ -142,6 +145,11 @@ impl ToolServers for Servers {
                 }
             }
         };
+        while let Some(event) = received.try_recv() {
+            if let Event::Notice(text) = event {
+                door.remark(text);
+            }
+        }
         door.no_cancel();
         result
     }
@@ -326,7 +334,7 @@ impl Calling<'_> {
             && !clean_question(&mut question, secrets)
         {
             let name = &self.slot.server().name;
-            let _ = events.send(Event::Progress(format!(
+            let _ = events.send(Event::Notice(format!(
                 "the MCP server `{name}` asked for something whose possible answers hold one of its secrets; nobody \
                  was asked"
             )));

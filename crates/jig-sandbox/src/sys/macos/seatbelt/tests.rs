@@ -117,7 +117,14 @@ fn what_collapses_is_a_gap() {
 fn a_gateway_is_no_network() {
     let mut profile = Profile::closed();
     let closed = seatbelt(&profile);
+    // One that only explains refusals loses nothing.
     profile.network = Network::Gateway(crate::profile::Gateway::default());
+    let explaining = status(&profile, &Limits::default()).network;
+    assert_eq!(explaining, Enforcement::Enforced);
+    profile.network = Network::Gateway(crate::profile::Gateway {
+        ports: vec![80],
+        ..crate::profile::Gateway::default()
+    });
     profile.replaced = vec![crate::profile::PrivateFile {
         path: "/etc/hosts".into(),
         content: crate::profile::PrivateContent::Text(Vec::new()),
