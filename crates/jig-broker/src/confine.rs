@@ -193,6 +193,9 @@ pub struct Commanded {
     /// Layers over the workspace, or over other shown directories: what the program changes there goes into
     /// them.
     pub overlays: Vec<Overlay>,
+    /// Whether what it changes goes to layers that are put over all later: its caches are of their own then, as with
+    /// [`overlays`](Self::overlays).
+    pub is_tried: bool,
     /// Which toolchains are found without being named.
     pub discover: Discover,
     /// Where in the workspace it will start, by which version managers choose. Default: its root.

@@ -7,7 +7,7 @@ use jig_broker::ConfineError;
 use jig_config::Command;
 use jig_runtime::StartError;
 use jig_sandbox::SpawnError;
-use rustix::fs::{Access, AtFlags};
+use rustix::fs::{Access, AtFlags, FileType};
 
 #[cfg(test)]
 mod tests;
@@ -34,7 +34,7 @@ pub(crate) fn way_out(error: &anyhow::Error) -> Option<String> {
 /// A file that is there, and cannot be run.
 fn of_file(error: &SpawnError) -> Option<String> {
     match error {
-        SpawnError::NotExecutable { program, .. } if Path::new(program).is_dir() => {
+        SpawnError::NotExecutable { program, .. } if is_folder(program) => {
             Some("hint: it is a folder: name the program in it".to_owned())
         }
         SpawnError::NotExecutable { program, .. } if !may_run(program) => Some(format!(
@@ -76,6 +76,11 @@ fn not_found(program: &str) -> String {
         }
         _ => "hint: install it, or write its whole path".to_owned(),
     }
+}
+
+fn is_folder(program: &str) -> bool {
+    let stat = rustix::fs::stat(Path::new(program));
+    stat.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory)
 }
 
 /// Whether the user may run a file.

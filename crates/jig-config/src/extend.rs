@@ -216,7 +216,7 @@ impl Reader<'_> {
                 "name fewer files, or put several into one".to_owned(),
             )));
         }
-        let content = self.content(wanted, from.layer, &path)?;
+        let content = self.content(wanted, &path)?;
         self.extended_bytes += content.len();
         if self.extended_bytes > MOST_BYTES {
             return Err(wanted.error((
@@ -238,14 +238,9 @@ impl Reader<'_> {
     }
 
     /// The text of an extended file.
-    fn content(
-        &self,
-        wanted: &Wanted,
-        layer: Layer,
-        path: &Utf8Path,
-    ) -> Result<String, Box<Problem>> {
+    fn content(&self, wanted: &Wanted, path: &Utf8Path) -> Result<String, Box<Problem>> {
         let shown = self.shown(path);
-        let content = match self.inside_by_name(layer, path) {
+        let content = match self.inside_by_name(path) {
             Some(inside) => {
                 match file::read_without_links(&self.sources.workspace, inside.as_str(), &shown) {
                     Ok(content) => content,
@@ -271,11 +266,9 @@ impl Reader<'_> {
         })
     }
 
-    /// The place of a file that has to be reached without links, because a file of the workspace names it.
-    fn inside_by_name(&self, layer: Layer, path: &Utf8Path) -> Option<ProjectPath> {
-        if layer != Layer::Workspace {
-            return None;
-        }
+    /// The place of a file that has to be reached without links, because it lies in the workspace by its name: a
+    /// tool could make a link on the way lead elsewhere, whoever names the file.
+    fn inside_by_name(&self, path: &Utf8Path) -> Option<ProjectPath> {
         let relative = path.strip_prefix(&self.sources.workspace).ok()?;
         ProjectPath::normalize(relative.as_str()).ok()
     }

@@ -11,6 +11,7 @@ use jig_policy::{
 use jig_proto::ProjectPath;
 use url::Url;
 
+use crate::ConfigFile;
 use crate::file;
 use crate::hint::{clean, quote};
 use crate::model::{Config, Preset, Tool};
@@ -50,12 +51,21 @@ impl Config {
         guards.sensitive = tool.sensitive(&state);
         let folders = self.folders.iter();
         let folders = folders.map(|folder| (&folder.path, &folder.inside));
-        // What lies in a guarded folder needs no guard of its own.
-        let is_covered = |path: &Utf8Path| {
-            let mut folders = self.folders.iter();
-            folders.any(|folder| path.starts_with(&folder.path))
+        // What lies in a guarded folder needs no guard of its own, if its real place lies there, too: a link in the
+        // folder may lead to a file elsewhere in the workspace.
+        let is_covered = |file: &ConfigFile| {
+            self.folders.iter().any(|folder| {
+                let really = match (&file.inside, &folder.inside) {
+                    (None, _) => true,
+                    (Some(file), Some(folder)) => {
+                        Utf8Path::new(file.as_str()).starts_with(folder.as_str())
+                    }
+                    (Some(_), None) => false,
+                };
+                really && file.path.starts_with(&folder.path)
+            })
         };
-        let files = self.files.iter().filter(|file| !is_covered(&file.path));
+        let files = self.files.iter().filter(|file| !is_covered(file));
         let files = files.map(|file| (&file.path, &file.inside));
         for (path, inside) in folders.chain(files) {
             let named = path.strip_prefix(root).ok().map(Utf8Path::as_str);

@@ -43,6 +43,8 @@ pub struct Preparation {
     pub observe: bool,
     /// Layers into which its changes go. Default: none.
     pub overlays: Vec<Overlay>,
+    /// Whether layers are put over all that it may change afterwards ([`Engine::lay`]). Default: no.
+    pub is_tried: bool,
     /// How much of the workspace it reaches by itself. Default: what the policy grants. A command that
     /// asks for every file needs nothing but its own program; what the policy grants is then what
     /// [`Prepared::broker`] does for it.
@@ -58,6 +60,7 @@ impl Default for Preparation {
         Self {
             observe: false,
             overlays: Vec::new(),
+            is_tried: false,
             reach: Reach::Workspace,
             discover: Discover::Nothing,
             directory: None,
@@ -94,6 +97,7 @@ impl Engine {
             literals: Vec::new(),
             observe: preparation.observe,
             overlays: preparation.overlays,
+            is_tried: preparation.is_tried,
             discover: preparation.discover,
             directory: preparation.directory,
             toolchain: command.get(1).filter(|word| word.starts_with('+')).cloned(),

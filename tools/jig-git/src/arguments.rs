@@ -76,12 +76,25 @@ impl Arguments {
         self.command == Command::Rebase && self.args.iter().any(is_exec)
     }
 
+    /// Whether a commit is meant that may change no file.
+    pub(crate) fn commits_nothing(&self) -> bool {
+        let is_so = |arg: &String| arg == "--allow-empty" || arg == "--amend";
+        self.args.iter().any(is_so)
+    }
+
     fn own_words(&self) -> Vec<String> {
         let has = |options: &[&str]| self.args.iter().any(|arg| options.contains(&arg.as_str()));
         let start: &[&str] = match self.command {
             Command::Stage if has(&["--patch", "-p"]) => &["add"],
             Command::Stage => &["add", "--patch"],
-            Command::Commit => &["commit", "--no-verify", "--no-gpg-sign", "--no-status"],
+            // Whether there is something to commit was asked before.
+            Command::Commit => &[
+                "commit",
+                "--no-verify",
+                "--no-gpg-sign",
+                "--no-status",
+                "--allow-empty",
+            ],
             Command::Rebase if has(&GOES_ON) || has(&["--interactive", "-i"]) => &["rebase"],
             Command::Rebase => &["rebase", "--interactive"],
             Command::Log => &["log"],
@@ -162,7 +175,7 @@ mod tests {
         );
         check(
             json!({"command": "commit", "message": "it works", "args": ["--amend"]}),
-            "git commit --no-verify --no-gpg-sign --no-status -m 'it works' --amend",
+            "git commit --no-verify --no-gpg-sign --no-status --allow-empty -m 'it works' --amend",
         );
         check(
             json!({"command": "rebase", "args": ["HEAD~3"]}),

@@ -51,11 +51,10 @@ fn refused(arg: &str) -> ToolError {
 pub(crate) fn silenced(host: &mut Host) -> Result<Vec<String>, ToolError> {
     let found = host
         .run("git")
-        .args(["config", "--null", "--name-only", "--get-regexp", NAMED])
+        .args(["config", "--null", "--name-only", "--list"])
         .output();
     let found = found.map_err(|error: HostError| ToolError::from(error))?;
-    // 1 says that there are none.
-    if !matches!(found.exit_code, 0 | 1) {
+    if found.exit_code != 0 {
         let mut error = ToolError::new("the configuration of the repository cannot be read");
         error.trace.push(found.stderr.trim_end().to_owned());
         return Err(error);
@@ -65,8 +64,11 @@ pub(crate) fn silenced(host: &mut Host) -> Result<Vec<String>, ToolError> {
         let Some((section, last)) = key.rsplit_once('.') else {
             continue;
         };
-        if section.contains('=') {
-            // Such a name cannot be given on a command line.
+        if !NAMED.iter().any(|kind| section.starts_with(kind)) {
+            continue;
+        }
+        if section.contains('=') || section.contains(char::REPLACEMENT_CHARACTER) {
+            // Such a name cannot be given on a command line, or is not text.
             return Err(ToolError::new(format!(
                 "the configuration names a program under `{section}`, and it cannot be kept from running"
             )));
@@ -77,6 +79,7 @@ pub(crate) fn silenced(host: &mut Host) -> Result<Vec<String>, ToolError> {
                 settings.push(format!("{section}.required=false"));
             }
             (Some("hook"), _) => settings.push(format!("{section}.enabled=false")),
+            (Some("protocol"), "allow") => settings.push(format!("{key}=never")),
             _ => {}
         }
     }
@@ -85,9 +88,37 @@ pub(crate) fn silenced(host: &mut Host) -> Result<Vec<String>, ToolError> {
     Ok(settings)
 }
 
-/// What git obeys otherwise: hooks, a monitor, a signature, work afterwards, and the state of submodules, which
-/// have a configuration of their own.
-pub(crate) const SETTINGS: [&str; 16] = [
+/// Whether something is staged. Git itself would look at all files to say what is not, and at submodules, whose
+/// configuration names filters of its own.
+pub(crate) fn is_anything_staged(host: &mut Host, silenced: &[String]) -> Result<bool, ToolError> {
+    let settings = SETTINGS.iter().map(|word| (*word).to_owned());
+    let silenced = silenced
+        .iter()
+        .flat_map(|setting| ["-c".to_owned(), setting.clone()]);
+    let question = [
+        "diff",
+        "--cached",
+        "--quiet",
+        "--no-ext-diff",
+        "--no-textconv",
+    ];
+    let words = settings.chain(silenced).chain(question.map(str::to_owned));
+    let compared = host.run("git").args(words).output();
+    let compared = compared.map_err(|error: HostError| ToolError::from(error))?;
+    match compared.exit_code {
+        0 => Ok(false),
+        1 => Ok(true),
+        _ => {
+            let mut error = ToolError::new("git cannot tell what is staged");
+            error.trace.push(compared.stderr.trim_end().to_owned());
+            Err(error)
+        }
+    }
+}
+
+/// What git obeys otherwise: hooks, a monitor, a signature, work afterwards, resolutions that were recorded, objects
+/// that are fetched when they are missing, and the state of submodules, which have a configuration of their own.
+pub(crate) const SETTINGS: [&str; 30] = [
     "-c",
     "core.hooksPath=/dev/null",
     "-c",
@@ -104,10 +135,24 @@ pub(crate) const SETTINGS: [&str; 16] = [
     "gc.auto=0",
     "-c",
     "maintenance.auto=false",
+    "-c",
+    "rerere.enabled=false",
+    "-c",
+    "protocol.allow=never",
+    "-c",
+    "protocol.file.allow=never",
+    "-c",
+    "protocol.ssh.allow=never",
+    "-c",
+    "protocol.git.allow=never",
+    "-c",
+    "protocol.https.allow=never",
+    "-c",
+    "protocol.ext.allow=never",
 ];
 
-/// The settings that name programs under names of their own.
-const NAMED: &str = r"^(filter\..*\.(clean|smudge|process)|hook\..*)$";
+/// The settings that name programs, or ways to them, under names of their own.
+const NAMED: [&str; 3] = ["filter.", "hook.", "protocol."];
 
 /// Options without a value.
 const FLAGS: [&str; 12] = [

@@ -17,7 +17,13 @@ pub(crate) fn run(host: &mut Host, arguments: &Arguments) -> Result<Content, Too
         return Err(ToolError::new(NO_EXEC));
     }
     let silenced = match arguments.command {
-        Command::Commit => commit::silenced(host)?,
+        Command::Commit => {
+            let silenced = commit::silenced(host)?;
+            if !arguments.commits_nothing() && !commit::is_anything_staged(host, &silenced)? {
+                return Err(ToolError::new(NOTHING_STAGED));
+            }
+            silenced
+        }
         _ => Vec::new(),
     };
     let editor = Editor::new();
@@ -205,6 +211,10 @@ fn failed(arguments: &Arguments, end: &ProcessOutput<'_>, said: String) -> ToolE
 
 /// The option that lets a rebase run programs.
 const EXEC: &str = "exec";
+
+/// Why there is no commit.
+const NOTHING_STAGED: &str =
+    "nothing is staged: use the command `stage` before, or give `--allow-empty`";
 
 /// Why it does not.
 const NO_EXEC: &str = "a rebase may not run programs here: leave out `exec`, or have somebody set \

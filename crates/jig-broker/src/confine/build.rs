@@ -11,7 +11,7 @@ use jig_sandbox::{
 };
 
 use super::alias;
-use super::cache::Caches;
+use super::cache::{Caches, RunKind};
 use super::environment::{self, Sources};
 use super::program::{self, Surroundings};
 use super::shown::Shown;
@@ -108,7 +108,14 @@ pub(super) fn confined(
     unnamed.retain(|preset| !settings.presets.contains(preset));
     let mut toolchains = settings.presets.iter().chain(&unnamed);
     let mut caches = match toolchains.any(|preset| *preset != Preset::Git) {
-        true => Caches::of(settings, policy, root, &inner.tool, executable),
+        true => {
+            let kind = RunKind {
+                reach,
+                is_tried: command.is_tried || !command.overlays.is_empty(),
+                is_executable: executable,
+            };
+            Caches::of(settings, policy, root, &inner.tool, kind)
+        }
         false => None,
     };
     let mut added = Added::default();

@@ -1,8 +1,9 @@
 //! [`Caches`]: what the programs of a toolchain download, kept from run to run.
 //!
 //! It is kept for one tool of one workspace, below jig's state, where neither the user's own programs nor other
-//! tools look, and only for runs that see the same files: a run that may reach hosts must not find there what one
-//! that sees more has left. What the user has downloaded already lies below it: programs find that, and what they change goes
+//! tools look, and only for runs that see the same files and variables: a run that may reach hosts must not find there
+//! what one that sees more has left. A run whose changes go to a layer has caches of its own: what somebody did not
+//! accept is not met again. What the user has downloaded already lies below it: programs find that, and what they change goes
 //! into a layer over it.
 
 use std::path::{Path, PathBuf};
@@ -12,7 +13,18 @@ use jig_policy::Policy;
 use jig_sandbox::{Overlay, Rights, RuleSource};
 
 use super::shown::Shown;
-use super::{ConfineSettings, host};
+use super::{ConfineSettings, Reach, host};
+
+/// What kind of run caches are for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RunKind {
+    /// How much of the workspace it reaches by itself.
+    pub(super) reach: Reach,
+    /// Whether its changes go to a layer, and may be thrown away.
+    pub(super) is_tried: bool,
+    /// Whether it may run what it makes.
+    pub(super) is_executable: bool,
+}
 
 /// The caches of one program.
 #[derive(Debug)]
@@ -31,17 +43,20 @@ impl Caches {
         policy: &Policy,
         root: &Path,
         tool: &str,
-        executable: bool,
+        kind: RunKind,
     ) -> Option<Self> {
         let state = settings.state.as_deref().filter(|_| settings.caches)?;
         let mut owner = vec![root.to_str()?.to_owned(), tool.to_owned()];
         let rules = policy.fs_rules().iter();
         owner.extend(rules.map(|rule| format!("{} {}", rule.path(), rule.capabilities())));
+        let variables = policy.env_rules().iter().map(|rule| rule.declared());
+        owner.extend(variables.map(|rule| format!("{} {}", rule.name, rule.read)));
+        owner.push(format!("{:?} {}", kind.reach, kind.is_tried));
         let system = settings.system.iter().chain(&settings.provided);
         owner.extend(system.map(|access| format!("{access:?}")));
         let slot = Slot::take(state, KIND, owner.iter().map(String::as_str)).ok()??;
         let mut rights = Rights::READ.with(Rights::WRITE);
-        if executable {
+        if kind.is_executable {
             rights = rights.with(Rights::EXECUTE);
         }
         Some(Self {

@@ -37,20 +37,24 @@ fn of_program(program: &OsStr, around: &Surroundings<'_>) -> Option<Preset> {
     let name = Path::new(program).file_name()?.to_str()?;
     let version = |c: char| c.is_ascii_digit() || c == '.';
     let plain = name.trim_end_matches(version);
+    let place = program::place(around, program);
+    let environment = around.virtual_environment.as_ref();
+    let is_active =
+        |place: &Path| environment.is_some_and(|active| place.parent() == Some(&active.programs()));
+    // A script of the workspace opens nothing by its name.
+    let is_own = |place: &Path| place.starts_with(around.root) && !is_active(place);
+    if place.as_deref().is_some_and(is_own) {
+        return None;
+    }
     if let Some(preset) = named(plain) {
         return Some(preset);
     }
-    let place = program::place(around, program)?;
-    let environment = around.virtual_environment.as_ref();
-    if environment.is_some_and(|active| place.parent() == Some(&active.programs())) {
+    let place = place?;
+    if is_active(&place) {
         return Some(Preset::Python);
     }
     let interpreter = program::interpreter_name(&place)?;
-    match named(interpreter.trim_end_matches(version)) {
-        // What a script of the workspace says opens nothing by itself.
-        Some(preset) if !place.starts_with(around.root) => Some(preset),
-        _ => None,
-    }
+    named(interpreter.trim_end_matches(version))
 }
 
 fn named(name: &str) -> Option<Preset> {

@@ -1,12 +1,15 @@
 //! [`of`]: what the words of a program that nobody watched come to, judged by what it was given.
 
+use std::ffi::OsString;
 use std::net::SocketAddr;
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Component, Path, PathBuf};
 
 use jig_proto::Denial;
 use jig_sandbox::{Observation, Rights, Seen, SeenTarget};
 use rustix::fs::Access;
 
+use super::given::Standing;
 use super::missing::{self, Missing, Weight, weight};
 use super::place::{Around, Stands, canonical, could, stands};
 use super::words::{self, Wanted, Wish};
@@ -84,20 +87,36 @@ fn file(
             let is_name = wanted == Wanted::Found && is_likeliest && !name.contains('/');
             is_name.then(|| missing::program(around, name, order))?
         };
-        // A link that the program sees may lead to where it sees nothing.
-        let behind_a_link = || canonical(&path).filter(|real| *real != path);
+        let behind_a_link = || behind_a_link(around, &path);
         at(&path)
             .or_else(|| behind_a_link().and_then(|real| at(&real)))
             .or_else(program)
     })
 }
 
+/// Where a link leads that the program can read itself. One step, and no link on the way to it: what others lead to,
+/// and what the kernel's own links of jig and other processes do, is not told to it.
+fn behind_a_link(around: &Around<'_>, path: &Path) -> Option<PathBuf> {
+    let above = path.parent()?;
+    let is_seen =
+        matches!(around.given.at(path), Standing::Shown(rights) if rights.has(Rights::READ));
+    if !is_seen || canonical(above).as_deref() != Some(above) {
+        return None;
+    }
+    let target = rustix::fs::readlink(path, Vec::new()).ok()?;
+    let target = OsString::from_vec(target.into_bytes());
+    Some(folded(&above.join(target))).filter(|target| target != path)
+}
+
 /// The path that a program meant, without `.` and `..`.
 fn absolute(confined: &Confined, name: &str) -> PathBuf {
-    let full = match name.strip_prefix("~/") {
+    folded(&match name.strip_prefix("~/") {
         Some(below) => confined.home.join(below),
         None => confined.cwd.join(name),
-    };
+    })
+}
+
+fn folded(full: &Path) -> PathBuf {
     let mut path = PathBuf::new();
     for part in full.components() {
         match part {

@@ -8,6 +8,7 @@ use jig_proto::ProjectPath;
 use jig_proto::vfs::{Entry, EntryKind, ErrorReply, ListReply, Payload, Reply};
 
 use super::act::entry_kind;
+use super::dangling;
 use super::grant::Granted;
 use crate::broker::Inner;
 
@@ -68,7 +69,7 @@ pub(super) fn entries(inner: &Inner, at: &Granted) -> Result<Vec<Listed>, ErrorR
 }
 
 /// The entries of a directory that the tool may know of. A link is judged by what it leads to; one that leads
-/// nowhere, by its own name.
+/// nowhere, by its own name and by where it would lead: a listing must not tell whether something is there.
 fn known<'i>(
     inner: &'i Inner,
     at: &'i Granted,
@@ -82,12 +83,18 @@ fn known<'i>(
             return None;
         }
         let kind = entry_kind(entry.kind);
-        let link = entry.leads_to.is_some() || entry.kind == jig_files::EntryKind::BrokenLink;
+        let is_broken = entry.kind == jig_files::EntryKind::BrokenLink;
+        let link = entry.leads_to.is_some() || is_broken;
         let path = match entry.leads_to {
             Some(path) => path,
             None => here.join(&ProjectPath::normalize(&entry.name).ok()?),
         };
-        let known = at.is_beneath(&path) && inner.may_read(&path);
+        let end = match is_broken.then(|| inner.files.locate(&path)) {
+            Some(Err(error)) => dangling::end(&*inner.files, &path, &error),
+            _ => None,
+        };
+        let mut places = std::iter::once(&path).chain(&end);
+        let known = places.all(|place| at.is_beneath(place) && inner.may_read(place));
         known.then_some(Listed {
             name: entry.name,
             kind,

@@ -98,10 +98,14 @@ fn print(entry: &AuditEntry, place: Place<'_>, out: &mut Output) -> anyhow::Resu
         entry.operation,
     );
     if let Some(rule) = &entry.rule {
-        let origin = printable(entry.origin.as_deref().unwrap_or_default());
-        line.push_str(&format!("  {CYAN}{} ({origin}){CYAN:#}", printable(rule)));
-    } else if !entry.reason.is_empty() {
-        // No rule speaks of it: what was decided was a person's to decide, or nobody's.
+        let origin = entry.origin.as_deref().map(|origin| format!(" ({origin})"));
+        let rule = printable(&format!("{rule}{}", origin.unwrap_or_default()));
+        line.push_str(&format!("  {CYAN}{rule}{CYAN:#}"));
+    }
+    // A rule that stands somewhere, or that allows, says enough. Else a person decided, nobody could, or the sandbox.
+    let is_allowed = entry.decision == AuditDecision::Allow;
+    let says_enough = entry.rule.is_some() && (entry.origin.is_some() || is_allowed);
+    if !says_enough && !entry.reason.is_empty() {
         line.push_str(&format!("  {DIM}{}{DIM:#}", on_one_line(&entry.reason)));
     }
     if let Some(outcome) = entry.outcome.as_deref().filter(|outcome| *outcome != "ok") {

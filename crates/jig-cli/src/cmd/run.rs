@@ -55,6 +55,7 @@ fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<
     let preparation = Preparation {
         // What would only explain a refusal is not part of what is enforced.
         observe: !args.no_observe && !args.dry_run,
+        is_tried: args.overlay,
         discover: match args.no_preset {
             true => Discover::Nothing,
             false => Discover::OfProject,

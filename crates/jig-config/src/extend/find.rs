@@ -91,16 +91,21 @@ fn below_workspace(
                 .to_owned(),
         )));
     };
-    if Sensitive::default().find(&inside).is_some() {
-        return Err(wanted.error((
+    refuse_sensitive(wanted, &inside)?;
+    Ok(workspace.join(inside.as_str()))
+}
+
+fn refuse_sensitive(wanted: &Wanted, inside: &ProjectPath) -> Result<(), Box<Problem>> {
+    match Sensitive::default().find(inside) {
+        None => Ok(()),
+        Some(_) => Err(wanted.error((
             format!(
                 "{} is on the list of sensitive paths, and can't be configuration",
                 quote(inside.as_str())
             ),
             "extend another file".to_owned(),
-        )));
+        ))),
     }
-    Ok(workspace.join(inside.as_str()))
 }
 
 /// The path of an entry in a file of the person's own.
@@ -154,7 +159,9 @@ fn matching(
         .collect();
     refuse_whole_workspace(reader, wanted, layer, &base)?;
     let mut walk = Walk {
-        workspace: (layer == Layer::Workspace).then_some(reader.sources.workspace.as_path()),
+        workspace: base
+            .starts_with(&reader.sources.workspace)
+            .then_some(reader.sources.workspace.as_path()),
         parts: &parts,
         left: MOST_NAMES.saturating_sub(reader.looked_at),
         files: Vec::new(),
@@ -181,6 +188,13 @@ fn matching(
         .into_iter()
         .partition(|path| path.extension() == Some("toml"));
     files.sort();
+    if layer == Layer::Workspace {
+        for file in &files {
+            let inside = file.strip_prefix(&reader.sources.workspace).ok();
+            let inside = inside.and_then(|file| ProjectPath::normalize(file.as_str()).ok());
+            refuse_sensitive(wanted, &inside.unwrap_or_default())?;
+        }
+    }
     reader.gathered.folders.push(ConfigFolder {
         inside: inside(&base, reader.real_workspace.as_deref()),
         path: base,

@@ -86,12 +86,19 @@ pub(super) fn toml(text: &str) -> Option<String> {
         // Nothing can be written where that leads to.
         build.remove("target-dir");
     }
+    // Variables can hold anything.
+    table.remove("env");
     purge(&mut table);
     toml::to_string(&table).ok()
 }
 
 fn purge(table: &mut toml::Table) {
-    table.retain(|key, value| !is_secret(key) && keep(value));
+    // A proxy may stand there without `http://`, and with a password.
+    let has_user = |value: &toml::Value| value.as_str().is_some_and(|text| text.contains('@'));
+    table.retain(|key, value| {
+        let is_open = key != "proxy" || !has_user(value);
+        is_open && !is_secret(key) && keep(value)
+    });
 }
 
 /// Whether a value is kept, after what is secret in it was taken out.

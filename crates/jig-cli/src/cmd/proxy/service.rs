@@ -16,6 +16,7 @@ use serde_json::json;
 use super::allowed::{Allowed, DISK};
 use crate::args::{Global, ProxyArgs};
 use crate::cmd::call;
+use crate::cmd::run::remedy;
 use crate::environment::Environment;
 use crate::foreground;
 use crate::output::{Output, printable};
@@ -167,10 +168,17 @@ impl Service {
             let path = self.place.join(&name);
             let shown = path.strip_prefix(&current).unwrap_or(&path);
             if path.starts_with(&self.root) || path.starts_with(&current) {
-                let shown = printable(shown.as_str());
+                // The name is a client's: it must neither begin a line of its own nor be run when it is pasted.
+                let plain = printable(shown.as_str()).replace(['\n', '\t'], " ");
+                let is_plain = plain == shown.as_str();
+                let shown = plain;
                 let how = match self.is_named {
                     true => format!("a rule of the tool that lets it create `{shown}` keeps it"),
-                    false => format!("to keep it, add: {} {shown}", self.how_to_write),
+                    false if is_plain => {
+                        let word = remedy::quoted(&shown);
+                        format!("to keep it, add: {} {word}", self.how_to_write)
+                    }
+                    false => "write to a name without control characters to keep it".to_owned(),
                 };
                 out.note(&format!(
                     "jig: `{shown}` was only in memory and is gone; {how}"

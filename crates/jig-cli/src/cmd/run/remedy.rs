@@ -251,7 +251,7 @@ fn is_set(table: &Table, key: &str) -> bool {
 }
 
 /// As a shell takes it: in quotes if it has to be. A leading `~/` stays outside of them.
-pub(super) fn quoted(word: &str) -> String {
+pub(in crate::cmd) fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+=,[]".contains(c);
     let (start, rest) = match word.strip_prefix("~/") {
         Some(rest) => ("~/", rest),
