@@ -257,7 +257,12 @@ fn every_open_leaves_one_line_in_the_log() {
         let mut engine = world.engine(files);
         engine.audit = sink.clone();
         outcome(&engine, json!({ "path": "src/main.rs" }));
-        assert_eq!(*sink.0.lock().unwrap(), ["fs.read src/main.rs ok"]);
+        // The call has one line for its start and one for its end.
+        let call = "call {\"path\":\"src/main.rs\"} ";
+        assert_eq!(
+            *sink.0.lock().unwrap(),
+            [call, "fs.read src/main.rs ok", &format!("{call}ok")]
+        );
     }
 }
 

@@ -100,14 +100,23 @@ fn downloads_survive_apart_from_the_users_own() {
         assert_eq!(cargo(desk, &[], get).out, "theirs\n");
         let again = cargo(desk, &[], "cat $CARGO_HOME/registry/* $CARGO_HOME/git/g");
         assert_eq!(again.out, "ours\nchanged\ng\n", "{again:?}");
-        // Also where the changes to the workspace are only tried.
+        // A run whose changes are only tried leaves nothing behind for one that counts.
         let layered = cargo(
             desk,
             &["--overlay", "--discard"],
-            "cat $CARGO_HOME/registry/ours",
+            "cat $CARGO_HOME/registry/theirs; echo evil > $CARGO_HOME/registry/evil",
         );
-        assert_eq!(layered.out, "ours\n", "{layered:?}");
+        assert_eq!(layered.out, "theirs\n", "{layered:?}");
         assert!(!layered.err.contains("registry"), "{layered:?}");
+        // Nor does one that was given a variable, for one that was not.
+        let given = cargo(
+            desk,
+            &["--env", "PATH_TO_SECRET"],
+            "echo secret > $CARGO_HOME/registry/secret",
+        );
+        assert_eq!(given.code, Some(0), "{given:?}");
+        let listed = cargo(desk, &[], "ls $CARGO_HOME/registry");
+        assert_eq!(listed.out, "ours\ntheirs\n", "{listed:?}");
         // The user's own is as it was.
         let registry = home.join(".cargo/registry");
         assert_eq!(

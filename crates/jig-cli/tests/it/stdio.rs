@@ -237,8 +237,8 @@ fn j011_j014_j018_results() {
         (r#"{"type":"stopped","result":"done"}"#, "done"),
         ("plain text\n", "plain text\n"),
         (r#"{"some":"json"}"#, r#"{"some":"json"}"#),
-        // X-61: a program that ends well and prints nothing succeeded.
-        ("", "(no output)"),
+        // X-61: a program that ends well and prints nothing succeeded. Then the other stream is all that it said.
+        ("", "(no output)\n\nstderr:\nnoise"),
     ] {
         assert_eq!(prints(text, 0).result(&["tool"]), expected, "{text}");
     }
@@ -287,7 +287,7 @@ fn j014_a_person_sees_the_output_of_a_failed_program() {
     let silent = prints("", 0).run(&["call", "tool"]);
     assert_eq!(
         (silent.code, silent.out.as_str()),
-        (Some(0), "(no output)\n")
+        (Some(0), "(no output)\n\nstderr:\nnoise\n")
     );
 }
 

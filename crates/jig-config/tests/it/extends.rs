@@ -199,6 +199,14 @@ fn x70_a_workspace_extends_nothing_outside_and_nothing_behind_links() {
         told.contains("sensitive") && !told.contains("hunter2"),
         "{told}"
     );
+    let told = errors(
+        &Workspace::with("extends = [\".cargo/*.toml\"]\n")
+            .file(".cargo/credentials.toml", "token = \"hunter2\" x"),
+    );
+    assert!(
+        told.contains("sensitive") && !told.contains("hunter2"),
+        "{told}"
+    );
     // All below the workspace could never be guarded.
     for extends in ["*.toml", "**/*.toml", "./x*.toml"] {
         let told = errors(&Workspace::with(&format!("extends = [\"{extends}\"]\n")));
@@ -286,6 +294,42 @@ fn x70_no_tool_changes_what_is_extended() {
     // Nor is it moved away.
     check("conf/parts", Capability::Delete, false);
     check("conf", Capability::Delete, false);
+}
+
+/// Links of the person's own: one that leads into the workspace has its real place guarded there, also in a folder in
+/// which a pattern begins; and no file of the workspace is reached through a link that a tool could exchange.
+#[test]
+fn x70_links_of_the_person_open_nothing() {
+    let open = "[tools.w]\nsource = \"local\"\ncommand = \"make\"\n\
+                [[tools.w.access.fs]]\npath = \".\"\nread = true\nwrite = true\n";
+    let workspace = Workspace::with(open)
+        .file("dot/rules.toml", "")
+        .file("ci/jig.toml", "extends = [\"conf/x.toml\"]\n")
+        .file("gen/x.toml", "");
+    let home = Workspace::new()
+        .file("config.toml", "extends = [\"conf.d/*.toml\"]\n")
+        .file("conf.d/a.toml", "");
+    let link = home.path("conf.d/rules.toml");
+    std::os::unix::fs::symlink(workspace.path("dot/rules.toml"), link).expect("a link");
+    let mut sources = workspace.sources();
+    sources.user_config = Some(home.path("config.toml"));
+    let config = load(&sources)
+        .unwrap_or_else(|errors| panic!("{errors}"))
+        .config;
+    let tree = jig_policy::Workspace::on_disk(workspace.root().to_owned()).expect("the workspace");
+    let policy = config
+        .policy(config.tool("w").expect("the tool"), &tree)
+        .expect("a policy");
+    let rules = tree.resolve("dot/rules.toml").expect("a path");
+    assert!(!policy.decide_fs(Capability::Update, &rules).is_allowed());
+    std::os::unix::fs::symlink("../gen", workspace.path("ci/conf")).expect("a link");
+    let mut sources = workspace.sources();
+    sources.files.push(workspace.path("ci/jig.toml"));
+    let told = match load(&sources) {
+        Ok(_) => panic!("it loads"),
+        Err(errors) => errors.to_string(),
+    };
+    assert!(told.contains("symbolic link"), "{told}");
 }
 
 #[test]

@@ -318,14 +318,18 @@ impl<T: Tree> Run<'_, T> {
                 continue;
             };
             let child = path.join(&own);
-            // First of all: rules on what is ignored must not tell names that nobody may know.
+            let said = rules.say(child.as_str(), is_directory);
+            let hidden = name.starts_with('.') && !self.query.hidden;
+            if hidden && said != Said::Keep {
+                ignored += 1;
+                continue;
+            }
+            // Before the patterns of what is ignored: they must not tell names that nobody may know.
             if !(self.may)(&child, is_directory) {
                 skipped += 1;
                 continue;
             }
-            let said = rules.say(child.as_str(), is_directory);
-            let hidden = name.starts_with('.') && !self.query.hidden;
-            if said == Said::LeaveOut || (hidden && said != Said::Keep) {
+            if said == Said::LeaveOut {
                 ignored += 1;
                 continue;
             }

@@ -54,6 +54,7 @@ fn the_program_says_which_toolchain_it_belongs_to() {
             "bin/ours! = #!/usr/bin/env python3\n",
             "bin/plain! = ELF",
             "ws/own! = #!/usr/bin/env python3\n",
+            "ws/tools/cargo! = #!/bin/sh\n",
         ];
         found(Discover::OfProgram, &entries, "bin", &[], program)
     };
@@ -69,6 +70,8 @@ fn the_program_says_which_toolchain_it_belongs_to() {
         // A script of the workspace may say anything.
         ("own", &[]),
         ("./own", &[]),
+        ("tools/cargo", &[]),
+        ("./tools/cargo", &[]),
         ("sh", &[]),
     ] {
         assert_eq!(of(program), expected, "{program}");
