@@ -1,6 +1,6 @@
 //! The VFS runtime: a program that asks for everything over its standard streams.
 //!
-//! Start at [`VfsRuntime`]. One thread, the [`Driver`](driver::Driver), owns the program: it waits for
+//! Start at [`VfsRuntime`]. One thread, the [`Driver`], owns the program: it waits for
 //! the pipes, the end of the program, orders and finished work at once, so that neither a full pipe
 //! nor a slow request ever holds up the rest.
 

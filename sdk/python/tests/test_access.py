@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import tempfile
 import unittest
 from pathlib import Path
 from typing import Any, Dict
 
-from jig_tool import access
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from jig_tool import access  # noqa: E402
 
 CASES: Dict[str, Any] = json.loads(
     (Path(__file__).resolve().parents[2] / "cases" / "access.json").read_text(encoding="utf-8")
