@@ -534,8 +534,8 @@ fn v112_v142_timers_are_configured() {
             .contains("was silent for 300 ms"),
         "{called:?}"
     );
-    // By default it would be silent for a minute, and have 5 s after SIGTERM.
-    assert!(called.took < Duration::from_secs(5), "{called:?}");
+    // By default it would be silent for a minute.
+    assert!(called.took < Duration::from_secs(45), "{called:?}");
     // A tool that is asked to end has as long as is configured: here none at all.
     let limits = "[tools.probe.sandbox.limits]\ntime = '500ms'\ncancel_grace = 0\nkill_grace = 0\n";
     let called = Probe::with(script, &format!("{READ_WRITE}\n{limits}")).call();
@@ -545,12 +545,8 @@ fn v112_v142_timers_are_configured() {
             .contains("ran longer than"),
         "{called:?}"
     );
-    assert!(called.took < Duration::from_secs(5), "{called:?}");
-    // Without a limit it may be silent for longer than that.
-    let script = "time.sleep(0.6)\ndone('late')";
-    let limits = "[tools.probe.sandbox.limits]\nsilence = false\n";
-    let called = Probe::with(script, &format!("{READ_WRITE}\n{limits}")).call();
-    assert_eq!(called.result(), json!("late"));
+    // By default it would have 5 s before SIGTERM and 5 s after it.
+    assert!(called.took < Duration::from_secs(9), "{called:?}");
 }
 
 /// V-172: additions are a minor version. Every session begins with the plain protocol; a tool may name a version that
