@@ -193,6 +193,10 @@ impl Engine {
         let mut rejected: Option<String> = None;
         loop {
             let update = session.wait(seen, None);
+            // The tool may have said something right before it stopped, or asked.
+            for said in session.progress(seen, update.number) {
+                asker.progress(tool.name.as_str(), &said);
+            }
             seen = update.number;
             for warning in session.warnings() {
                 self.warn(tool, warning, asker);
@@ -207,11 +211,7 @@ impl Engine {
                         None => result,
                     };
                 }
-                ToolState::Running { content } => {
-                    if !content.is_empty() {
-                        asker.progress(tool.name.as_str(), &content.to_text());
-                    }
-                }
+                ToolState::Running { .. } => {}
                 ToolState::Waiting { question, .. } => {
                     // Each answer that came with the call is used once: a tool that asks again is
                     // not satisfied by it.

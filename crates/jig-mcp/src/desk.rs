@@ -59,6 +59,11 @@ impl Desk {
         &self.notes
     }
 
+    /// Notes what a tool says, for whoever waits for its call.
+    pub(crate) fn say(flight: &InFlight, text: &str) {
+        flight.progress(&printable(cut(text, LONGEST_PROGRESS)));
+    }
+
     /// An answer that came with the call. Only a tool's own question can be answered so: what the policy
     /// wants to know is asked, or it is no approval.
     fn given(&mut self, ask: &Ask<'_>, form: &Form) -> Option<Answer> {
@@ -149,8 +154,7 @@ impl Asker for Desk {
     }
 
     fn progress(&mut self, _tool: &str, text: &str) {
-        self.flight
-            .progress(&printable(cut(text, LONGEST_PROGRESS)));
+        Self::say(&self.flight, text);
     }
 
     fn note(&mut self, _tool: &str, text: &str) {

@@ -61,6 +61,13 @@ impl Session {
         self.board.wait(deadline, |post| post.number() > seen)
     }
 
+    /// What the tool said about its progress after the update number `after`, up to the update number `until`, in
+    /// order. A later state takes the place of an earlier one; this has what both said. Of a tool that says much at
+    /// once the latest is kept.
+    pub fn progress(&self, after: u64, until: u64) -> Vec<String> {
+        self.board.progress(after, until)
+    }
+
     /// How far the output has come. It grows with all that a [`Look`] could show.
     pub fn seq(&self) -> u64 {
         self.board.seq()

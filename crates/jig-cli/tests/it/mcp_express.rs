@@ -80,6 +80,32 @@ fn what_is_more_than_a_result_goes_on_elsewhere() {
     });
 }
 
+/// Whatever a server says before its result is told before it, also while somebody is being asked.
+#[test]
+fn last_words_come_before_the_result() {
+    const ASK_AND_GO_ON: &str = r#"
+        schema = {"type": "object", "properties": {"name": {"type": "string"}}}
+        asked = {"message": "Well?", "requestedSchema": schema}
+        send({"id": "ask-1", "method": "elicitation/create", "params": asked})
+        wait("go")
+        token = params["_meta"]["progressToken"]
+        said = {"progressToken": token, "progress": 1, "message": "my last words"}
+        send({"method": "notifications/progress", "params": said})
+        return text("done")"#;
+    with_server(&entry(""), |desk| {
+        desk.change_server("\n        return ask()", ASK_AND_GO_ON);
+        let mut client = ready(desk, json!({ "elicitation": {} }));
+        let params = json!({ "name": "small_ask", "_meta": { "progressToken": "p" } });
+        let id = client.ask("tools/call", params);
+        client.until(|message| message["method"] == "elicitation/create");
+        desk.workspace.write("go", "");
+        let said = client
+            .until(|message| message["method"] == "notifications/progress" || message["id"] == id);
+        assert_eq!(said["params"]["message"], "my last words (1)", "{said}");
+        assert_eq!(text(&client.answer(id)["result"]), "done");
+    });
+}
+
 #[test]
 fn a_call_that_is_given_up_has_no_answer() {
     with_server(&entry(""), |desk| {

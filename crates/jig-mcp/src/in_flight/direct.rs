@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
 
-use jig_engine::{Asker, Direct, Engine, Inquired, ServerCall};
+use jig_engine::{Direct, Engine, Inquired, ServerCall};
 use jig_proto::{Block, Content, ToolError};
 use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, spawn_blocking};
@@ -170,9 +170,10 @@ async fn call(running: &Running, request: Request, underway: Underway) -> Outcom
     let mut asking: Option<JoinHandle<Back>> = None;
     let heard = |event, desk: &mut Option<Desk>, asking: &mut Option<JoinHandle<Back>>| {
         match (event, desk.take()) {
-            (Event::Progress(text) | Event::Notice(text), Some(mut here)) => {
-                here.progress(direct.tool(), &text);
-                *desk = Some(here);
+            // Also while somebody is asked.
+            (Event::Progress(text) | Event::Notice(text), here) => {
+                Desk::say(&running.flight, &text);
+                *desk = here;
             }
             (
                 Event::Ask {
@@ -196,8 +197,8 @@ async fn call(running: &Running, request: Request, underway: Underway) -> Outcom
                     }
                 }));
             }
-            // While somebody is asked, there is nothing else to tell or to ask.
-            (_, None) => {}
+            // While somebody is asked, there is nothing else to ask.
+            (Event::Ask { .. }, None) => {}
         }
     };
     if let Some(event) = first {
@@ -217,10 +218,10 @@ async fn call(running: &Running, request: Request, underway: Underway) -> Outcom
         }
     };
     // What the server told before its result is told before it.
-    while let (Some(Event::Progress(text) | Event::Notice(text)), Some(here)) =
-        (events.try_recv(), desk.as_mut())
-    {
-        here.progress(direct.tool(), &text);
+    while let Some(event) = events.try_recv() {
+        if let Event::Progress(text) | Event::Notice(text) = event {
+            Desk::say(&running.flight, &text);
+        }
     }
     let was_cancelled = cancel.is_cancelled() || given_up.is_cancelled();
     if let Some(asking) = asking {

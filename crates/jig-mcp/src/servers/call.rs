@@ -145,9 +145,12 @@ impl ToolServers for Servers {
                 }
             }
         };
+        // What the server said before its result is told before it.
         while let Some(event) = received.try_recv() {
-            if let Event::Notice(text) = event {
-                door.remark(text);
+            match event {
+                Event::Progress(text) => door.tell(Content::text(text)),
+                Event::Notice(text) => door.remark(text),
+                Event::Ask { .. } => {}
             }
         }
         door.no_cancel();
@@ -305,10 +308,12 @@ impl Calling<'_> {
                 () = sleep_until(deadline), if asked.is_none() => return Err(self.late()),
             }
         };
-        // What it told before its result is told before it.
-        while let Some(CallEvent::Progress(text)) = says.try_recv() {
-            let text = live.scrub(&text).into_owned();
-            let _ = events.send(Event::Progress(text));
+        // What it told before its result is told before it. A question that is still there has lost its call.
+        while let Some(event) = says.try_recv() {
+            if let CallEvent::Progress(text) = event {
+                let text = live.scrub(&text).into_owned();
+                let _ = events.send(Event::Progress(text));
+            }
         }
         match result {
             Ok(result) => result.into_content(),

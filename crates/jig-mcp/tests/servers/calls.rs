@@ -62,6 +62,19 @@ fn progress_is_told() {
     assert!(told.contains("step 1"), "{told}");
 }
 
+/// A server may write its last words and its result at once: whoever called is told both, in this order.
+#[test]
+fn progress_right_before_a_result_is_told_before_it() {
+    let world = World::new("well");
+    for round in 0..20 {
+        let person = Person::default();
+        let result = world.asked("x_last_words", json!({}), None, person.clone());
+        assert_eq!(result.recv_timeout(LONG).unwrap().unwrap(), "done");
+        let told = person.told.lock().unwrap().join("\n");
+        assert!(told.contains("my last words"), "round {round}: {told:?}");
+    }
+}
+
 #[test]
 fn a_question_of_a_server_is_put_to_a_person() {
     let world = World::new("well");

@@ -32,6 +32,7 @@ TOOLS = [
     tool("sleep", seconds="number"),
     tool("cancelled"),
     tool("steps"),
+    tool("last_words"),
     tool("ask"),
     tool("ask_about", about="string"),
     tool("ask_and_die"),
@@ -121,6 +122,9 @@ def call(params):
         return text("you know it")
     if name == "steps":
         return steps(token)
+    if name == "last_words":
+        params = {"progressToken": token, "progress": 1, "message": "my last words"}
+        return {**text("done"), "before": {"method": "notifications/progress", "params": params}}
     if name in ("ask", "ask_about"):
         token = os.environ.get("TOKEN", "")
         arrived = ask(**json.loads(given.get("about", "{}").replace("TOKEN", token)))
@@ -187,7 +191,11 @@ def answer(number, params):
     if result is None:
         send({"id": number, "error": {"code": -32602, "message": "I would rather not"}})
         return
-    send({"id": number, "result": result})
+    # One write: what comes before the result arrives with it.
+    messages = [{"id": number, "result": result}]
+    if "before" in result:
+        messages.insert(0, result.pop("before"))
+    write("".join(json.dumps({"jsonrpc": "2.0", **message}) + "\n" for message in messages))
 
 
 def listed():

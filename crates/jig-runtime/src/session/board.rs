@@ -1,5 +1,6 @@
 //! [`Board`]: where the owner of a tool publishes what there is to know about it.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
@@ -128,6 +129,9 @@ pub(crate) struct Post {
     warnings: Vec<String>,
     /// What is to be said about it while it runs.
     notes: Vec<String>,
+    /// What the tool last said about its progress, each with the number of its update: a state that takes its
+    /// place must not hide it from whoever drives the call.
+    progress: VecDeque<(u64, String)>,
     reached: Vec<Reached>,
     exit_code: Option<i32>,
     child: Weak<Child>,
@@ -159,6 +163,22 @@ impl Post {
             Some(transcript) => transcript.seq(),
             None => self.number,
         }
+    }
+
+    /// Keeps what a state that is about to be published says about progress.
+    fn keep_progress(&mut self, state: &ToolState) {
+        let ToolState::Running { content } = state else {
+            return;
+        };
+        if content.is_empty() {
+            return;
+        }
+        let mut text = content.to_text();
+        text.truncate(text.floor_char_boundary(LONGEST_PROGRESS));
+        if self.progress.len() == MOST_PROGRESS {
+            self.progress.pop_front();
+        }
+        self.progress.push_back((self.number, text));
     }
 
     /// Whether there is a question that came after the update number `seen`, or the end.
@@ -194,6 +214,7 @@ impl Board {
                 confinement,
                 warnings: Vec::new(),
                 notes: Vec::new(),
+                progress: VecDeque::new(),
                 reached: Vec::new(),
                 exit_code: None,
                 child: Weak::new(),
@@ -428,6 +449,7 @@ impl Board {
             asker.is_some() && post.asker == asker && question(&post.state) == question(&state);
         let asking = post.asking.take_if(|_| !is_asked_still);
         post.number += 1;
+        post.keep_progress(&state);
         post.state = state;
         post.asker = asker;
         if asker.is_some() {
@@ -581,6 +603,15 @@ impl Board {
         self.look().notes.iter().skip(count).cloned().collect()
     }
 
+    pub(super) fn progress(&self, after: u64, until: u64) -> Vec<String> {
+        let post = self.look();
+        let wanted = post
+            .progress
+            .iter()
+            .filter(|(number, _)| *number > after && *number <= until);
+        wanted.map(|(_, text)| text.clone()).collect()
+    }
+
     /// Waits until `is_over` holds of what is posted, or the tool has stopped.
     pub(super) fn wait(
         &self,
@@ -708,6 +739,12 @@ fn wait_for<'p>(
 
 /// How many notes are kept.
 const MOST_NOTES: usize = 50;
+
+/// How many messages about progress are kept until somebody has seen them. A tool can send them without end.
+const MOST_PROGRESS: usize = 32;
+
+/// How much of one of them is kept.
+const LONGEST_PROGRESS: usize = 4 * 1024;
 
 /// How much of what a tool says is kept, without a terminal. A tool can print without end.
 const KEPT_BYTES: usize = 256 * 1024;

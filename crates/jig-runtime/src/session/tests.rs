@@ -67,6 +67,34 @@ fn resting(quiet: Duration, limit: Duration) -> Settle {
 const LONG: Option<Duration> = Some(Duration::from_secs(60));
 
 #[test]
+fn what_a_tool_says_is_there_after_a_state_took_its_place() {
+    let (session, board) = session(Takes::Values);
+    board.running(Content::text("one"));
+    let seen = session.state().number;
+    board.running(Content::text("two"));
+    board.waiting(Content::EMPTY, question(), AskedBy::Tool);
+    board.running(Content::EMPTY);
+    board.running(Content::text("three"));
+    board.stopped(Ok(Content::text("done")));
+    let end = session.state().number;
+    assert_eq!(session.progress(seen, end), ["two", "three"]);
+    assert_eq!(session.progress(end, end), [""; 0]);
+    assert_eq!(session.progress(0, seen), ["one"]);
+}
+
+#[test]
+fn of_a_tool_that_says_much_the_latest_is_kept() {
+    let (session, board) = session(Takes::Values);
+    for number in 0..100 {
+        board.running(Content::text(format!("{number} {}", "x".repeat(10_000))));
+    }
+    let kept = session.progress(0, session.state().number);
+    assert!(kept.len() < 100, "{}", kept.len());
+    assert!(kept.iter().all(|text| text.len() < 5_000));
+    assert!(kept.last().is_some_and(|last| last.starts_with("99 ")));
+}
+
+#[test]
 fn news_are_output_a_question_or_the_end() {
     let (session, board) = session(Takes::Values);
     let session = Arc::new(session);
