@@ -57,6 +57,8 @@ pub(crate) struct Held {
     root: Utf8PathBuf,
     /// The call as a file, for a program that sees the files of the host.
     file: Option<NamedTempFile>,
+    /// What was told, and is in the log, while it ran.
+    told: Vec<Denial>,
 }
 
 /// What is new of a program that still runs.
@@ -155,6 +157,19 @@ impl Held {
         }
     }
 
+    /// What a program that goes on has just been refused, by its own words: each once. It is in the log then.
+    pub(crate) fn guess_meanwhile(&mut self, broker: &Broker, said: &str) -> Vec<Denial> {
+        let Some(confined) = &self.confined else {
+            return Vec::new();
+        };
+        let mut guessed = broker.explain_words(said, confined, &self.root, &[]);
+        guessed.retain(|one| !self.told.contains(one));
+        guessed.truncate(MOST_TOLD.saturating_sub(self.told.len()));
+        broker.audit_denials(&guessed);
+        self.told.extend_from_slice(&guessed);
+        guessed
+    }
+
     /// Looks for what the program left where nothing may come into being and, if it failed, for what it was
     /// refused; `said` are its last words. It must have ended.
     pub(crate) fn finish(mut self, broker: &Broker, failed: bool, said: &str) -> Left {
@@ -173,8 +188,11 @@ impl Held {
         }
         if failed && !is_observed {
             let guessed = self.guess(broker, said, &denials);
-            broker.audit_denials(&guessed);
-            denials.extend(guessed);
+            let (told, new): (Vec<_>, Vec<_>) =
+                guessed.into_iter().partition(|one| self.told.contains(one));
+            broker.audit_denials(&new);
+            denials.extend(told);
+            denials.extend(new);
         }
         if !failed {
             denials.clear();
@@ -327,6 +345,7 @@ pub(crate) fn launch(
             observer,
             root: command.root().to_owned(),
             file,
+            told: Vec::new(),
         },
         terminal: None,
     })
@@ -426,6 +445,9 @@ fn input_file(content: &[u8]) -> io::Result<NamedTempFile> {
 
 /// Where the gateway answers lookups.
 const LOOKUPS: u16 = 53;
+
+/// How many denials are told of a program while it runs. Each tells its caller a little about the machine.
+const MOST_TOLD: usize = 20;
 
 /// How many ports are named.
 const MOST_PORTS: usize = 5;

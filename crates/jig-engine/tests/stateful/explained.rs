@@ -96,3 +96,31 @@ fn a_server_that_nobody_can_reach_is_told_while_it_runs() {
         "{note}"
     );
 }
+
+/// A command fails in a shell that goes on: its denial comes with its words, on pipes and on a terminal, and once.
+#[test]
+fn what_a_command_in_a_shell_was_refused_is_told_while_the_shell_runs() {
+    for settings in ["", "terminal = true\n"] {
+        let script = "read a; cat .env; read b; cat .env; read c; cat open.txt; exec sleep 300";
+        let files = [(".env", "TOKEN=x"), ("open.txt", "for all")];
+        let (shop, _) = shop(script, settings, &files);
+        let apply = json!({"action": "apply", "id": "h_1", "input": "go\n"});
+        let first = shop.report("script", apply.clone());
+        let shop = (shop, first);
+        let (report, notes) = until(&shop, |_, _, notes| !notes.is_empty());
+        assert_eq!(report.state.status(), Status::Running);
+        let [note] = notes.as_slice() else {
+            panic!("{notes:#?}");
+        };
+        assert!(note.starts_with("refused: read on `.env`"), "{note}");
+        assert!(note.contains("path = \".env\""), "{note}");
+        assert!(note.contains("a guess"), "{note}");
+        let second = shop.0.report("script", apply.clone());
+        assert_eq!(second.details.notes, Vec::<String>::new(), "{settings}");
+        let third = shop.0.report("script", apply);
+        let shop = (shop.0, third);
+        let (report, notes) = until(&shop, |_, said, _| said.contains("for all"));
+        assert_eq!(report.state.status(), Status::Running);
+        assert_eq!(notes, Vec::<String>::new(), "{settings}");
+    }
+}

@@ -4,7 +4,7 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use jig_broker::Refusals;
-use jig_proto::{ToolError, ToolState};
+use jig_proto::{Denial, ToolError, ToolState};
 use jig_pty::{Console, Input, Signal, Source};
 use jig_sandbox::{Exit, Interest, poll};
 
@@ -36,6 +36,8 @@ pub(super) struct Live<'d> {
     refusals: Option<Refusals>,
     /// When it is next looked whether it listens where nobody can reach it, and how long after that.
     look_at: Option<(Instant, Duration)>,
+    /// When it counts as quiet, and what it said is looked at for what it was refused.
+    quiet_at: Option<Instant>,
 }
 
 impl<'d> Live<'d> {
@@ -64,6 +66,7 @@ impl<'d> Live<'d> {
             errors: Speech::new(secrets),
             whole: Whole::new(driver.plan.max_result),
             printed: 0,
+            quiet_at: None,
         })
     }
 
@@ -181,6 +184,7 @@ impl<'d> Live<'d> {
             }
             self.tell_refusals();
             self.tell_unreached();
+            self.tell_denials();
             if exited && let Some(exit) = self.run.child.try_wait()? {
                 self.drain();
                 return Ok(exit);
@@ -204,7 +208,12 @@ impl<'d> Live<'d> {
         let refusals = self.refusals.as_ref();
         interests.extend(refusals.map(|refusals| Interest::Woken(refusals.waker())));
         let look_at = self.look_at.map(|(at, _)| at);
-        let deadlines = [self.run.deadline(), self.whole.due(), look_at];
+        let deadlines = [
+            self.run.deadline(),
+            self.whole.due(),
+            look_at,
+            self.quiet_at,
+        ];
         let now = Instant::now();
         let limit = deadlines.into_iter().flatten().min();
         let limit = limit.map(|at| at.saturating_duration_since(now));
@@ -214,10 +223,9 @@ impl<'d> Live<'d> {
 
     /// Tells at once which hosts it is refused: many programs try again for minutes before they give up.
     fn tell_refusals(&mut self) {
-        for denial in self.refusals.iter_mut().flat_map(Refusals::take) {
-            let note = format!("refused: {denial}");
-            let cleaner = Cleaner(self.run.driver.plan.broker.secrets().scrubber());
-            self.run.driver.board.note(cleaner.text(&note));
+        let refused: Vec<Denial> = self.refusals.iter_mut().flat_map(Refusals::take).collect();
+        for denial in refused {
+            self.note_denial(&denial);
         }
     }
 
@@ -238,6 +246,27 @@ impl<'d> Live<'d> {
             let told = unreached_in_words(&ports);
             driver.board.note(format!("`{}` {told}", driver.plan.name));
         }
+    }
+
+    /// Tells what a command in a shell, say, was refused: as soon as its words are out, and not at the end of the
+    /// whole session.
+    fn tell_denials(&mut self) {
+        if self.quiet_at.is_none_or(|at| Instant::now() < at) {
+            return;
+        }
+        self.quiet_at = None;
+        let said = self.last_words();
+        for denial in self.run.look_for_refused(&said) {
+            self.note_denial(&denial);
+        }
+    }
+
+    fn note_denial(&self, denial: &Denial) {
+        let driver = self.run.driver;
+        let cleaner = Cleaner(driver.plan.broker.secrets().scrubber());
+        driver
+            .board
+            .note(cleaner.text(&format!("refused: {denial}")));
     }
 
     fn take_orders(&mut self) {
@@ -322,6 +351,9 @@ impl<'d> Live<'d> {
             self.console.write_answers(&answers);
         }
         self.run.check_output(self.printed);
+        if self.printed > before && self.run.driver.plan.stateful {
+            self.quiet_at = Some(Instant::now() + QUIET);
+        }
         self.printed - before
     }
 
@@ -403,6 +435,10 @@ const OPENING_BYTES: usize = 256 * 1024;
 
 /// How much a screen is fed while nobody else can see it.
 const SCREEN_BYTES: usize = 8 * 1024;
+
+/// How long a program prints nothing until what it said is looked at: less than a caller waits for output to settle,
+/// so that the denial comes with it.
+const QUIET: Duration = Duration::from_millis(40);
 
 /// How much of the end of what it said is looked at to explain a failure.
 const LAST_WORDS: usize = 16 * 1024;

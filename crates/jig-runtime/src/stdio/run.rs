@@ -71,6 +71,13 @@ impl<'d> Run<'d> {
         held.map_or_else(Vec::new, |held| held.unreached(&self.child))
     }
 
+    /// What it has just been refused, by its own words.
+    pub(super) fn look_for_refused(&mut self, said: &str) -> Vec<Denial> {
+        let broker = &self.driver.plan.broker;
+        let held = self.held.as_mut();
+        held.map_or_else(Vec::new, |held| held.guess_meanwhile(broker, said))
+    }
+
     /// When something is to be done by [`step_down`](Self::step_down).
     pub(super) fn deadline(&self) -> Option<Instant> {
         match self.cut {
