@@ -4,6 +4,7 @@ use serde_json::{Value as Json, json};
 
 use super::desk::{Desk, Ran, for_each_user};
 use super::mcp_client::Client;
+use super::servers_desk::{SERVER, entry, with_server};
 use super::station::Hall;
 use super::vfs_tool::until;
 
@@ -263,4 +264,92 @@ fn on_a_full_disk_nothing_runs() {
     assert!(ran.err.contains("the log cannot be written"), "{ran:?}");
     assert!(ran.err.contains("--optional-log"), "{ran:?}");
     assert!(!desk.path("made").exists(), "{ran:?}");
+}
+
+/// A server is started several times to see what it needs: each start is there, with its end, and neither its
+/// arguments nor its variables, which may be secrets.
+#[test]
+fn runs_of_jig_import_are_there() {
+    for_each_user(|desk| {
+        if !desk.has(&["python3", "--version"]) {
+            return;
+        }
+        const SECRET: &str = "sk-test-0123456789abcdefghij";
+        desk.workspace.write("server.py", SERVER);
+        let server = json!({ "command": "python3", "args": ["server.py", "--tools", "echo"], "env": { "KEY": SECRET } });
+        let broken = json!({ "command": "python3", "args": ["-c", "exit(3)"] });
+        let servers = json!({ "mcpServers": { "mine": server, "broken": broken } });
+        desk.workspace.write(".mcp.json", servers.to_string());
+        let told = desk.told(&["import", "claude", "--suggest"]);
+        let lines = lines(desk, &[]);
+        let imports = lines.iter().filter(|line| line["operation"] == "import");
+        let imports: Vec<Json> = imports.cloned().collect();
+        let of = |server: &str| {
+            let about = format!("`{server}`");
+            // One runs after the other.
+            let runs = imports
+                .chunks(2)
+                .filter(|run| run[0]["reason"].as_str().unwrap().contains(&about));
+            let runs: Vec<Vec<String>> = runs.map(in_short).collect();
+            assert!(!runs.is_empty(), "{server}: {lines:?}\n{told}");
+            runs
+        };
+        // Once with much in reach, once under the rules that this took.
+        let good = of("mine");
+        assert!(good.len() >= 2, "{good:?}");
+        assert!(
+            good.iter()
+                .all(|run| *run == ["import allow -", "import allow ok"]),
+            "{good:?}"
+        );
+        let bad = of("broken");
+        assert!(
+            bad.iter()
+                .all(|run| *run == ["import allow -", "import allow error"]),
+            "{bad:?}"
+        );
+        let all = desk.ok(&["--json", "log"]);
+        assert!(!all.contains(SECRET) && !all.contains("exit(3)"), "{all}");
+    });
+}
+
+/// A command that prints a secret is there, with what it is for, and the secret is not.
+#[test]
+fn commands_that_print_secrets_are_there() {
+    let env = "[mcp.servers.small.env]\nTOKEN = { command = ['printf', 'hush-hush-%s', 'very'] }\n\
+               [mcp.servers.other]\ncommand = ['python3', 'server.py']\nrun = 'unattended'\n\
+               [mcp.servers.other.env]\nTOKEN = { command = ['false', 'hush-hush'] }\n";
+    with_server(&entry(env), |desk| {
+        let told = desk.result(&["small_variable", "name=TOKEN"]);
+        assert!(!told.contains("hush-hush"), "{told}");
+        let told = desk.told(&["call", "other_echo", "text=a"]);
+        assert!(!told.contains("hush-hush"), "{told}");
+        let lines = lines(desk, &[]);
+        let secrets: Vec<Json> = lines
+            .into_iter()
+            .filter(|line| line["operation"] == "secret")
+            .collect();
+        let of = |tool: &str| -> Vec<Json> {
+            secrets
+                .iter()
+                .filter(|line| line["tool"] == tool)
+                .cloned()
+                .collect()
+        };
+        let small = of("small");
+        assert_eq!(in_short(&small), ["secret allow -", "secret allow ok"]);
+        assert_eq!(small[0]["target"], "printf");
+        assert_eq!(small[0]["call"], small[1]["call"]);
+        assert!(small[1]["duration_us"].is_u64());
+        assert!(
+            small[0]["reason"].as_str().unwrap().contains("env.TOKEN"),
+            "{small:?}"
+        );
+        assert_eq!(
+            in_short(&of("other")),
+            ["secret allow -", "secret allow error"]
+        );
+        let all = desk.ok(&["--json", "log"]);
+        assert!(!all.contains("hush-hush"), "{all}");
+    });
 }

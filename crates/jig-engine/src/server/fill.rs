@@ -1,7 +1,10 @@
 //! [`FilledServer`]: the texts of a server with their variables filled in.
 
 use std::fmt;
+use std::io;
+use std::time::Instant;
 
+use jig_broker::{AuditDecision, AuditEntry, Note};
 use jig_config::{Filled, Reach, Server, Unfilled, looks_secret, server_url};
 
 use super::printed::printed_by;
@@ -77,6 +80,36 @@ impl Engine {
     }
 }
 
+impl Engine {
+    /// Runs a command that prints what stands at `key` of a server, with a line in the log at its start and at its
+    /// end. Of its words only the program is there: the others may hold a secret.
+    fn recorded_secret(
+        &self,
+        server: &str,
+        key: &str,
+        words: &[String],
+        run: impl FnOnce() -> Result<String, String>,
+    ) -> Result<String, String> {
+        let unlogged = |error: io::Error| format!("the log cannot be written: {error}");
+        let program = words.first().map_or("", String::as_str);
+        let reason = format!("it prints `{key}` of the MCP server");
+        let note = Note::new("secret", program, AuditDecision::Allow, reason);
+        let mut entry = note.into_entry(server, self.call_id(None));
+        let write = |entry: &AuditEntry| self.audit.record(entry).and_then(|()| self.audit.flush());
+        write(&entry).map_err(unlogged)?;
+        let begun = Instant::now();
+        let printed = run();
+        let (outcome, how) = match &printed {
+            Ok(_) => ("ok", "it printed a value"),
+            Err(why) => ("error", why.as_str()),
+        };
+        entry.end(outcome, begun.elapsed());
+        how.clone_into(&mut entry.reason);
+        write(&entry).map_err(unlogged)?;
+        printed
+    }
+}
+
 struct Filler<'e> {
     engine: &'e Engine,
     server: &'e Server,
@@ -112,7 +145,10 @@ impl Filler<'_> {
             Some(value)
         };
         let home = engine.confine.home.as_deref();
-        let mut run = |words: &[String]| printed_by(words, &engine.env, home);
+        let server = self.server.name.as_str();
+        let mut run = |words: &[String]| {
+            engine.recorded_secret(server, key, words, || printed_by(words, &engine.env, home))
+        };
         let filled = text.fill(&mut look, &mut run);
         let filled = filled.map_err(|unfilled| match &unfilled {
             Unfilled::Variable(name) => self.error(key, &format_args!("{unfilled}{}", unset(name))),

@@ -17,6 +17,7 @@ use jig_sandbox::{SpawnError, SpawnRequest, Stdio};
 
 use super::fetch::Fetched;
 use super::talk::{self, Lines};
+use crate::audit;
 use crate::cmd::suggest::clause;
 use crate::environment::Environment;
 use crate::host;
@@ -35,6 +36,8 @@ pub(super) struct Teacher<'a> {
 
 /// A server as it is started.
 pub(super) struct Subject<'a> {
+    /// Its name, as the log has it.
+    pub(super) name: &'a str,
     /// The program and its arguments, with everything filled in.
     pub(super) command: &'a [String],
     pub(super) env: &'a [(String, String)],
@@ -83,6 +86,7 @@ impl Teacher<'_> {
         let first = command.len().min(1);
         command.splice(first..first, fetched.args.iter().cloned());
         let subject = &Subject {
+            name: subject.name,
             env: &env,
             command: &command,
             named: subject.named,
@@ -251,7 +255,10 @@ impl Teacher<'_> {
     pub(super) fn engine(&self, additions: &Additions) -> Result<Engine, Unlearned> {
         let loaded = self.edit(additions).and_then(|edit| {
             let loaded = edit.check(self.sources, self.file)?;
-            host::for_config(self.root, loaded.config.into(), self.env)
+            let sink = audit::sink(self.root, self.env, &loaded.config.log)?;
+            let mut engine = host::for_config(self.root, loaded.config.into(), self.env)?;
+            engine.audit = sink;
+            Ok(engine)
         });
         loaded.map_err(Unlearned::why)
     }
@@ -270,11 +277,20 @@ impl Teacher<'_> {
             request.env.insert(name.into(), value.into());
         }
         request.stdin = Stdio::Piped;
+        // Not its arguments: they may be secrets.
+        let program = subject.command.first().map_or("", String::as_str);
+        let why = format!(
+            "jig import, to see what the server `{}` needs",
+            subject.name
+        );
+        let record = prepared.broker.record_run("import", program, why);
+        let mut record = record.map_err(unlogged)?;
         let mut child = match jig_sandbox::spawn(request) {
             Ok(child) => child,
             Err(SpawnError::Confinement { reason, .. }) => return Ok(Err(reason)),
             Err(error) => return Err(Unlearned::why(error)),
         };
+        record.started();
         let Some(observer) = child.observer.take() else {
             child.kill();
             let why = child.unobserved.take().unwrap_or_default();
@@ -304,6 +320,13 @@ impl Teacher<'_> {
         let denials = gateway.map(|gateway| gateway.close_watched(&observation));
         let run = rehearsal.end(observation, denials.unwrap_or_default());
         let tail = words.join().unwrap_or_default();
+        let (outcome, how) = match &tools {
+            _ if is_over() => ("cancelled", "it was given up".to_owned()),
+            Ok(count) => ("ok", format!("it has {count} tools")),
+            // What it says may hold one of its secrets.
+            Err(_) => ("error", "it did not say which tools it has".to_owned()),
+        };
+        record.end(outcome, how).map_err(unlogged)?;
         if is_over() {
             return Err(Unlearned::Interrupted);
         }
@@ -327,6 +350,11 @@ struct Ended {
 /// What is added for a proposal.
 fn added(proposal: &Proposal, subject: &Subject<'_>) -> Additions {
     super::access::joined(proposal.additions(), subject.named)
+}
+
+/// A server whose start or end cannot be written down.
+fn unlogged(error: io::Error) -> Unlearned {
+    Unlearned::why(format!("the log cannot be written: {error}"))
 }
 
 fn explained(error: LearnError) -> Unlearned {

@@ -109,6 +109,7 @@ impl Import<'_> {
         }
         let start = imported.start.map_or(START, Duration::from_secs);
         let learned = teacher.learn(&Subject {
+            name: &imported.name,
             command: &filled.command,
             env: &filled.env,
             named: &given,
