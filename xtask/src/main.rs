@@ -12,6 +12,7 @@ mod bench;
 mod fuzz;
 mod generate;
 mod guests;
+mod hints;
 mod mcp;
 mod providers;
 mod size;
@@ -30,6 +31,7 @@ Usage: cargo xtask <CHORE>
   providers        only the check of published schemas by the model providers' libraries
   mcp [PART…]      only `jig mcp` tried by foreign clients: python, inspector, conformance,
                    third_party (all by default)
+  hints            only the check of the last whole record of hints (target/hints.last.jsonl)
   check            what CI checks: fmt, clippy, tests, docs, generated files
   guests [FLAG…]   build the components that tests use and jig embeds, into target/guests;
                    --check: compare what is committed instead of writing it;
@@ -47,6 +49,7 @@ fn main() -> ExitCode {
     let result = match words.as_slice() {
         ["test", filters @ ..] => test(filters),
         ["check"] => check(),
+        ["hints"] => hints::check(),
         ["providers"] => providers::run(),
         ["mcp", parts @ ..] => mcp::run(parts),
         ["generate"] => generate::run(),
@@ -83,8 +86,11 @@ fn test(filters: &[&str]) -> Result<(), String> {
     // The attacks on files last as long as they are known to need.
     let tests = |args: &[&str]| run(cargo_command(args).env("JIG_ATTACK_SECONDS", "10"));
     if !nextest {
-        tests(&[&["test", "--workspace", "--locked", "--"], filters].concat())?;
-        return if whole { foreign() } else { Ok(()) };
+        let words = [&["test", "--workspace", "--locked", "--"], filters].concat();
+        return match whole {
+            true => followed(|| tests(&words)).and_then(|()| foreign()),
+            false => tests(&words),
+        };
     }
     let all = [
         "nextest",
@@ -93,12 +99,20 @@ fn test(filters: &[&str]) -> Result<(), String> {
         "--locked",
         "--no-fail-fast",
     ];
-    tests(&[&all, filters].concat())?;
-    if whole {
-        foreign()?;
-        cargo(&["test", "--workspace", "--locked", "--doc"])?;
+    if !whole {
+        return tests(&[&all, filters].concat());
     }
-    Ok(())
+    followed(|| tests(&all))?;
+    foreign()?;
+    cargo(&["test", "--workspace", "--locked", "--doc"])
+}
+
+/// Runs all tests, and looks whether every hint that they saw was followed by one of them.
+fn followed(tests: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
+    hints::start()?;
+    let tested = tests();
+    let followed = hints::check();
+    tested.and(followed)
 }
 
 /// What is tested from other languages, with the program that was built for the tests before.

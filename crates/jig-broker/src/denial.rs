@@ -5,8 +5,8 @@
 //! outside the workspace is cut to its file name.
 
 use jig_policy::{Policy, Reason, Refusal, Resource, Verdict};
-use jig_proto::Denial;
 use jig_proto::vfs::{ErrorKind, ErrorReply, Method};
+use jig_proto::{Denial, offered_rule};
 
 use crate::visible::visible;
 
@@ -62,7 +62,7 @@ pub(crate) fn error_reply(
         reply = reply.with_rule(rule);
     }
     if let Some(suggestion) = &refusal.suggestion {
-        reply = reply.with_hint(suggestion.to_toml_in(around.table));
+        reply = reply.with_hint(offered_rule(suggestion.to_toml_in(around.table)));
     }
     reply
 }
@@ -73,7 +73,7 @@ pub(crate) fn denial(refusal: &Refusal, around: &Surroundings<'_>) -> Denial {
     Denial {
         rule: rule_of(refusal, around.root),
         grants: grants(around.policy, around.resource),
-        hint: suggestion.map(|suggestion| suggestion.to_toml_in(around.table)),
+        hint: suggestion.map(|suggestion| offered_rule(suggestion.to_toml_in(around.table))),
         ..Denial::new(
             refusal.operation,
             visible(around.target, MAX_TARGET),

@@ -135,7 +135,8 @@ impl<'b> Judge<'b> {
                     operation: refused.refusal.operation,
                     target: note.target.clone(),
                     why: refused.refusal.why.clone(),
-                    rule: rule.map(|rule| rule.to_toml_in(&self.inner.table)),
+                    rule: rule
+                        .map(|rule| jig_proto::offered_rule(rule.to_toml_in(&self.inner.table))),
                     reply,
                     key,
                 };

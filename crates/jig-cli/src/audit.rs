@@ -10,6 +10,7 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, civil};
 use jig_broker::{AuditEntry, AuditSink, FileSink, FileSinkOptions, NullSink};
 use jig_config::LogSettings;
+use jig_proto::{Hint, hint};
 
 use crate::environment::Environment;
 use crate::output::remark;
@@ -43,7 +44,7 @@ pub(crate) fn sink(
             sink,
             is_told: AtomicBool::new(false),
         })),
-        (Err(error), true) => Err(anyhow!(NO_LOG).context(error)),
+        (Err(error), true) => Err(anyhow!(no_log()).context(error)),
         (Err(error), false) => {
             remark(&format!("note: {error}; nothing is written down"));
             Ok(Arc::new(NullSink))
@@ -113,10 +114,11 @@ pub(crate) fn moment(text: &str) -> anyhow::Result<Timestamp> {
     }
     let not_a_time = || {
         let hint = match text.is_empty() || text.bytes().any(|byte| !byte.is_ascii_digit()) {
-            true => "hint: write how long ago: 10m, 2h, 3d; or a time in UTC: 2026-11-15, \
+            true => hint!(
+                "write how long ago: 10m, 2h, 3d; or a time in UTC: 2026-11-15, \
                      2026-11-15T09:30:00Z"
-                .to_owned(),
-            false => format!("hint: write `{text}s`, `{text}m`, `{text}h` or `{text}d`"),
+            ),
+            false => hint!("write `{text}s`, `{text}m`, `{text}h` or `{text}d`"),
         };
         anyhow!(hint).context(format!("`{text}` is not a time"))
     };
@@ -154,8 +156,12 @@ fn ago(text: &str) -> Option<SignedDuration> {
 }
 
 /// What to do where the log cannot be written.
-pub(crate) const NO_LOG: &str = "hint: set XDG_STATE_HOME to a folder that can be written; to run tools without a \
-                      log, use --optional-log, or set log.required = false in your own configuration";
+pub(crate) fn no_log() -> Hint {
+    hint!(
+        "set XDG_STATE_HOME to a folder that can be written; to run tools without a log, use --optional-log, or \
+         set log.required = false in your own configuration"
+    )
+}
 
 const FNV_START: u64 = 0xcbf2_9ce4_8422_2325;
 const FNV_PRIME: u64 = 0x0000_0100_0000_01b3;

@@ -84,7 +84,7 @@ fn failed(error: &anyhow::Error, out: &mut Output) -> ExitCode {
 
 #[cfg(unix)]
 fn way_out(error: &anyhow::Error) -> Option<String> {
-    crate::not_started::way_out(error)
+    crate::not_started::way_out(error).map(|hint| hint.to_string())
 }
 
 #[cfg(not(unix))]

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
 use jig_broker::{Broker, ConfineError, RunRecord};
+use jig_proto::hint;
 use jig_runtime::StartError;
 use jig_sandbox::{
     Bytes, Child, Enforce, Enforcement, Exit, Limit, Limits, Profile, SpawnError, SpawnRequest,
@@ -99,7 +100,7 @@ pub(crate) fn words(command: &[String], ours: &str) -> anyhow::Result<Vec<String
     let mut command = command.to_vec();
     if let Some(word) = command.first().filter(|word| word.starts_with('-')) {
         // What looks like an option of ours was not known, and became the first word of the command.
-        let hint = format!("hint: `{ours} --help` lists the options; the command comes after `--`");
+        let hint = hint!("`{ours} --help` lists the options; the command comes after `--`");
         return Err(
             anyhow!(hint).context(format!("`{word}` is no option of {ours}, and no program"))
         );
@@ -162,7 +163,7 @@ pub(crate) fn record(broker: &Broker, ours: &str, command: &[String]) -> anyhow:
     let record = broker.record_run("run", command.join(" "), ours);
     record.map_err(|error| {
         let what = "the command was not started, because the log cannot be written";
-        anyhow!(audit::NO_LOG).context(format!("{what}: {error}"))
+        anyhow!(audit::no_log()).context(format!("{what}: {error}"))
     })
 }
 
@@ -195,14 +196,18 @@ fn not_held_as(reason: &str, profile: Option<&Profile>) -> anyhow::Error {
     let hint = match profile {
         // To do without a layer is never made up for: the command would change the files themselves.
         Some(profile) if !profile.overlays.is_empty() => {
-            "hint: `jig doctor` says what this machine can enforce; without --overlay the command runs, and changes \
+            hint!(
+                "`jig doctor` says what this machine can enforce; without --overlay the command runs, and changes \
              the files themselves"
+            )
         }
         Some(profile) if profile.enforce == Enforce::BestEffort => {
-            "hint: `jig doctor` says what this machine can enforce"
+            hint!("`jig doctor` says what this machine can enforce")
         }
         _ => {
-            "hint: `jig doctor` says what this machine can enforce; with --best-effort the command runs with that"
+            hint!(
+                "`jig doctor` says what this machine can enforce; with --best-effort the command runs with that"
+            )
         }
     };
     anyhow!(hint).context(format!("the command was not started: {reason}"))

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use jig_broker::ConfineError;
 use jig_config::Command;
+use jig_proto::{Hint, hint};
 use jig_runtime::StartError;
 use jig_sandbox::SpawnError;
 use rustix::fs::{Access, AtFlags, FileType};
@@ -13,7 +14,7 @@ use rustix::fs::{Access, AtFlags, FileType};
 mod tests;
 
 /// The hint on the failure that an error has at its root, if it is a program that did not start.
-pub(crate) fn way_out(error: &anyhow::Error) -> Option<String> {
+pub(crate) fn way_out(error: &anyhow::Error) -> Option<Hint> {
     let of_spawn = error
         .chain()
         .find_map(|cause| cause.downcast_ref::<SpawnError>());
@@ -27,35 +28,37 @@ pub(crate) fn way_out(error: &anyhow::Error) -> Option<String> {
         Some(StartError::Confine(ConfineError::ProgramNotFound { program, .. })) => {
             Some(not_found(program))
         }
+        Some(StartError::Confine(ConfineError::Journal { .. })) => Some(hint!(
+            "set XDG_STATE_HOME to a folder that can be written: jig notes there what the tool may not leave behind"
+        )),
         _ => None,
     }
 }
 
 /// A file that is there, and cannot be run.
-fn of_file(error: &SpawnError) -> Option<String> {
+fn of_file(error: &SpawnError) -> Option<Hint> {
     match error {
         SpawnError::NotExecutable { program, .. } if is_folder(program) => {
-            Some("hint: it is a folder: name the program in it".to_owned())
+            Some(hint!("it is a folder: name the program in it"))
         }
-        SpawnError::NotExecutable { program, .. } if !may_run(program) => Some(format!(
-            "hint: make it a program: chmod +x {}",
-            quoted(program)
-        )),
+        SpawnError::NotExecutable { program, .. } if !may_run(program) => {
+            Some(hint!("make it a program: chmod +x {}", quoted(program)))
+        }
         SpawnError::MissingInterpreter {
             program,
             interpreter: Some(interpreter),
-        } if interpreter.ends_with("\\r") => Some(format!(
-            "hint: its lines end with CRLF, as on Windows; take the CR away: sed -i 's/\\r$//' {}",
+        } if interpreter.ends_with("\\r") => Some(hint!(
+            "its lines end with CRLF, as on Windows; take the CR away: sed -i 's/\\r$//' {}",
             quoted(program)
         )),
         SpawnError::MissingInterpreter {
             interpreter: Some(interpreter),
             ..
-        } => Some(format!(
-            "hint: install `{interpreter}`, or name another program in the first line of the script"
+        } => Some(hint!(
+            "install `{interpreter}`, or name another program in the first line of the script"
         )),
-        SpawnError::ExecFormat { program } if is_text(program) => Some(format!(
-            "hint: a script says in its first line what runs it: sed -i '1i #!/bin/sh' {}",
+        SpawnError::ExecFormat { program } if is_text(program) => Some(hint!(
+            "a script says in its first line what runs it: sed -i '1i #!/bin/sh' {}",
             quoted(program)
         )),
         SpawnError::NotFound { program, .. } => Some(not_found(program)),
@@ -64,17 +67,21 @@ fn of_file(error: &SpawnError) -> Option<String> {
 }
 
 /// A program that no directory of the search path has.
-fn not_found(program: &str) -> String {
+fn not_found(program: &str) -> Hint {
     if let Some(line) = Command::line_in_one_word(&[program.to_owned()])
         && line.starts_with("sh -c ")
     {
-        return format!("hint: no shell reads the command; have one read it: {line}");
+        return hint!("no shell reads the command; have one read it: {line}");
     }
     match program.split_once(char::is_whitespace) {
         Some((first, _)) if !first.is_empty() => {
-            format!("hint: the words of a command are written apart, without quotes: {program}")
+            hint!("the words of a command are written apart, without quotes: {program}")
         }
-        _ => "hint: install it, or write its whole path".to_owned(),
+        // It is the whole path already, and may be that of an interpreter.
+        _ if program.starts_with('/') => hint!(
+            "install `{program}`; if the first line of a script names it, name another program there"
+        ),
+        _ => hint!("install it, or write its whole path"),
     }
 }
 
@@ -111,7 +118,7 @@ fn is_text(program: &str) -> bool {
 }
 
 /// A path as a shell takes it.
-fn quoted(path: &str) -> String {
+pub(crate) fn quoted(path: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./@%+=,".contains(c);
     match path.chars().all(is_plain) {
         true => path.to_owned(),

@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal as _};
 
 use anyhow::Context;
-use jig_proto::{HandleReport, ToolError, ToolState};
+use jig_proto::{HandleReport, ToolError, ToolState, hint};
 use serde_json::Value as Json;
 
 use crate::diff;
@@ -239,7 +239,7 @@ fn ask(id: &str, asked: &Asked, out: &mut Output) -> anyhow::Result<()> {
         }
     }
     out.text(&shown)?;
-    out.note(&format!("hint: answer with `{}`", asked.command(id)));
+    out.note(&hint!("answer with `{}`", asked.command(id)).to_string());
     Ok(())
 }
 

@@ -13,6 +13,7 @@ use camino::Utf8Path;
 use jig_config::{Runtime, Server, Tool};
 use jig_engine::{Answer, Ask, Asker, Engine, Held, ToolServers as _};
 use jig_mcp::{Offered, Servers, Standing, Which};
+use jig_proto::hint;
 use serde_json::Value as Json;
 
 use crate::environment::Environment;
@@ -169,8 +170,7 @@ fn missing(
         let name = &server.name;
         match known.map(|tool| &tool.standing) {
             Some(Standing::New(_)) => {
-                let hint =
-                    format!("hint: `jig servers accept {name}` shows what it says, and asks");
+                let hint = hint!("`jig servers accept {name}` shows what it says, and asks");
                 let held = format!(
                     "the tool `{named}` is new on the server `{name}`, and held until you accept it"
                 );
@@ -183,9 +183,9 @@ fn missing(
                 let names = told.tools.iter().map(|tool| tool.definition.name.as_str());
                 let hint = match closest(named, names) {
                     Some(other) => {
-                        format!("hint: did you mean `{other}`? `jig servers {name}` lists all")
+                        hint!("did you mean `{other}`? `jig servers {name}` lists all")
                     }
-                    None => format!("hint: `jig servers {name}` lists those that it has"),
+                    None => hint!("`jig servers {name}` lists those that it has"),
                 };
                 return Some(
                     anyhow!(hint).context(format!("the server `{name}` has no tool `{named}`")),
@@ -213,13 +213,15 @@ fn elsewhere(server: &Server, offered: &Offered, named: &str) -> anyhow::Error {
     let name = &server.name;
     let is_same = |tool: &&Tool| tool.on_server() == Some((name.as_str(), named));
     match offered.config.tools.values().find(is_same) {
-        Some(tool) => anyhow!("hint: call `{}`", tool.name).context(format!(
+        Some(tool) => anyhow!(hint!("call `{}`", tool.name)).context(format!(
             "the tool `{named}` of the server `{name}` has another name here"
         )),
-        None => anyhow!("hint: `tools` and `hide` in `[mcp.servers.{name}]` say which are offered")
-            .context(format!(
-                "the tool `{named}` of the server `{name}` is hidden"
-            )),
+        None => anyhow!(hint!(
+            "`tools` and `hide` in `[mcp.servers.{name}]` say which are offered"
+        ))
+        .context(format!(
+            "the tool `{named}` of the server `{name}` is hidden"
+        )),
     }
 }
 
@@ -355,7 +357,7 @@ fn accept(connections: &Connections, server: &Server, asker: &mut dyn Asker) -> 
 /// That a server waits for a person.
 fn waits(server: &Server) -> anyhow::Error {
     let name = &server.name;
-    let hint = format!("hint: `jig servers accept {name}` shows what it may do, and asks");
+    let hint = hint!("`jig servers accept {name}` shows what it may do, and asks");
     anyhow!(hint).context(format!(
         "a file of this workspace declares the server `{name}`, or a part of it: it is not started before you accept it"
     ))
@@ -376,10 +378,7 @@ pub(crate) fn ruled<'p>(project: &'p Project, name: &str) -> anyhow::Result<&'p 
         None => declared(project, name)?,
     };
     server.policy().ok_or_else(|| {
-        let hint = format!(
-            "hint: `jig servers {}` shows how it is reached",
-            server.name
-        );
+        let hint = hint!("`jig servers {}` shows how it is reached", server.name);
         anyhow!(hint).context(format!(
             "the server `{}` runs elsewhere: no rule of this machine holds it",
             server.name
@@ -396,13 +395,13 @@ pub(crate) fn declared<'p>(project: &'p Project, name: &str) -> anyhow::Result<&
     }
     let names = servers.keys().map(String::as_str);
     let hint = match closest(plain, names) {
-        Some(other) => format!("hint: did you mean `{other}`? `jig servers` lists all"),
+        Some(other) => hint!("did you mean `{other}`? `jig servers` lists all"),
         None if servers.is_empty() => {
-            format!("hint: it would be declared by `[mcp.servers.{plain}]`; none is")
+            hint!("it would be declared by `[mcp.servers.{plain}]`; none is")
         }
         None => {
             let names: Vec<&str> = servers.keys().map(String::as_str).collect();
-            format!("hint: there is {}", names.join(", "))
+            hint!("there is {}", names.join(", "))
         }
     };
     Err(anyhow!(hint).context(format!("there is no server `{name}`")))

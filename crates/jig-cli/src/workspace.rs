@@ -10,6 +10,7 @@ use jig_config::LOADED;
 use jig_config::{Config, Loaded, Sources, Tool, WORKSPACE_FILES};
 use jig_mcp::Servers;
 use jig_policy::{DiskLookup, Policy, Workspace};
+use jig_proto::{Hint, hint};
 
 use crate::args::Global;
 use crate::environment::Environment;
@@ -123,10 +124,11 @@ impl Project {
             return Ok(tool);
         }
         let names = self.config().tools.keys().map(|other| other.as_str());
-        let mut hint = match servers::closest(name, names) {
-            Some(other) => format!("hint: did you mean `{other}`? `jig tools` lists all"),
-            None => "hint: `jig tools` lists all".to_owned(),
+        let hint = match servers::closest(name, names) {
+            Some(other) => hint!("did you mean `{other}`? `jig tools` lists all"),
+            None => hint!("`jig tools` lists all"),
         };
+        let mut hint = hint.to_string();
         for other in other_files(&self.root) {
             hint.push_str(&format!("; {other}"));
         }
@@ -172,11 +174,11 @@ impl Project {
     ///
     /// A file that spoke of it, such as one that came with the workspace, would widen what every command may
     /// do, and nobody who starts one would know.
-    pub(crate) fn made_up(&self, name: &str, hint: &str) -> anyhow::Result<&Tool> {
+    pub(crate) fn made_up(&self, name: &str, hint: Hint) -> anyhow::Result<&Tool> {
         let tool = self.tool(name)?;
         match tool.declared_at().file() {
             None => Ok(tool),
-            Some(file) => Err(anyhow!("hint: {hint}").context(format!(
+            Some(file) => Err(anyhow!(hint).context(format!(
                 "`{file}` declares a tool `{name}`, which is what jig calls a command that is no tool"
             ))),
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jig_broker::CancelToken;
 use jig_config::Tool;
-use jig_proto::{CommandError, HandleId, Outcome, SchemaError, ToolError};
+use jig_proto::{CommandError, HandleId, Outcome, SchemaError, ToolError, hint};
 use jig_runtime::{HandleError, StartError, TemplateError, Tracer};
 use serde_json::{Map, Value, json};
 
@@ -75,7 +75,7 @@ pub enum CallError {
     },
     /// The arguments don't fit; the words are those of JP (J-017).
     #[error(
-        "Invalid arguments: {errors}\nhint: the description of the tool `{tool}` says what it takes"
+        "Invalid arguments: {errors}\n{}", hint!("the description of the tool `{tool}` says what it takes")
     )]
     Arguments {
         /// The tool.
@@ -122,8 +122,8 @@ pub enum CallError {
     },
     /// The tool runs to its end when it is called, and cannot be spawned.
     #[error(
-        "the tool `{0}` is not stateful: it cannot be spawned\nhint: call it, or set `stateful = true` \
-         for it"
+        "the tool `{0}` is not stateful: it cannot be spawned\n{hint}",
+        hint = hint!("call it, or set `stateful = true` for it")
     )]
     NotStateful(String),
     /// A handle cannot do what was asked of it.
@@ -132,7 +132,8 @@ pub enum CallError {
     /// Input was sent to a handle that waits for a person.
     #[error(
         "`{id}` was waiting for the answer of a person, which is not the assistant's to give; the \
-         question was put to them, and the input was not used\nhint: fetch `{id}` to see what came of it"
+         question was put to them, and the input was not used\n{}",
+        hint!("fetch `{id}` to see what came of it")
     )]
     NotYours {
         /// The handle.
@@ -140,8 +141,8 @@ pub enum CallError {
     },
     /// The tool's server or its definition is not accepted, and so nothing was called.
     #[error(
-        "{held}; {why}\nhint: `jig servers accept {}` shows what there is to accept, and accepts it",
-        .held.server()
+        "{held}; {why}\n{}",
+        hint!("`jig servers accept {}` shows what there is to accept, and accepts it", .held.server())
     )]
     Held {
         /// The tool.
@@ -301,14 +302,14 @@ impl CallError {
 }
 
 /// What is missing for a runtime that this jig was built without.
-fn how_to_get(runtime: &str) -> &'static str {
+fn how_to_get(runtime: &str) -> String {
     match runtime {
         "wasm" => {
-            ": it was built without the feature `wasm-tools`\nhint: build jig with its default features"
+            let hint = hint!("build jig with its default features");
+            format!(": it was built without the feature `wasm-tools`\n{hint}")
         }
-        "mcp" => ": nothing here reaches MCP servers",
-
-        _ => "",
+        "mcp" => ": nothing here reaches MCP servers".to_owned(),
+        _ => String::new(),
     }
 }
 
@@ -318,12 +319,15 @@ fn because(reason: &Option<String>) -> String {
 }
 
 /// What to do when something cannot be enforced, unless the reason says it already.
-fn way_out(reason: &str) -> &'static str {
+fn way_out(reason: &str) -> String {
     match reason.contains("jig doctor") {
-        true => "",
+        true => String::new(),
         false => {
-            "\nhint: `jig doctor` says what this machine can enforce; with `sandbox.enforce = \
-             \"best-effort\"` the tool runs with that"
+            let hint = hint!(
+                "`jig doctor` says what this machine can enforce; with `sandbox.enforce = \"best-effort\"` the \
+                 tool runs with that"
+            );
+            format!("\n{hint}")
         }
     }
 }

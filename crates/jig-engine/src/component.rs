@@ -7,8 +7,8 @@ use std::sync::Arc;
 use camino::Utf8Path;
 use jig_config::{Parameter, Runtime, Source, Tool};
 use jig_files::{FilesError, Kind};
-use jig_proto::ProjectPath;
 use jig_proto::vfs::ToolInput;
+use jig_proto::{ProjectPath, hint};
 use jig_runtime::{Component, ComponentSource, Mount};
 use jig_wasm::{Description, WasmRuntime};
 
@@ -219,8 +219,8 @@ impl From<FilesError> for Unopened {
 pub enum ComponentFileError {
     /// There is no such file (W-061).
     #[error(
-        "Wasm binary not found: {path}\nhint: build it, or correct `wasm`, which is relative to the \
-         workspace"
+        "Wasm binary not found: {path}\n{}",
+        hint!("build it, or correct `wasm`, which is relative to the workspace")
     )]
     NotFound {
         /// The path as the configuration has it.

@@ -2,6 +2,7 @@
 
 use jig_broker::{HostEnv, Llm, LlmSettings, LlmSettingsError, TokenField, Weights};
 use jig_config::{LlmConfig, LlmKey, LlmTokenField, LlmWeights};
+use jig_proto::hint;
 
 use crate::engine::Engine;
 
@@ -11,10 +12,12 @@ use crate::engine::Engine;
 pub enum LlmSetupError {
     /// There is no key for the provider.
     #[error(
-        "there is no key for `{provider}`: the variable `{variable}` is {}\nhint: set `{variable}` where \
-         jig is started, or have `llm.key_env` name another variable; `key_env = \"\"` is for a provider \
-         that needs no key",
-        if *.is_empty { "empty" } else { "not set" }
+        "there is no key for `{provider}`: the variable `{variable}` is {}\n{}",
+        if *.is_empty { "empty" } else { "not set" },
+        hint!(
+            "set `{variable}` where jig is started, or have `llm.key_env` name another variable; `key_env = \"\"` \
+             is for a provider that needs no key"
+        )
     )]
     NoKey {
         /// The provider's URL.
@@ -26,7 +29,8 @@ pub enum LlmSetupError {
     },
     /// The variable holds something that cannot be sent as a key.
     #[error(
-        "the variable `{0}` holds characters that no key has\nhint: set it to the key alone, on one line"
+        "the variable `{0}` holds characters that no key has\n{hint}",
+        hint = hint!("set it to the key alone, on one line")
     )]
     NotAKey(String),
     /// The settings are none that a provider can be asked with.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use jig_broker::{Broker, ConfineError};
 use jig_config::{Reach, Server};
 use jig_proto::vfs::ToolInput;
-use jig_proto::{Action, Context};
+use jig_proto::{Action, Context, hint};
 use jig_runtime::{CommandLine, Plan, RunLimits, ServerPlan, StartError};
 use jig_sandbox::{SpawnError, minimal_environment};
 use serde_json::Map;
@@ -117,7 +117,8 @@ fn not_started(server: &str, broker: &Broker, error: &StartError) -> CallError {
     }
     let mut why = broker.secrets().scrub_text(why);
     if is_missing(error) {
-        why.push_str("\nhint: install it, or write its whole path in `command`");
+        let hint = hint!("install it, or write its whole path in `command`");
+        why.push_str(&format!("\n{hint}"));
     }
     CallError::Server {
         server: server.to_owned(),

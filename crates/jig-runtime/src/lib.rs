@@ -52,6 +52,7 @@ pub use stdio::{NO_OUTPUT, StdioRuntime};
 pub use template::TemplateError;
 pub use vfs::VfsRuntime;
 
+use jig_proto::hint;
 use jig_sandbox::{ArgumentSizes, SpawnError};
 
 /// A way to run tools.
@@ -78,14 +79,14 @@ pub enum StartError {
     Confine(jig_broker::ConfineError),
     /// The call does not fit into the arguments of a program.
     #[error(
-        "the call is too large for the arguments of a program: {0}\nhint: set `input = \"stdin\"` or \
-         `input = \"file\"` for the tool, and have it read the call there"
+        "the call is too large for the arguments of a program: {0}\n{hint}",
+        hint = hint!("set `input = \"stdin\"` or `input = \"file\"` for the tool, and have it read the call there")
     )]
     TooLarge(ArgumentSizes),
     /// The call should be read from a terminal, which takes no long lines.
     #[error(
-        "a tool on a terminal cannot read its call from standard input\nhint: set `input = \"argv\"` or \
-         `input = \"file\"` for the tool"
+        "a tool on a terminal cannot read its call from standard input\n{}",
+        hint!("set `input = \"argv\"` or `input = \"file\"` for the tool")
     )]
     CallOnTerminal,
     /// The program could not be started.

@@ -1,5 +1,6 @@
 //! From the bytes of a component to code, with words for what people give us instead.
 
+use jig_proto::hint;
 use wasmparser::{FunctionBody, Parser, Payload};
 use wasmtime::Engine;
 use wasmtime::component::Component;
@@ -20,8 +21,8 @@ pub(crate) fn compile(engine: &Engine, bytes: &[u8]) -> Result<Component, Compon
     match kind(bytes) {
         Kind::Component => {}
         Kind::Empty => return refuse("the file is empty"),
-        Kind::Module => return refuse(MODULE),
-        Kind::Text => return refuse(TEXT),
+        Kind::Module => return refuse(&module()),
+        Kind::Text => return refuse(&text()),
         Kind::Other => return refuse("it is no Wasm: it does not begin with `\\0asm`"),
     }
     look_over(bytes).map_err(ComponentError::Compile)?;
@@ -29,8 +30,8 @@ pub(crate) fn compile(engine: &Engine, bytes: &[u8]) -> Result<Component, Compon
     Component::from_binary(engine, bytes).map_err(|error| {
         let told = format!("{error:#}");
         let hint = match told.contains("async") {
-            true => ASYNC,
-            false => "",
+            true => is_async(),
+            false => String::new(),
         };
         ComponentError::Compile(format!("{}{hint}", short(&told)))
     })
@@ -106,14 +107,24 @@ fn look_over(bytes: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
-const MODULE: &str = "it is a core module, not a component\nhint: build for `wasm32-wasip2`, which makes \
-                      components, or turn it into one with `wasm-tools component new`";
+fn module() -> String {
+    let hint = hint!(
+        "build for `wasm32-wasip2`, which makes components, or turn it into one with `wasm-tools component new`"
+    );
+    format!("it is a core module, not a component\n{hint}")
+}
 
-const TEXT: &str =
-    "it is the text of a module, not its binary\nhint: `wasm-tools parse` makes a binary of it";
+fn text() -> String {
+    let hint = hint!("`wasm-tools parse` makes a binary of it");
+    format!("it is the text of a module, not its binary\n{hint}")
+}
 
-const ASYNC: &str = "\nhint: functions that are `async`, and WASI 0.3, are not supported: build for WASI 0.2 \
-                     (`wasm32-wasip2`)";
+fn is_async() -> String {
+    let hint = hint!(
+        "functions that are `async`, and WASI 0.3, are not supported: build for WASI 0.2 (`wasm32-wasip2`)"
+    );
+    format!("\n{hint}")
+}
 
 /// What the size of a function may be, times the number of its locals. The compiler keeps track of each local
 /// at each branch: 128 KiB with 10,000 of them take 3 GB and more than a minute. The largest seen in a component

@@ -13,6 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use ::bytes::Bytes;
+use jig_proto::hint;
 use jig_runtime::Component;
 use wasmtime::component;
 
@@ -153,8 +154,8 @@ impl Components {
     fn too_slow(&self) -> ComponentError {
         let seconds = self.longest.as_secs();
         ComponentError::Compile(format!(
-            "it has not been compiled in {seconds} s\nhint: it goes on as long as this process does; a later \
-             call may find it ready"
+            "it has not been compiled in {seconds} s\n{}",
+            hint!("it goes on as long as this process does; a later call may find it ready")
         ))
     }
 

@@ -1,5 +1,6 @@
 //! The one linker: everything that a guest can import.
 
+use jig_proto::hint;
 use wasmtime::Engine;
 use wasmtime::component::{Component, Linker};
 
@@ -58,11 +59,11 @@ pub(crate) fn prepare(
 fn unprovided(unknown: &[String]) -> String {
     let named: Vec<String> = unknown.iter().map(|name| format!("`{name}`")).collect();
     let hint = match unknown.iter().any(|name| name.contains("@0.3.")) {
-        true => "build it for WASI 0.2 (`wasm32-wasip2`): WASI 0.3 is not supported",
-        false => "a tool can import WASI 0.2, `jp:host` and `jig:tool/vfs`",
+        true => hint!("build it for WASI 0.2 (`wasm32-wasip2`): WASI 0.3 is not supported"),
+        false => hint!("a tool can import WASI 0.2, `jp:host` and `jig:tool/vfs`"),
     };
     let text = format!(
-        "it imports {}, which jig does not have\nhint: {hint}",
+        "it imports {}, which jig does not have\n{hint}",
         named.join(", ")
     );
     short(&text)
@@ -75,8 +76,8 @@ fn no_tool(component: &Component) -> String {
         false => exports.join(", "),
     };
     let text = format!(
-        "it does not export the function `run` of the world `jp:tool/tool@0.1.0`; it exports {exports}\n\
-         hint: `jig wasm new` makes a tool that does"
+        "it does not export the function `run` of the world `jp:tool/tool@0.1.0`; it exports {exports}\n{}",
+        hint!("`jig wasm new` makes a tool that does")
     );
     short(&text)
 }

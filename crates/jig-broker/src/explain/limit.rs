@@ -1,7 +1,7 @@
 //! A limit that a program came up against, as a denial.
 
 use jig_policy::toml_key;
-use jig_proto::Denial;
+use jig_proto::{Denial, offered_rule};
 use jig_sandbox::{Bytes, Limit};
 
 /// A limit of a tool that was reached: `key` is its name below `sandbox.limits`, `why` what happened, and
@@ -12,8 +12,9 @@ pub fn limit_denial(tool: &str, key: &str, why: String, higher: &str) -> Denial 
 
 /// The same for the table of this dotted name, such as `mcp.servers.git`, which stands as it is.
 pub fn limit_denial_in(table: &str, key: &str, why: String, higher: &str) -> Denial {
+    let lines = format!("[{table}.sandbox.limits]\n{key} = {higher}\n");
     Denial {
-        hint: Some(format!("[{table}.sandbox.limits]\n{key} = {higher}\n")),
+        hint: Some(offered_rule(lines)),
         ..Denial::new("use", key.replace('_', " "), why)
     }
 }

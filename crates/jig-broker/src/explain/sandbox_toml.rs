@@ -5,6 +5,7 @@
 use std::path::Path;
 
 use jig_policy::toml_string;
+use jig_proto::offered_rule;
 
 use super::place::Around;
 use crate::confine::{Preset, SystemAccess};
@@ -38,7 +39,8 @@ pub(super) fn system(around: &Around<'_>, entry: &Entry<'_>) -> Option<String> {
     let entries: Vec<String> = all.iter().map(|access| written(around, access)).collect();
     let table = &around.inner.table;
     let entries = entries.join(", ");
-    Some(format!("[{table}.sandbox]\nsystem = [{entries}]\n"))
+    let lines = format!("[{table}.sandbox]\nsystem = [{entries}]\n");
+    Some(offered_rule(lines))
 }
 
 /// `sandbox.presets` with this one.
@@ -46,7 +48,10 @@ pub(super) fn presets(around: &Around<'_>, preset: Preset) -> String {
     let presets = around.settings.presets.iter().chain([&preset]);
     let names: Vec<String> = presets.map(|preset| toml_string(preset.name())).collect();
     let table = &around.inner.table;
-    format!("[{table}.sandbox]\npresets = [{}]\n", names.join(", "))
+    offered_rule(format!(
+        "[{table}.sandbox]\npresets = [{}]\n",
+        names.join(", ")
+    ))
 }
 
 fn written(around: &Around<'_>, access: &SystemAccess) -> String {

@@ -169,7 +169,8 @@ fn addresses(
         let mut denial = Denial::new(CONNECT, target.to_string(), unfit.why);
         denial.grants = crate::denial::grants(&inner.policy, Resource::Net);
         let suggestion = unfit.suggestion;
-        denial.hint = suggestion.map(|suggestion| suggestion.to_toml_in(&inner.table));
+        denial.hint = suggestion
+            .map(|suggestion| jig_proto::offered_rule(suggestion.to_toml_in(&inner.table)));
         Trouble::Unfit(Box::new(denial))
     })
 }

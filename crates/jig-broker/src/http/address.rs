@@ -97,7 +97,9 @@ impl Unfit {
     pub(super) fn reply(self, host: &str, table: &str) -> ErrorReply {
         let reply = ErrorReply::denied(self.kind, format!("reach on `{host}`: {}", self.why));
         match self.suggestion {
-            Some(suggestion) => reply.with_hint(suggestion.to_toml_in(table)),
+            Some(suggestion) => {
+                reply.with_hint(jig_proto::offered_rule(suggestion.to_toml_in(table)))
+            }
             None => reply,
         }
     }

@@ -3,7 +3,7 @@
 use anyhow::{Context, anyhow, bail};
 use jig_config::QuestionTarget;
 use jig_engine::{About, Answer, Ask, Asker as _};
-use jig_proto::HandleId;
+use jig_proto::{HandleId, hint};
 use serde_json::json;
 
 use super::fetch::{look, station};
@@ -58,7 +58,7 @@ fn given(args: &ApplyArgs) -> anyhow::Result<Option<Given>> {
 fn asked_here(client: &mut Client, id: &HandleId) -> anyhow::Result<(Given, u64)> {
     let asked: Option<Asked> = client.ask(&Request::Question { id: id.clone() })?;
     let Some((asked, mut terminal)) = asked.zip(Terminal::open(false, true)) else {
-        let hint = "hint: give TEXT, --line TEXT, --key KEY or --json-input JSON";
+        let hint = hint!("give TEXT, --line TEXT, --key KEY or --json-input JSON");
         return Err(anyhow!(hint).context("there is nothing to apply"));
     };
     let answer = terminal.ask(&Ask {

@@ -10,6 +10,7 @@ use std::collections::HashSet;
 use anyhow::{anyhow, bail};
 use camino::Utf8PathBuf;
 use jig_mcp::QuestionId;
+use jig_proto::hint;
 use serde_json::{Value as Json, json};
 
 use self::asked::Asked;
@@ -72,19 +73,23 @@ impl Scope {
     fn nobody(&self) -> anyhow::Error {
         let place = match (&self.root, self.pid) {
             (None, None) => {
-                return anyhow!(
-                    "hint: an agent's client starts one (`jig setup`), or you do: `jig mcp`"
-                )
+                return anyhow!(hint!(
+                    "an agent's client starts one (`jig setup`), or you do: `jig mcp`"
+                ))
                 .context("no MCP server runs, in any workspace");
             }
             (_, Some(pid)) => {
-                return anyhow!("hint: `jig approve --all` lists the questions of all servers")
-                    .context(format!("no server with the pid {pid} runs here"));
+                return anyhow!(hint!(
+                    "`jig approve --all` lists the questions of all servers"
+                ))
+                .context(format!("no server with the pid {pid} runs here"));
             }
             (Some(root), None) => format!(" for `{root}`"),
         };
-        let hint = "hint: an agent's client starts one (`jig setup`), or you do: `jig mcp`; \
-                    `jig approve --all` looks in all workspaces";
+        let hint = hint!(
+            "an agent's client starts one (`jig setup`), or you do: `jig mcp`; \
+                    `jig approve --all` looks in all workspaces"
+        );
         anyhow!(hint).context(format!("no MCP server runs{place}"))
     }
 
@@ -122,7 +127,7 @@ fn list(scope: &Scope, out: &mut Output) -> anyhow::Result<Done> {
 
 fn one(id: &str, args: &ApproveArgs, scope: &Scope, out: &mut Output) -> anyhow::Result<Done> {
     let id: QuestionId = id.parse().map_err(|error| {
-        let hint = "hint: `jig approve` lists them";
+        let hint = hint!("`jig approve` lists them");
         anyhow!(hint).context(format!("`{}` is no question: {error}", printable(id)))
     })?;
     let (server, asked) = found(id, scope, out)?;
@@ -134,7 +139,7 @@ fn one(id: &str, args: &ApproveArgs, scope: &Scope, out: &mut Output) -> anyhow:
         return Ok(Done::Ok);
     };
     if asked.is_accepted() && decided.decision != "deny" && !decided.at_terminal {
-        let hint = format!("hint: read it and answer at a terminal: `jig approve {id}`");
+        let hint = hint!("read it and answer at a terminal: `jig approve {id}`");
         let what = match asked.about.as_str() {
             "server" => "a server is accepted by a person who has seen what it may do",
             "definition" => {
@@ -193,10 +198,7 @@ fn found(id: QuestionId, scope: &Scope, out: &mut Output) -> anyhow::Result<(u32
                     asked.workspace
                 )
             });
-            let hint = format!(
-                "hint: say which: {}",
-                ways.collect::<Vec<_>>().join("\n      ")
-            );
+            let hint = hint!("say which: {}", ways.collect::<Vec<_>>().join("\n      "));
             Err(anyhow!(hint).context(format!("{} servers ask a question `{id}`", found.len())))
         }
         (None, _) => Err(not_found(id, scope, refusal)),
@@ -217,7 +219,7 @@ fn not_found(id: QuestionId, scope: &Scope, refusal: Option<Refusal>) -> anyhow:
             .as_ref()
             .is_some_and(|root| *root == welcome.workspace);
         if !is_meant && let Ok(Ok(_)) = shown(&mut server, id) {
-            let hint = format!("hint: `jig -C {} approve {id}`", welcome.workspace);
+            let hint = hint!("`jig -C {} approve {id}`", welcome.workspace);
             let context = format!(
                 "`{id}` is a question of the server with the pid {}, in another workspace",
                 welcome.pid
@@ -229,7 +231,7 @@ fn not_found(id: QuestionId, scope: &Scope, refusal: Option<Refusal>) -> anyhow:
         || format!("there is no question `{id}`"),
         |refusal| refusal.message,
     );
-    anyhow!("hint: `jig approve` lists the questions that there are").context(message)
+    anyhow!(hint!("`jig approve` lists the questions that there are")).context(message)
 }
 
 fn shown(server: &mut Server, id: QuestionId) -> anyhow::Result<Result<Asked, Refusal>> {
@@ -281,8 +283,8 @@ fn asked_here(asked: &Asked, out: &mut Output) -> anyhow::Result<Option<Decided>
 fn refused(refusal: Refusal) -> anyhow::Error {
     let message = printable(&refusal.message);
     match refusal.kind.as_str() {
-        "unknown" | "gone" => anyhow!("hint: `jig approve` lists the questions that there are"),
-        "no_answer" => anyhow!("hint: `jig approve ID` shows a question, and asks"),
+        "unknown" | "gone" => anyhow!(hint!("`jig approve` lists the questions that there are")),
+        "no_answer" => anyhow!(hint!("`jig approve ID` shows a question, and asks")),
         _ => return anyhow!(message),
     }
     .context(message)

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::thread;
 
 use anyhow::{Context, anyhow};
-use jig_proto::HandleId;
+use jig_proto::{HandleId, hint};
 use jig_pty::Size;
 use jig_sandbox::{Interest, Waker};
 use rustix::io::Errno;
@@ -78,10 +78,7 @@ impl View<'_> {
     /// Shows the screen of a tool until it stops or the person leaves.
     fn watch(mut self, out: &mut Output) -> anyhow::Result<Done> {
         if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
-            let hint = format!(
-                "hint: `jig fetch {} --view screen` prints the screen",
-                self.id
-            );
+            let hint = hint!("`jig fetch {} --view screen` prints the screen", self.id);
             return Err(anyhow!(hint).context("a screen can only be shown at a terminal"));
         }
         let mut canvas = Canvas::new(self.id, self.tool, self.takes_input);

@@ -7,7 +7,7 @@ use anyhow::{Context, anyhow, bail};
 use jig_broker::Person;
 use jig_config::{ParameterType, Tool};
 use jig_engine::{Asker, Call, CallError, Engine};
-use jig_proto::{Content, ToolError};
+use jig_proto::{Content, ToolError, hint};
 use jig_runtime::HandleError;
 use serde_json::{Map, Value as Json, json};
 
@@ -89,21 +89,22 @@ pub(crate) fn run(args: &CallArgs, global: &Global, out: &mut Output) -> anyhow:
 pub(crate) fn explained(error: CallError, tool: &Tool) -> anyhow::Error {
     let hint = match &error {
         CallError::NobodyToAsk(name) => match tool.on_server() {
-            None => format!("hint: call it with --yes, or set tools.{name}.run = \"unattended\""),
-            Some((server, at)) => format!(
-                "hint: call it with --yes, or set mcp.servers.{server}.run = \"unattended\"; for this tool alone, \
+            None => hint!("call it with --yes, or set tools.{name}.run = \"unattended\""),
+            Some((server, at)) => hint!(
+                "call it with --yes, or set mcp.servers.{server}.run = \"unattended\"; for this tool alone, \
                  `run` beside source = \"mcp.{server}.{at}\" in a table [tools.NAME]"
             ),
         },
         CallError::Arguments { errors, .. } => {
-            let hint = format!("hint: `jig tools {}` lists the parameters", tool.name);
+            let hint = hint!("`jig tools {}` lists the parameters", tool.name);
             return anyhow!(hint).context(format!("Invalid arguments: {errors}"));
         }
-        CallError::Log { .. } => audit::NO_LOG.to_owned(),
+        CallError::Log { .. } => audit::no_log(),
         CallError::Handle(HandleError::Unknown(_)) => {
-            "hint: a call knows only what it spawned itself; `jig fetch`, `jig apply` and `jig abort` reach \
+            hint!(
+                "a call knows only what it spawned itself; `jig fetch`, `jig apply` and `jig abort` reach \
              what `jig spawn` started"
-                .to_owned()
+            )
         }
         _ => return error.into(),
     };
@@ -266,7 +267,7 @@ fn pairs(texts: &[String]) -> anyhow::Result<Vec<(String, String)>> {
     let pair = |text: &String| match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
         _ => {
-            let hint = "hint: write name=value, or all of them as one object with --args";
+            let hint = hint!("write name=value, or all of them as one object with --args");
             Err(anyhow!(hint).context(format!("`{text}` is not an argument")))
         }
     };

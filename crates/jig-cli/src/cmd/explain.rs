@@ -177,7 +177,9 @@ impl<'p> Judged<'p> {
                 })
                 .collect(),
             grants: self.grants,
-            suggestion: self.suggestion.map(|rules| rules.to_toml_in(table)),
+            suggestion: self
+                .suggestion
+                .map(|rules| jig_proto::offered_rule(rules.to_toml_in(table))),
             target: self.target,
             asks,
         }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use jig_proto::HandleId;
+use jig_proto::{HandleId, hint};
 use serde_json::{Map, Value as Json, json};
 
 use crate::args::{FetchArgs, Global, LookArgs, Part};
@@ -27,8 +27,10 @@ pub(super) fn station(global: &Global, id: &str) -> anyhow::Result<Client> {
     workspace::clear(&root)?;
     let found = Client::find(&root, &Environment::of_this_process())?;
     found.ok_or_else(|| {
-        let hint = "hint: nothing runs in this workspace; `jig spawn` starts a tool, `jig ps --all` lists \
-                    what runs in others";
+        let hint = hint!(
+            "nothing runs in this workspace; `jig spawn` starts a tool, `jig ps --all` lists \
+                    what runs in others"
+        );
         anyhow::anyhow!(hint).context(format!("there is no handle `{id}`"))
     })
 }

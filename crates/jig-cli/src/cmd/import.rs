@@ -23,7 +23,7 @@ use anyhow::{Context as _, anyhow};
 use camino::{Utf8Path, Utf8PathBuf};
 use jig_config::{Additions, Config, Edit, Problem, Reach as Reached, Sources};
 use jig_mcp::Servers;
-use jig_proto::ProjectPath;
+use jig_proto::{ProjectPath, hint};
 
 use self::declared::{Context, Scope, SourceFile};
 use self::entry::{Declared, Imported, Left, Reach};
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &ImportArgs, global: &Global, out: &mut Output) -> anyho
             .iter()
             .map(|file| format!("`{}`", file.shown))
             .collect();
-        let hint = "hint: --file names another file";
+        let hint = hint!("--file names another file");
         let title = args.client.client().title();
         let what = format!("{title} has no servers in {}", looked.join(", "));
         return Err(anyhow!(hint).context(what));
@@ -60,7 +60,7 @@ pub(crate) fn run(args: &ImportArgs, global: &Global, out: &mut Output) -> anyho
     if items.is_empty() {
         let names = files.iter().flat_map(|file| &file.servers);
         let names: Vec<String> = names.map(|(name, _)| entry::short(name)).collect();
-        let hint = format!("hint: there are {}", names.join(", "));
+        let hint = hint!("there are {}", names.join(", "));
         return Err(anyhow!(hint).context("no server has the name that --only wants"));
     }
     let import = Import {

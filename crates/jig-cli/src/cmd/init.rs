@@ -8,6 +8,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use anyhow::{Context, anyhow, bail};
 use camino::Utf8Path;
 use jig_policy::NetTarget;
+use jig_proto::hint;
 use serde_json::json;
 
 use self::kind::{Found, Kind};
@@ -160,8 +161,8 @@ fn ask(root: &Utf8Path, found: &[Found], given: &Given) -> anyhow::Result<Answer
             true => NONE.to_owned(),
             false => defaults.presets.join(","),
         };
-        let hint = format!(
-            "hint: `jig init --yes` takes the defaults (--preset {presets} --changes ask --net none); with all three \
+        let hint = hint!(
+            "`jig init --yes` takes the defaults (--preset {presets} --changes ask --net none); with all three \
              options nothing is asked"
         );
         return Err(anyhow!(hint).context("there is no terminal to ask on"));
@@ -269,8 +270,10 @@ fn vacant(root: &Utf8Path) -> anyhow::Result<()> {
 }
 
 fn taken(path: &Utf8Path) -> anyhow::Error {
-    let hint = "hint: `jig config check` says whether it is right, `jig init --print` shows what a new one would be; a \
-                folder below gets one of its own by `jig -C FOLDER init`";
+    let hint = hint!(
+        "`jig config check` says whether it is right, `jig init --print` shows what a new one would be; a \
+                folder below gets one of its own by `jig -C FOLDER init`"
+    );
     anyhow!(hint).context(format!("`{path}` is there already: nothing was written"))
 }
 

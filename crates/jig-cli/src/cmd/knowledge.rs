@@ -13,9 +13,9 @@ pub(crate) fn run(args: &KnowledgeArgs, global: &Global, out: &mut Output) -> an
 /// Subjects are read by a component.
 #[cfg(not(feature = "wasm-tools"))]
 pub(crate) fn run(_: &KnowledgeArgs, _: &Global, _: &mut Output) -> anyhow::Result<Done> {
-    Err(anyhow::anyhow!(
-        "hint: install it with the feature `wasm-tools`, which is there by default"
-    )
+    Err(anyhow::anyhow!(jig_proto::hint!(
+        "install it with the feature `wasm-tools`, which is there by default"
+    ))
     .context("this jig was built without components, and one of them reads the subjects"))
 }
 

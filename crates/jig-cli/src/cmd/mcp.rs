@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, anyhow, bail};
 use jig_mcp::{Access, HttpServer, Options, Shared, Stop, serve_stdio};
+use jig_proto::hint;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
 
@@ -83,7 +84,7 @@ fn over_http(
         access.allow_origin(origin).context("--allow-origin")?;
     }
     let server = HttpServer::listen(address, access).map_err(|error| {
-        let hint = "hint: another program may use this port; port 0 is any that is free";
+        let hint = hint!("another program may use this port; port 0 is any that is free");
         let cause = std::error::Error::source(&error).map(ToString::to_string);
         let reason = anyhow!(hint).context(cause.unwrap_or_default());
         reason.context(error.to_string())
@@ -128,8 +129,8 @@ fn may_listen(address: SocketAddr, args: &McpArgs) -> anyhow::Result<()> {
     if address.ip().is_loopback() || args.allow_remote {
         return Ok(());
     }
-    let hint = format!(
-        "hint: 127.0.0.1:{} is for programs on this machine; --allow-remote lets others in, too",
+    let hint = hint!(
+        "127.0.0.1:{} is for programs on this machine; --allow-remote lets others in, too",
         address.port()
     );
     Err(anyhow!(hint).context(format!(
@@ -153,7 +154,9 @@ fn is_a_project(project: &Project, global: &Global, env: &Environment) -> anyhow
         true => "all of this machine",
         false => "your home folder",
     };
-    let hint = "hint: start it in a project, or name one with -C DIR; with -C the folder is served all the same";
+    let hint = hint!(
+        "start it in a project, or name one with -C DIR; with -C the folder is served all the same"
+    );
     bail!(anyhow!(hint).context(format!(
         "the workspace would be {what}, `{}`: agents could read all that is in it",
         project.root

@@ -18,6 +18,7 @@ use anyhow::{Context as _, anyhow};
 use jig_broker::{Confined, Reach};
 use jig_engine::{CallError, Preparation, Prepared};
 use jig_proto::fsproxy::{DESCRIPTOR, DESCRIPTOR_VARIABLE};
+use jig_proto::hint;
 use jig_runtime::fsproxy::{ClientOptions, End, Stream, Streams};
 use jig_sandbox::{Exit, Network, PathRule, Rights, RuleSource, SpawnRequest};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -63,13 +64,17 @@ fn make_room_for_files() {
 fn understood(args: &ProxyArgs) -> anyhow::Result<()> {
     match (args.stdio, args.command.first()) {
         (false, None) => {
-            let hint = "hint: it comes after `--`: jig proxy -- ./agent; with --stdio a client is served \
-                        that somebody else has started";
+            let hint = hint!(
+                "it comes after `--`: jig proxy -- ./agent; with --stdio a client is served \
+                        that somebody else has started"
+            );
             Err(anyhow!(hint).context("there is no command to run"))
         }
         (true, Some(program)) => {
-            let hint = "hint: leave one of them out: without --stdio the command is started, and asks over \
-                        descriptor 3";
+            let hint = hint!(
+                "leave one of them out: without --stdio the command is started, and asks over \
+                        descriptor 3"
+            );
             let what =
                 format!("--stdio serves a client that runs already, and starts no `{program}`");
             Err(anyhow!(hint).context(what))

@@ -14,7 +14,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use jig_broker::{Discover, FoundPreset, Gateway};
 use jig_config::SandboxLimits;
 use jig_engine::{CallError, Preparation, Prepared};
-use jig_proto::Denial;
+use jig_proto::{Denial, hint};
 use jig_sandbox::{Bytes, Child, Limit, Limits, Observer, SpawnRequest};
 use serde_json::json;
 
@@ -262,7 +262,7 @@ fn project(args: &RunArgs, global: &Global) -> anyhow::Result<(Project, String)>
     if args.policy.is_none() {
         project.made_up(
             &name,
-            "rename it, or name it as the one that applies: --policy jig-run",
+            hint!("rename it, or name it as the one that applies: --policy jig-run"),
         )?;
     }
     Ok((project, name))
@@ -288,7 +288,7 @@ fn rules(args: &RunArgs, root: &Utf8Path) -> anyhow::Result<(Vec<String>, Vec<St
             let folder = remedy::quoted(shown.as_str());
             // What is read has to be there; what is written into can be made.
             let error = match write && error.kind() == ErrorKind::NotFound {
-                true => anyhow!("hint: make it first: mkdir -p {folder}"),
+                true => anyhow!(hint!("make it first: mkdir -p {folder}")),
                 false => anyhow!(error),
             };
             error.context(format!("there is no `{shown}` to give access to"))

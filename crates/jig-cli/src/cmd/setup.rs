@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use anyhow::anyhow;
 use camino::{Utf8Path, Utf8PathBuf};
+use jig_proto::hint;
 use serde_json::{Value as Json, json};
 use similar::TextDiff;
 
@@ -56,7 +57,7 @@ pub(crate) fn run(args: &SetupArgs, global: &Global, out: &mut Output) -> anyhow
     if let (Found::Other(_), true, false) = (&found, args.write, args.force) {
         let shown = &file.shown;
         let hint =
-            "hint: see both without --write; replace it with --force, or take another --name";
+            hint!("see both without --write; replace it with --force, or take another --name");
         return Err(anyhow!(hint).context(format!(
             "`{shown}` has another entry `{}`: nothing was written",
             args.name
@@ -107,7 +108,7 @@ impl Setup {
             Some(url) => {
                 let url = address(url, &mut notes)?;
                 client.reaches(&url, &args.name).ok_or_else(|| {
-                    let hint = "hint: let Zed start jig itself: `jig setup zed`";
+                    let hint = hint!("let Zed start jig itself: `jig setup zed`");
                     anyhow!(hint).context(
                         "Zed takes the token of a server from its settings only, as it is, and jig writes none there",
                     )
@@ -162,7 +163,7 @@ impl Setup {
         let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
         let command = words.join(" ");
         if write {
-            let hint = format!("hint: run {command}");
+            let hint = hint!("run {command}");
             return Err(anyhow!(hint).context(
                 "Claude Code keeps its own state in ~/.claude.json, and only it can change that safely: nothing was written",
             ));

@@ -8,6 +8,7 @@ use std::mem;
 
 use anyhow::{Context as _, anyhow};
 use jig_proto::fsproxy::DESCRIPTOR_VARIABLE;
+use jig_proto::hint;
 use jig_sandbox::Exit;
 use jig_sh::{Shell, Stdin};
 use jig_tool::proxy::Client;
@@ -70,7 +71,7 @@ fn inside(args: &ShArgs) -> anyhow::Result<Done> {
         ("--llm", args.llm),
     ];
     if let Some((option, _)) = is_used.into_iter().find(|(_, is_given)| *is_given) {
-        let hint = "hint: leave it out, or give it to the outermost `jig proxy`";
+        let hint = hint!("leave it out, or give it to the outermost `jig proxy`");
         let what = format!(
             "{option} is for the proxy: this shell runs inside of one ({DESCRIPTOR_VARIABLE} is set), whose \
              rules decide"
@@ -78,8 +79,8 @@ fn inside(args: &ShArgs) -> anyhow::Result<Done> {
         return Err(anyhow!(hint).context(what));
     }
     let client = Client::inherited().map_err(|error| {
-        let hint = format!(
-            "hint: outside of a proxy, start jig without the variable: env -u {DESCRIPTOR_VARIABLE} jig sh …"
+        let hint = hint!(
+            "outside of a proxy, start jig without the variable: env -u {DESCRIPTOR_VARIABLE} jig sh …"
         );
         anyhow!(hint).context(error)
     })?;

@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 use jig_engine::Call;
-use jig_proto::{HandleId, Status, ToolAction};
+use jig_proto::{HandleId, Status, ToolAction, hint};
 use serde_json::Value as Json;
 
 use crate::args::{Global, SpawnArgs};
@@ -70,10 +70,10 @@ pub(crate) fn run(args: &SpawnArgs, global: &Global, out: &mut Output) -> anyhow
             true => format!("`jig apply {id} --line TEXT` types into it, "),
             false => String::new(),
         };
-        out.note(&format!(
-            "hint: `jig fetch {id}` shows what comes next, {input}`jig attach {id}` shows it live, `jig \
+        out.note(&hint!(
+            "`jig fetch {id}` shows what comes next, {input}`jig attach {id}` shows it live, `jig \
              abort {id}` ends it"
-        ));
+        ).to_string());
     }
     Ok(done)
 }

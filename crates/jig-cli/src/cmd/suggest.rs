@@ -7,6 +7,7 @@ use anyhow::{Context, anyhow, bail};
 use camino::{Utf8Path, Utf8PathBuf};
 use jig_config::{AddedNet, Additions, Edit, Runtime, Sources, WORKSPACE_FILES};
 use jig_engine::{LearnError, Learner, Proposal};
+use jig_proto::hint;
 use jig_sandbox::Exit;
 
 use self::trial::{Ended, Trial};
@@ -339,10 +340,12 @@ fn as_tool(command: &[String], root: &Utf8Path) -> anyhow::Result<Vec<String>> {
 
 fn explained(error: LearnError) -> anyhow::Error {
     let hint = match &error {
-        LearnError::NoState => "hint: set HOME or XDG_STATE_HOME",
+        LearnError::NoState => hint!("set HOME or XDG_STATE_HOME"),
         LearnError::Layer { .. } => {
-            "hint: the workspace must not hold the directory of jig's state: set XDG_STATE_HOME to one \
+            hint!(
+                "the workspace must not hold the directory of jig's state: set XDG_STATE_HOME to one \
              elsewhere; nothing was run"
+            )
         }
         _ => return error.into(),
     };

@@ -12,7 +12,7 @@ use jig_files::{DiskFiles, FilesLookup, ProjectFiles};
 use jig_policy::Workspace;
 use jig_proto::vfs::host::{self, Fault, ToolLine};
 use jig_proto::vfs::{Capabilities, ErrorReply, Frame, Init, LineBuffer, Reading, ToolInput};
-use jig_proto::{Action, Context as ToolContext, ToolState};
+use jig_proto::{Action, Context as ToolContext, ToolState, hint};
 use serde_json::{Map, Value as Json};
 
 use crate::args::VfsHostArgs;
@@ -79,7 +79,7 @@ fn tool<'c>(config: &'c jig_config::Config, name: Option<&str>) -> anyhow::Resul
             .tool("fs_read_file")
             .ok_or_else(|| anyhow!("there is no tool")),
         _ => {
-            Err(anyhow!("hint: name one with --tool").context("the policy declares several tools"))
+            Err(anyhow!(hint!("name one with --tool")).context("the policy declares several tools"))
         }
     }
 }

@@ -25,9 +25,9 @@ pub(crate) fn run(
         #[cfg(feature = "wasm-tools")]
         WasmCommand::Bench(args) => bench::run(args, global, out),
         #[cfg(not(feature = "wasm-tools"))]
-        WasmCommand::Inspect(_) | WasmCommand::Bench(_) => Err(anyhow::anyhow!(
-            "hint: install it with the feature `wasm-tools`, which is there by default"
-        )
+        WasmCommand::Inspect(_) | WasmCommand::Bench(_) => Err(anyhow::anyhow!(jig_proto::hint!(
+            "install it with the feature `wasm-tools`, which is there by default"
+        ))
         .context("this jig was built without components")),
     }
 }

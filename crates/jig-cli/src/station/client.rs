@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
 use camino::Utf8Path;
+use jig_proto::hint;
 use serde::de::DeserializeOwned;
 
 use super::place::Place;
@@ -114,8 +115,9 @@ impl Client {
     /// Sends a request, and waits for the answer for as long as that takes.
     pub(crate) fn ask<T: DeserializeOwned>(&mut self, request: &Request) -> anyhow::Result<T> {
         if self.is_foreign() && !matches!(request, Request::Shutdown) {
-            let hint =
-                "hint: `jig abort --all` ends it and what it runs; then this jig can start its own";
+            let hint = hint!(
+                "`jig abort --all` ends it and what it runs; then this jig can start its own"
+            );
             let context = format!(
                 "the station of this workspace is jig {}, and this is jig {VERSION}",
                 self.welcome.jig
@@ -124,7 +126,7 @@ impl Client {
         }
         let line = serde_json::to_vec(request)?;
         if line.len() >= LONGEST_REQUEST {
-            let hint = "hint: arguments and environment together may take 1 MiB";
+            let hint = hint!("arguments and environment together may take 1 MiB");
             return Err(anyhow!(hint).context("this is too much for one request to the station"));
         }
         let asked = send(&self.stream, request).map_err(anyhow::Error::from);

@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::{anyhow, bail};
 use jig_broker::{AuditDecision, CancelToken, Note, Person};
 use jig_engine::{Answer, Ask, Asker, Call, Nobody};
-use jig_proto::{Fetch, HandleId, HandleReport, Prompt, Question, Status};
+use jig_proto::{Fetch, HandleId, HandleReport, Prompt, Question, Status, hint};
 use jig_runtime::{Await, HandleError};
 use jig_sandbox::{Interest, Waker};
 use rustix::net::RecvFlags;
@@ -345,7 +345,7 @@ pub(super) fn answered(
     let Some(asked) = asked else {
         bail!("the question is not open any more: nothing was given to `{id}`");
     };
-    let hint = format!("hint: `{}`", asked.command(id.as_str()));
+    let hint = hint!("`{}`", asked.command(id.as_str()));
     let shown = format!("{}: {}", asked.lead_in(), asked.text());
     Err(anyhow!(hint).context(shown).context(match meant {
         Some(_) => format!("`{id}` waits for another answer by now: nothing was given to it"),

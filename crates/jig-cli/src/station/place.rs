@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail};
 use camino::{Utf8Path, Utf8PathBuf};
+use jig_proto::hint;
 use rustix::fs::{self, AtFlags, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::geteuid;
@@ -21,6 +22,7 @@ use rustix::rand::{GetRandomFlags, getrandom};
 
 use crate::audit;
 use crate::environment::Environment;
+use crate::not_started::quoted;
 
 /// Where the station of one workspace is found, or one proxy, or one server.
 #[derive(Debug)]
@@ -472,7 +474,7 @@ impl Directory {
     /// Where it is for this user.
     fn path_for(env: &Environment) -> anyhow::Result<Utf8PathBuf> {
         let state = env.state().ok_or_else(|| {
-            let hint = "hint: set HOME";
+            let hint = hint!("set HOME");
             anyhow!(hint).context("there is no folder for the station's socket")
         })?;
         Ok(state.join("run"))
@@ -494,7 +496,7 @@ impl Directory {
             bail!("`{path}` belongs to another user, so that the station's socket cannot be there");
         }
         if about.st_mode & 0o077 != 0 {
-            let hint = format!("hint: chmod 700 {path}");
+            let hint = hint!("chmod 700 {}", quoted(path.as_str()));
             return Err(anyhow!(hint).context(format!("`{path}` is open to other users")));
         }
         Ok(Some(Self { path, handle }))

@@ -13,7 +13,8 @@
 
 mod cases;
 mod fixture;
-mod hints;
+#[path = "../support/follow.rs"]
+mod follow;
 mod page;
 mod remedy;
 mod scene;
@@ -123,10 +124,4 @@ mistakes! {
 #[test]
 fn the_table_is_complete() {
     page::check_all(&all());
-}
-
-/// Every hint that jig can give is followed by one of the mistakes, or is known not to be.
-#[test]
-fn every_hint_is_followed() {
-    hints::check(&all());
 }

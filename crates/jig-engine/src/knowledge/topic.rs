@@ -1,6 +1,7 @@
 //! Which topic a call means, and what its component is told.
 
 use jig_config::{Config, Topic};
+use jig_proto::hint;
 use jig_runtime::Mount;
 use serde_json::{Map, Value, json};
 
@@ -103,7 +104,8 @@ fn closest(asked: &str, topics: &[&Topic]) -> Option<String> {
 pub(crate) enum KnowledgeError {
     /// Nothing is declared, or everything is switched off.
     #[error(
-        "there is no topic to learn\nhint: declare one: `[kb.topic.NAME]` with `subjects = \"docs/NAME\"`"
+        "there is no topic to learn\n{}",
+        hint!("declare one: `[kb.topic.NAME]` with `subjects = \"docs/NAME\"`")
     )]
     NoTopics,
     /// There are topics, and this is none of them.
@@ -118,7 +120,8 @@ pub(crate) enum KnowledgeError {
     },
     /// The tool that reads the subjects is not there: its name belongs to another one.
     #[error(
-        "the tool that loads subjects is not there\nhint: `[tools.learn]` is another tool: declare one with `source = \"builtin.learn\"`"
+        "the tool that loads subjects is not there\n{}",
+        hint!("`[tools.learn]` is another tool: declare one with `source = \"builtin.learn\"`")
     )]
     NoTool,
 }
@@ -126,7 +129,7 @@ pub(crate) enum KnowledgeError {
 fn did_you_mean(meant: &Option<String>) -> String {
     let meant = meant
         .as_ref()
-        .map(|meant| format!("\nhint: did you mean `{meant}`?"));
+        .map(|meant| format!("\n{}", hint!("did you mean `{meant}`?")));
     meant.unwrap_or_default()
 }
 

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use jig_broker::{AuditDecision, AuditEntry, Note};
 use jig_config::{Filled, Reach, Server, Unfilled, looks_secret, server_url};
+use jig_proto::hint;
 
 use super::printed::printed_by;
 use crate::call::CallError;
@@ -187,10 +188,11 @@ impl Filler<'_> {
 
 /// What to do about a variable that is not set.
 fn unset(name: &str) -> String {
-    format!(
-        "\nhint: set it in the environment in which jig, or the agent that starts jig, runs, or give a default: \
+    let hint = hint!(
+        "set it in the environment in which jig, or the agent that starts jig, runs, or give a default: \
          `${{{name}:-…}}`"
-    )
+    );
+    format!("\n{hint}")
 }
 
 /// Whether the value of a variable is kept out of what is shown. Those that say where and who somebody is are in

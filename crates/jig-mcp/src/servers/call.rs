@@ -10,7 +10,7 @@ use std::time::Duration;
 use jig_broker::CancelToken;
 use jig_config::Definitions;
 use jig_engine::{Held, ServerCall, ToolServers};
-use jig_proto::{Content, Question, ToolError};
+use jig_proto::{Content, Question, ToolError, hint};
 use jig_runtime::{InProcess, Put};
 use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
@@ -364,11 +364,11 @@ impl Calling<'_> {
     }
 
     fn late(&self) -> ToolError {
-        let server = self.slot.server();
+        let name = &self.slot.server().name;
         ToolError::new(format!(
             "the MCP server `{name}` did not answer within {limit}, and the call was given up; it may have had \
-             effects\nhint: if it needs more time, set `time` in `[mcp.servers.{name}]`",
-            name = server.name,
+             effects\n{}",
+            hint!("if it needs more time, set `time` in `[mcp.servers.{name}]`"),
             limit = words::time(self.limit),
         ))
     }

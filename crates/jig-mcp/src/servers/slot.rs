@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use jig_config::Server;
 use jig_engine::Engine;
-use jig_proto::{Denial, ToolError};
+use jig_proto::{Denial, Hint, ToolError, hint};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -59,8 +59,8 @@ pub(crate) struct Failure {
     pub(crate) why: String,
     /// What it was refused, which may be the reason.
     pub(crate) denials: Vec<Denial>,
-    /// What may help if nothing was refused, as a sentence without an end.
-    pub(crate) advice: Option<String>,
+    /// What may help if nothing was refused.
+    pub(crate) advice: Option<Hint>,
     /// Whether it will not pass by itself.
     pub(crate) lasts: bool,
 }
@@ -74,8 +74,8 @@ pub(crate) enum Unavailable {
     Unknown(String),
     /// A person has to accept it before it may be started.
     #[error(
-        "the MCP server `{0}` is declared by a file of the workspace, and nobody has accepted it yet\n\
-         hint: see what it may do and accept it with `jig servers accept {0}`"
+        "the MCP server `{0}` is declared by a file of the workspace, and nobody has accepted it yet\n{hint}",
+        hint = hint!("see what it may do and accept it with `jig servers accept {}`", .0)
     )]
     NotAccepted(String),
     /// It does not start, or has died too often.
@@ -104,7 +104,7 @@ impl fmt::Display for Failure {
         f.write_str(&self.why)?;
         f.write_str(&words::denied(&self.denials))?;
         match &self.advice {
-            Some(advice) => write!(f, "\nhint: {advice}"),
+            Some(advice) => write!(f, "\n{advice}"),
             None => Ok(()),
         }
     }

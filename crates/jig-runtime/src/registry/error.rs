@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use jig_proto::{HandleId, HandleReport};
+use jig_proto::{HandleId, HandleReport, hint};
 
 use crate::session::ApplyError;
 
@@ -15,7 +15,8 @@ pub enum HandleError {
     Unknown(UnknownHandles),
     /// A live handle has the id that a caller chose (X-20).
     #[error(
-        "`{id}` is the id of a live handle of the tool `{tool}`\nhint: choose another id, or leave `id` out"
+        "`{id}` is the id of a live handle of the tool `{tool}`\n{}",
+        hint!("choose another id, or leave `id` out")
     )]
     Taken {
         /// The id.
@@ -25,7 +26,8 @@ pub enum HandleError {
     },
     /// The handle is that of another tool.
     #[error(
-        "`{id}` is a handle of the tool `{tool}`, not of `{asked}`\nhint: call `{tool}` with `id` `{id}`"
+        "`{id}` is a handle of the tool `{tool}`, not of `{asked}`\n{}",
+        hint!("call `{tool}` with `id` `{id}`")
     )]
     OtherTool {
         /// The handle.
@@ -37,7 +39,8 @@ pub enum HandleError {
     },
     /// As many tools run as may.
     #[error(
-        "{limit} handles are live, which is the most there can be\nhint: abort some of them first"
+        "{limit} handles are live, which is the most there can be\n{}",
+        hint!("abort some of them first")
     )]
     TooMany {
         /// The limit.
@@ -47,7 +50,7 @@ pub enum HandleError {
     #[error("the turn has ended, and its handles with it: nothing can be started in it any more")]
     Over,
     /// The tool of the handle is just being started.
-    #[error("`{id}` is still being started\nhint: try again in a moment")]
+    #[error("`{id}` is still being started\n{}", hint!("try again in a moment"))]
     Starting {
         /// The handle.
         id: HandleId,
@@ -63,8 +66,8 @@ pub enum HandleError {
     },
     /// The policy asks, and only a person may answer it.
     #[error(
-        "`{id}` waits for a person to decide what its tool may do: an assistant cannot answer that\nhint: \
-         fetch `{id}` to see whether it was decided"
+        "`{id}` waits for a person to decide what its tool may do: an assistant cannot answer that\n{}",
+        hint!("fetch `{id}` to see whether it was decided")
     )]
     PolicyAsks {
         /// The handle.
@@ -72,8 +75,8 @@ pub enum HandleError {
     },
     /// The tool has a question that its caller has not read.
     #[error(
-        "`{id}` asks something by now, and the input was not an answer to that: it was not used\nhint: \
-         fetch `{id}` to see the question"
+        "`{id}` asks something by now, and the input was not an answer to that: it was not used\n{}",
+        hint!("fetch `{id}` to see the question")
     )]
     Asks {
         /// The handle.
@@ -82,7 +85,8 @@ pub enum HandleError {
     /// The question is not open any more.
     #[error(
         "the question of `{id}` is not open any more: it was answered, or the tool asks something \
-         else\nhint: fetch `{id}` to see where it stands"
+         else\n{}",
+        hint!("fetch `{id}` to see where it stands")
     )]
     Answered {
         /// The handle.
@@ -98,7 +102,8 @@ pub enum HandleError {
     },
     /// The tool was asked to end, and then killed, and has still not ended.
     #[error(
-        "`{id}` was killed but has not ended yet\nhint: fetch `{id}` later; nothing more can be done to it"
+        "`{id}` was killed but has not ended yet\n{}",
+        hint!("fetch `{id}` later; nothing more can be done to it")
     )]
     StillRunning {
         /// The handle.
@@ -146,11 +151,11 @@ impl fmt::Display for UnknownHandles {
             }
         }
         match self.live.as_slice() {
-            [] => f.write_str("\nhint: no handle is live; `spawn` starts one"),
+            [] => write!(f, "\n{}", hint!("no handle is live; `spawn` starts one")),
             live => {
                 let live = live.iter().map(|(id, tool)| format!("`{id}` ({tool})"));
                 let live = live.collect::<Vec<_>>().join(", ");
-                write!(f, "\nhint: live handles are {live}")?;
+                write!(f, "\n{}", hint!("live handles are {live}"))?;
                 match self.more {
                     0 => Ok(()),
                     more => write!(f, " and {more} more"),

@@ -6,6 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{anyhow, bail};
+use jig_proto::hint;
 use jig_sandbox::Waker;
 use serde_json::Value as Json;
 
@@ -20,7 +21,7 @@ use crate::station::asks::client::{Server, Told};
 pub(super) fn run(scope: &Scope, out: &mut Output) -> anyhow::Result<Done> {
     let feed = Arc::new(Feed::new()?);
     let Some(mut terminal) = Terminal::open(false, true) else {
-        let hint = "hint: `jig approve --watch --json` is for programs";
+        let hint = hint!("`jig approve --watch --json` is for programs");
         return Err(anyhow!(hint).context("there is no terminal to ask at"));
     };
     terminal.give_up_on(Arc::clone(&feed.waker));

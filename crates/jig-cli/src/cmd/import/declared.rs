@@ -2,6 +2,7 @@
 
 use anyhow::{anyhow, bail};
 use camino::{Utf8Path, Utf8PathBuf};
+use jig_proto::hint;
 use serde_json::{Map, Value as Json};
 
 use super::text::as_variable;
@@ -163,7 +164,7 @@ fn of_file(
     if files.iter().all(|file| file.servers.is_empty()) {
         let keys: Vec<String> = from.keys().iter().map(|key| key.join(".")).collect();
         let hint =
-            "hint: name the client that the file belongs to: claude, codex, cursor or vscode";
+            hint!("name the client that the file belongs to: claude, codex, cursor or vscode");
         return Err(anyhow!(hint).context(format!(
             "`{path}` has no servers at `{}`",
             keys.join("`, `")

@@ -11,9 +11,10 @@ use jig_policy::{
     Access, Capabilities, Capability, DefaultAccess, FsRule, Guards, Lookup, Origin, Policy,
     Workspace,
 };
-use jig_proto::ProjectPath;
+use jig_proto::{Hint, ProjectPath, hint};
 use jig_runtime::fsproxy::Names;
 
+use crate::cmd::setup::server::quoted;
 use crate::workspace;
 
 /// What was named, each path with where it really lies.
@@ -44,8 +45,14 @@ impl Allowed {
         for path in input {
             let spelled = current.join(path);
             let real = workspace::resolved(&spelled).map_err(|error| {
-                let hint = "hint: what may be read is there already; a file that is to be made is named with -o";
-                missing(&error, &format!("`-i {path}`: there is nothing there"), hint)
+                let hint = hint!(
+                    "what may be read is there already; a file that is to be made is named with -o"
+                );
+                missing(
+                    &error,
+                    &format!("`-i {path}`: there is nothing there"),
+                    hint,
+                )
             })?;
             paths.push(Named {
                 origin: format!("-i {path}"),
@@ -138,20 +145,23 @@ fn target(spelled: &Utf8Path, path: &Utf8Path) -> anyhow::Result<Utf8PathBuf> {
         return Err(anyhow!("`-o {path}` is no name for a file"));
     };
     let folder = workspace::resolved(folder).map_err(|error| {
-        let hint = format!("hint: make it first: mkdir -p {folder}");
+        let hint = hint!(
+            "make it first: mkdir -p {folder}",
+            folder = quoted(folder.as_str())
+        );
         missing(
             &error,
             &format!("`-o {path}`: there is no folder for it"),
-            &hint,
+            hint,
         )
     })?;
     Ok(folder.join(name))
 }
 
 /// Why a path cannot be given away, and what to do about it.
-fn missing(error: &io::Error, what: &str, hint: &str) -> anyhow::Error {
+fn missing(error: &io::Error, what: &str, hint: Hint) -> anyhow::Error {
     match error.kind() {
-        io::ErrorKind::NotFound => anyhow!(hint.to_owned()).context(what.to_owned()),
+        io::ErrorKind::NotFound => anyhow!(hint).context(what.to_owned()),
         _ => anyhow!(error.to_string()).context(what.to_owned()),
     }
 }

@@ -16,6 +16,7 @@ use std::thread;
 
 use anyhow::{Context as _, anyhow};
 use jig_proto::fsproxy::DESCRIPTOR_VARIABLE;
+use jig_proto::hint;
 use jig_sandbox::Exit;
 use jig_tool::proxy::{Child, ChildOptions, Client, ConnectError, Error, Relay, Stream};
 use rustix::process::{Pid, Signal, kill_process};
@@ -71,8 +72,8 @@ fn is_free() -> bool {
 }
 
 fn not_confined() -> anyhow::Result<Done> {
-    let hint = format!(
-        "hint: to have jig confine it, start jig without the variable: env -u {DESCRIPTOR_VARIABLE} jig proxy …; \
+    let hint = hint!(
+        "to have jig confine it, start jig without the variable: env -u {DESCRIPTOR_VARIABLE} jig proxy …; \
          a program that serves processes which need no sandbox starts them itself (`Relay` of the SDK)"
     );
     let what = format!(
@@ -109,7 +110,7 @@ fn leave(child: &Child, upstream: Client) {
 
 /// Says that an option has nothing to act on here.
 pub(super) fn refused(option: &str) -> anyhow::Result<Done> {
-    let hint = "hint: leave it out, or give it to the outermost `jig proxy`";
+    let hint = hint!("leave it out, or give it to the outermost `jig proxy`");
     let what = format!(
         "{option} is for the outermost proxy: this one runs inside of another ({DESCRIPTOR_VARIABLE} is \
          set), whose rules decide"
@@ -145,8 +146,10 @@ fn unusable(args: &ProxyArgs) -> Option<&'static str> {
 fn upstream() -> anyhow::Result<Client> {
     let client = Client::inherited().map_err(|error| match error {
         ConnectError::InUse(_) => {
-            let hint = "hint: start one command after the other, or from a program that serves all of them \
-                        (`Relay` of the SDK)";
+            let hint = hint!(
+                "start one command after the other, or from a program that serves all of them \
+                        (`Relay` of the SDK)"
+            );
             anyhow!(hint).context(error)
         }
         error => silent(error.to_string()),
@@ -169,8 +172,8 @@ fn upstream() -> anyhow::Result<Client> {
 
 /// Nobody answers where a proxy should be.
 fn silent(reason: String) -> anyhow::Error {
-    let hint = format!(
-        "hint: a program that uses its descriptor 3 itself has to hand on another one (`Relay` of the SDK); \
+    let hint = hint!(
+        "a program that uses its descriptor 3 itself has to hand on another one (`Relay` of the SDK); \
          outside of a proxy, start jig without the variable: env -u {DESCRIPTOR_VARIABLE} jig proxy …"
     );
     let value = std::env::var_os(DESCRIPTOR_VARIABLE).unwrap_or_default();

@@ -9,7 +9,7 @@ use jig_config::{SandboxLimits, Tool};
 use jig_engine::{Engine, Prepared};
 use jig_files::{DiskFiles, FilesLookup, ProjectFiles};
 use jig_policy::{Capability, FsRule, Origin, Policy, Workspace};
-use jig_proto::ProjectPath;
+use jig_proto::{ProjectPath, hint};
 use jig_runtime::fsproxy::{Advice, Manager, ManagerOptions, Names};
 use serde_json::json;
 
@@ -67,7 +67,7 @@ impl Service {
         if is_made_up {
             project.made_up(
                 &tool,
-                "rename it, or name it as the one that applies: --tool jig-proxy",
+                hint!("rename it, or name it as the one that applies: --tool jig-proxy"),
             )?;
         }
         let place = match is_listed(args) {
@@ -342,15 +342,14 @@ fn declared(project: &Project, policy: &Utf8Path) -> anyhow::Result<String> {
     match declared.as_slice() {
         [only] => Ok((*only).to_owned()),
         [] => {
-            let hint = "hint: it needs a [tools.NAME] with `access`; a tool that the workspace declares too is \
-                        named with --tool";
+            let hint = hint!(
+                "it needs a [tools.NAME] with `access`; a tool that the workspace declares too is \
+                        named with --tool"
+            );
             Err(anyhow!(hint).context(format!("`{policy}` declares no tool of its own")))
         }
         several => {
-            let hint = format!(
-                "hint: name the one whose rules apply: --tool {}",
-                several[0]
-            );
+            let hint = hint!("name the one whose rules apply: --tool {}", several[0]);
             let names = several.join("`, `");
             Err(anyhow!(hint).context(format!("`{policy}` declares several tools: `{names}`")))
         }
@@ -360,8 +359,10 @@ fn declared(project: &Project, policy: &Utf8Path) -> anyhow::Result<String> {
 /// The model of the configuration.
 fn model(engine: &Engine) -> anyhow::Result<Llm> {
     engine.llm()?.ok_or_else(|| {
-        let hint = "hint: add it to your own configuration (~/.config/jig/config.toml): [llm] with model = \
-                    \"…\"; the key stays in a variable, which `key_env` names";
+        let hint = hint!(
+            "add it to your own configuration (~/.config/jig/config.toml): [llm] with model = \
+                    \"…\"; the key stays in a variable, which `key_env` names"
+        );
         anyhow!(hint).context("--llm needs a model, and the configuration has no [llm]")
     })
 }

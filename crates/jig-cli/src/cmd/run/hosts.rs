@@ -1,6 +1,7 @@
 //! `--net`: hosts as somebody types them.
 
 use anyhow::{anyhow, bail};
+use jig_proto::hint;
 use serde_json::json;
 
 #[cfg(test)]
@@ -52,7 +53,7 @@ pub(in crate::cmd) fn parse(text: &str) -> anyhow::Result<Host<'_>> {
         );
     }
     let (host, port) = host_and_port(place).ok_or_else(|| {
-        anyhow!("hint: write HOST, HOST:PORT or SCHEME://HOST")
+        anyhow!(hint!("write HOST, HOST:PORT or SCHEME://HOST"))
             .context(format!("`{text}` is not a host"))
     })?;
     Ok(Host {

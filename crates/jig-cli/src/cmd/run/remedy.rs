@@ -6,10 +6,12 @@
 use std::fmt;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use clap::Parser as _;
 use jig_proto::Denial;
 use toml::{Table, Value};
 
-use crate::args::RunArgs;
+use super::hosts;
+use crate::args::{Args, Command, RunArgs};
 use crate::environment::Environment;
 use crate::workspace;
 
@@ -48,8 +50,28 @@ pub(super) fn flags(denials: &[Denial], args: &RunArgs, place: Place<'_>) -> Vec
 
 /// What is to be said about flags: the line that offers them.
 pub(in crate::cmd) fn offer(flags: &[Flag]) -> String {
-    let flags: Vec<String> = flags.iter().map(ToString::to_string).collect();
-    format!("to allow it, run it with: {}", flags.join(" "))
+    let words: Vec<String> = flags.iter().map(ToString::to_string).collect();
+    let given: Vec<String> = std::env::args().collect();
+    jig_proto::offered_flags(&words, &given, || is_accepted(flags));
+    format!("to allow it, run it with: {}", words.join(" "))
+}
+
+/// Whether `jig run` takes the flags, for the record of the tests.
+fn is_accepted(flags: &[Flag]) -> bool {
+    let mut words = vec!["jig".to_owned(), "run".to_owned()];
+    for flag in flags {
+        let (name, value) = match flag {
+            Flag::Path { path, write: true } => ("write", path),
+            Flag::Path { path, write: false } => ("read", path),
+            Flag::Other { name, value } => (name.as_str(), value),
+        };
+        words.extend([format!("--{name}"), value.clone()]);
+    }
+    words.extend(["--".to_owned(), "true".to_owned()]);
+    match Args::try_parse_from(words).map(|args| args.command) {
+        Ok(Command::Run(args)) => args.net.iter().all(|host| hosts::parse(host).is_ok()),
+        _ => false,
+    }
 }
 
 /// Whether the command was started with the flag, or with one that allows more.

@@ -4,6 +4,7 @@ use anyhow::{anyhow, bail};
 use jig_config::Server;
 use jig_engine::Held;
 use jig_mcp::Which;
+use jig_proto::hint;
 use serde_json::json;
 
 use super::view::SHORT_HASH;
@@ -83,8 +84,8 @@ fn agreed(
     }
     if !yes {
         let Some(mut terminal) = Terminal::open(false, true) else {
-            let hint = format!(
-                "hint: `jig servers accept {} --yes` accepts what was shown",
+            let hint = hint!(
+                "`jig servers accept {} --yes` accepts what was shown",
                 server.name
             );
             return Err(anyhow!(hint).context("nobody can be asked here"));

@@ -2,6 +2,7 @@
 
 use jig_config::{Definitions, Filled, Reach, Server, looks_secret};
 use jig_mcp::{Offered, Standing, Told, ToldTool};
+use jig_proto::hint;
 use serde_json::{Value as Json, json};
 
 use crate::cmd::policy;
@@ -138,13 +139,15 @@ impl<'p> View<'p> {
     pub(super) fn hints_of(&self, server: &Server) -> Vec<String> {
         let name = &server.name;
         let hint = match self.state(server, &self.told(server)) {
-            State::Waits => format!(
-                "hint: a file of this workspace declares `{name}`, which is not started before you accept it: `jig servers \
+            State::Waits => hint!(
+                "a file of this workspace declares `{name}`, which is not started before you accept it: `jig servers \
                  accept {name}`"
-            ),
-            State::Held(_) => format!(
-                "hint: tools of `{name}` are new or have changed: `jig servers accept {name}` shows how"
-            ),
+            )
+            .to_string(),
+            State::Held(_) => hint!(
+                "tools of `{name}` are new or have changed: `jig servers accept {name}` shows how"
+            )
+            .to_string(),
             State::Failed(why) => format!("jig: {why}"),
             State::Off | State::Unasked | State::Ready => return Vec::new(),
         };
@@ -156,9 +159,8 @@ impl<'p> View<'p> {
         let name = &server.name;
         let is_unasked = self.state(server, &self.told(server)) == State::Unasked;
         is_unasked.then(|| {
-            format!(
-                "hint: `{name}` was not asked yet: `jig servers refresh {name}` starts it and tells"
-            )
+            hint!("`{name}` was not asked yet: `jig servers refresh {name}` starts it and tells")
+                .to_string()
         })
     }
 

@@ -8,8 +8,9 @@ use camino::{Utf8Path, Utf8PathBuf};
 use jig_files::{
     ContentHash, DiskFiles, DiskOptions, FilesError, Place, ProjectFiles, WriteOptions,
 };
-use jig_proto::ProjectPath;
+use jig_proto::{ProjectPath, hint};
 
+use super::server::quoted;
 use crate::environment::Environment;
 use crate::workspace;
 
@@ -178,7 +179,10 @@ impl SettingsFile {
 fn explained(error: FilesError, shown: &Utf8Path) -> anyhow::Error {
     match error {
         FilesError::Escape { .. } => {
-            let hint = "hint: a link that leaves the project, or leads nowhere, is not followed: edit what it leads to";
+            let hint = hint!(
+                "a link that leaves the project, or leads nowhere, is not followed; take it away: rm {}",
+                quoted(shown.as_str())
+            );
             anyhow!(hint).context(format!("`{shown}` leads out of the project"))
         }
         FilesError::Stale { .. }

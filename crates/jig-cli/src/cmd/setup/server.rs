@@ -2,6 +2,7 @@
 
 use anyhow::{anyhow, bail};
 use camino::{Utf8Path, Utf8PathBuf};
+use jig_proto::hint;
 use url::Url;
 
 use super::clients::TOKEN;
@@ -17,7 +18,7 @@ pub(super) fn address(text: &str, notes: &mut Vec<String>) -> anyhow::Result<Str
         bail!("`{text}` is no address of a server: it begins with http:// or https://");
     }
     if !url.username().is_empty() || url.password().is_some() || url.fragment().is_some() {
-        let hint = format!("hint: the token comes from the variable {TOKEN}");
+        let hint = hint!("the token comes from the variable {TOKEN}");
         return Err(anyhow!(hint)
             .context("the address of a server has no user, no password and no fragment"));
     }

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, anyhow};
 use camino::Utf8PathBuf;
 use jig_engine::{Rehearsal, Run};
+use jig_proto::hint;
 use jig_sandbox::{Child, Exit, SpawnError, SpawnRequest, Stdio};
 
 use crate::foreground;
@@ -90,7 +91,7 @@ impl Trial {
         let Some(observer) = child.observer.take() else {
             child.kill();
             let why = child.unobserved.take().unwrap_or_default();
-            let hint = "hint: write the rules by hand; `jig run` says what a command is refused";
+            let hint = hint!("write the rules by hand; `jig run` says what a command is refused");
             return Err(anyhow!(hint).context(format!("the command cannot be watched: {why}")));
         };
         let sockets = child.gateway.take();
@@ -138,8 +139,10 @@ impl Trial {
 }
 
 fn not_held(reason: &str) -> anyhow::Error {
-    let hint = "hint: `jig doctor` says what this machine can enforce; write the rules by hand, and `jig run` \
-                says what a command is refused";
+    let hint = hint!(
+        "`jig doctor` says what this machine can enforce; write the rules by hand, and `jig run` \
+                says what a command is refused"
+    );
     anyhow!(hint).context(format!("nothing was run: {reason}"))
 }
 

@@ -13,7 +13,7 @@ use jig_broker::{Broker, BrokerParts, CancelToken, ProcessSettings, Unapproved};
 use jig_files::{DiskFiles, FilesLookup, ProjectFiles};
 use jig_policy::{Access, DefaultAccess, Guards, Policy, Workspace};
 use jig_proto::vfs::ToolInput;
-use jig_proto::{Action, Content, Context as ToolContext, ProjectPath, ToolError, ToolState};
+use jig_proto::{Action, Content, Context as ToolContext, ProjectPath, ToolError, ToolState, hint};
 use jig_runtime::{Component, Mount, Plan, RunLimits, Runtime as _};
 use jig_wasm::{CacheDirs, Description, Loaded, Settings, WasmRuntime};
 use serde_json::{Map, Value as Json, json};
@@ -141,8 +141,10 @@ impl Bench<'_> {
             Ok(_) => Ok(took),
             Err(error) => {
                 self.progress.clear();
-                let hint = "hint: give the arguments that it needs as NAME=VALUE or with --input; here it may \
-                            only read the workspace";
+                let hint = hint!(
+                    "give the arguments that it needs as NAME=VALUE or with --input; here it may \
+                            only read the workspace"
+                );
                 let causes = error.trace.iter().map(|cause| printable(cause));
                 let causes = causes.collect::<Vec<_>>().join("; ");
                 let message = match causes.as_str() {
@@ -273,7 +275,7 @@ fn input(args: &WasmBenchArgs, told: Option<&[Description]>) -> anyhow::Result<T
     };
     if let ([_, _, ..], None) = (told, &args.tool) {
         let names: Vec<String> = told.iter().map(|one| printable(&one.name)).collect();
-        let hint = format!("hint: name one with --tool: {}", names.join(", "));
+        let hint = hint!("name one with --tool: {}", names.join(", "));
         return Err(anyhow!(hint).context("the component has several tools"));
     }
     let name = args
@@ -305,7 +307,7 @@ fn arguments(
     let mut arguments = Map::new();
     for pair in pairs {
         let Some((name, text)) = pair.split_once('=').filter(|(name, _)| !name.is_empty()) else {
-            let hint = "hint: write name=value, or all of them as one object with --input";
+            let hint = hint!("write name=value, or all of them as one object with --input");
             return Err(anyhow!(hint).context(format!("`{pair}` is not an argument")));
         };
         let text = Json::String(text.to_owned());

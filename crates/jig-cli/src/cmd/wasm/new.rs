@@ -9,6 +9,7 @@ use std::io;
 
 use anyhow::{Context, anyhow, bail};
 use camino::{Utf8Path, Utf8PathBuf};
+use jig_proto::hint;
 use serde_json::json;
 
 use super::templates::{self, Template};
@@ -145,7 +146,7 @@ fn make(dir: &Utf8Path, files: &[(&str, String)]) -> anyhow::Result<()> {
         Ok(()) => Ok(()),
         Err(error) if is_taken(&error) => {
             let hint =
-                "hint: choose another name, or another folder with --dir; nothing was changed";
+                hint!("choose another name, or another folder with --dir; nothing was changed");
             Err(anyhow!(hint).context(format!("there is already something at `{dir}`")))
         }
         Err(error) => Err(anyhow!(error).context(cannot())),
@@ -199,8 +200,8 @@ impl Name {
         };
         let text = printable(text);
         let error = match suggestion(&text) {
-            Some(other) => anyhow!("hint: {problem}; did you mean `{other}`?"),
-            None => anyhow!("hint: {problem}"),
+            Some(other) => anyhow!(hint!("{problem}; did you mean `{other}`?")),
+            None => anyhow!(hint!("{problem}")),
         };
         Err(error.context(format!("`{text}` cannot be the name of a tool's project")))
     }

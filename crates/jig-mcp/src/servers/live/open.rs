@@ -6,7 +6,7 @@ use std::time::Duration;
 use jig_broker::Secrets;
 use jig_config::{Reach, Server};
 use jig_engine::{CallError, Engine, Mark, ServerProcess};
-use jig_proto::Denial;
+use jig_proto::{Denial, Hint, hint};
 use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, timeout, timeout_at};
@@ -195,11 +195,12 @@ impl Opening<'_> {
         }
         let mut why = words::with_last_words(&scrub(&why), &said);
         if let Some(package) = self.engine.unasked_package(self.server) {
-            why.push_str(&format!(
-                "\nhint: if npx has to download `{}`, write `command = [\"npx\", \"-y\", …]`: then jig downloads it \
+            let hint = hint!(
+                "if npx has to download `{}`, write `command = [\"npx\", \"-y\", …]`: then jig downloads it \
                  before, and starts it offline, without a rule for the registry",
                 words::name(&package)
-            ));
+            );
+            why.push_str(&format!("\n{hint}"));
         }
         Failure {
             why,
@@ -278,9 +279,9 @@ impl Opening<'_> {
         )
     }
 
-    fn more_time(&self) -> String {
+    fn more_time(&self) -> Hint {
         let name = &self.server.name;
-        format!("if it needs more time, set `start` in `[mcp.servers.{name}]`")
+        hint!("if it needs more time, set `start` in `[mcp.servers.{name}]`")
     }
 }
 
