@@ -237,17 +237,22 @@ pub struct Confined {
 }
 
 impl Confined {
-    /// Puts everything into a request but its arguments, streams and descriptors.
-    pub fn apply(&self, request: &mut SpawnRequest) {
-        request.program = self.program.clone();
+    /// A request with everything but its arguments, streams and descriptors.
+    pub(crate) fn request(&self) -> SpawnRequest {
+        let mut request = SpawnRequest::new(self.program.clone(), &self.cwd);
         request.env = self.env.clone();
-        request.cwd = self.cwd.clone();
         request.profile = Some(Arc::clone(&self.profile));
         request.limits = self.limits;
         request.launch = self.launch.clone();
         request.observe = self.observe;
         // Whether a machine that cannot hold the tree will do is for the profile to say.
         request.containment = Containment::BestEffort;
+        request
+    }
+
+    /// Whether the program sees anything of the workspace.
+    pub(crate) fn sees_workspace(&self) -> bool {
+        self.cwd != self.home
     }
 
     /// Looks for what the program left where nothing may come into being, and moves it out of the

@@ -16,15 +16,13 @@ mod foreign;
 mod serve;
 
 use std::collections::BTreeSet;
-use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use camino::Utf8Path;
 use jig_policy::Program;
 use jig_sandbox::{
-    DOOR, Descriptor, Enforce, PathRule, PrivateContent, PrivateDirectory, PrivateFile, Rights,
-    RuleSource, shim,
+    DOOR, Enforce, PathRule, PrivateContent, PrivateDirectory, PrivateFile, Rights, RuleSource,
+    shim,
 };
 
 use crate::broker::Broker;
@@ -106,12 +104,6 @@ impl Broker {
         profile.sealed.push(DIRECTORY.into());
         confined.env.insert("PATH".into(), BIN.into());
         Ok(())
-    }
-
-    /// Opens the door of a tool that was started with [`guard_commands`](Self::guard_commands): `listener`
-    /// is the [`door`](jig_sandbox::Child::door) of its child, `root` where its workspace is.
-    pub fn open_door(&self, listener: Descriptor, root: &Utf8Path) -> io::Result<Door> {
-        Door::open(self.clone(), listener, root)
     }
 }
 

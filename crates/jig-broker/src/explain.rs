@@ -45,7 +45,7 @@ use crate::visible::visible;
 pub(crate) use limit::of_tree;
 pub use limit::{limit_denial, limit_denial_in};
 #[cfg(unix)]
-pub use listening::listening_ports;
+pub(crate) use listening::listening_ports;
 
 #[cfg(test)]
 #[cfg(unix)]
@@ -72,48 +72,6 @@ impl Made {
 }
 
 impl Broker {
-    /// What an observed program was refused, as far as its sandbox tells: what it wanted and its profile
-    /// does not give. The most telling come first; at most [`MAX_DENIALS`] are told.
-    ///
-    /// `confined` is what it ran with, `root` where the files of the workspace are for programs.
-    pub fn explain(
-        &self,
-        observation: &Observation,
-        confined: &Confined,
-        root: &Utf8Path,
-    ) -> Vec<Denial> {
-        self.inner
-            .explained(observation, confined, root, &mut Made::default())
-    }
-
-    /// As [`explain`](Self::explain), for a program that stays and is explained part by part: `made` is what
-    /// it has made in the parts before.
-    pub fn explain_part(
-        &self,
-        observation: &Observation,
-        confined: &Confined,
-        root: &Utf8Path,
-        made: &mut Made,
-    ) -> Vec<Denial> {
-        self.inner.explained(observation, confined, root, made)
-    }
-
-    /// What a failed program that nobody watched was refused, judging by what it said: the files, programs and hosts
-    /// that its last words name, and that its profile and its rules withhold. Each is marked as guessed; at most
-    /// [`MAX_GUESSED`] are told, and none that is among those which are `known`.
-    ///
-    /// Nothing here decides. A tool can learn in this way whether the host has something at a path, and whether
-    /// somebody listens on a port of its loopback, of few in one call.
-    pub fn explain_words(
-        &self,
-        said: &str,
-        confined: &Confined,
-        root: &Utf8Path,
-        known: &[Denial],
-    ) -> Vec<Denial> {
-        self.inner.guessed(said, confined, root, known)
-    }
-
     /// Leaves a line in the audit log for each of these denials, as `sandbox.read` and the like. Those of a
     /// gateway have theirs already.
     pub fn audit_denials(&self, denials: &[Denial]) {
@@ -124,7 +82,11 @@ impl Broker {
 }
 
 impl Inner {
-    /// As [`Broker::explain`].
+    /// What an observed program was refused, as far as its sandbox tells: what it wanted and its profile
+    /// does not give. The most telling come first; at most [`MAX_DENIALS`] are told.
+    ///
+    /// `confined` is what it ran with, `root` where the files of the workspace are for programs, and `made` what the
+    /// program has made in the parts of its observation before this one.
     pub(crate) fn explained(
         &self,
         observation: &Observation,
@@ -153,8 +115,14 @@ impl Inner {
         in_order(told)
     }
 
+    /// What a failed program that nobody watched was refused, judging by what it said: the files, programs and hosts
+    /// that its last words name, and that its profile and its rules withhold. Each is marked as guessed; at most
+    /// [`MAX_GUESSED`] are told, and none that is among those which are `known`.
+    ///
+    /// Nothing here decides. A tool can learn in this way whether the host has something at a path, and whether
+    /// somebody listens on a port of its loopback, of few in one call.
     #[cfg(unix)]
-    fn guessed(
+    pub(crate) fn guessed(
         &self,
         said: &str,
         confined: &Confined,
@@ -180,7 +148,7 @@ impl Inner {
     }
 
     #[cfg(not(unix))]
-    fn guessed(&self, _: &str, _: &Confined, _: &Utf8Path, _: &[Denial]) -> Vec<Denial> {
+    pub(crate) fn guessed(&self, _: &str, _: &Confined, _: &Utf8Path, _: &[Denial]) -> Vec<Denial> {
         Vec::new()
     }
 

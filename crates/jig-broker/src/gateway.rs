@@ -1,7 +1,7 @@
 //! The gateway of a confined program: how it reaches the hosts that its rules name, and no others.
 //!
 //! The program is in a network of its own, whose sockets the sandbox has handed out. It looks names
-//! up as on any machine; [`Broker::open_gateway`] answers with an address that stands for the name, for names
+//! up as on any machine; the [`Gateway`] answers with an address that stands for the name, for names
 //! of which a rule allows something. A connection to such an address arrives here, so its name and port are
 //! known. What it speaks is read from its first bytes: plain HTTP is judged by the URL of each request, TLS
 //! by the name that it asks for, which must be the one that was looked up, and anything else by host and
@@ -43,19 +43,8 @@ use rustix::process::Resource;
 use self::denials::Denials;
 pub(crate) use self::denials::lookup_refused;
 use self::names::{Names, Plan};
-use crate::broker::{Broker, Inner};
+use crate::broker::Inner;
 use crate::cancel::CancelToken;
-
-impl Broker {
-    /// Serves the sockets of a confined program until the gateway is closed or dropped.
-    ///
-    /// # Errors
-    ///
-    /// If the sockets cannot be used, or no thread can be started.
-    pub fn open_gateway(&self, sockets: GatewaySockets) -> io::Result<Gateway> {
-        Gateway::serve(&self.inner, sockets)
-    }
-}
 
 /// Serves the connections of one confined program.
 ///
@@ -114,7 +103,7 @@ impl Gateway {
         Ok(gateway)
     }
 
-    /// Serves the sockets of a program that a tool has run.
+    /// Serves the sockets of a program until this is closed or dropped.
     pub(crate) fn serve(inner: &Arc<Inner>, sockets: GatewaySockets) -> io::Result<Self> {
         let plan = Plan::of(&sockets);
         Self::open(inner, sockets, plan)

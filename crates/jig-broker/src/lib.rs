@@ -53,7 +53,7 @@
 //! output of a program that was allowed. None outlives its broker ([`Broker::end_processes`]).
 //!
 //! A confined program talks to servers by itself. Where its sandbox has a gateway, its lookups and connections
-//! end at [`Broker::open_gateway`], under the same rules and the same judge of addresses as `http.*`.
+//! end at the gateway of its [`RunningProgram`], under the same rules and the same judge of addresses as `http.*`.
 //!
 //! A tool may also ask a language model, if its broker has an [`Llm`]: [`Broker::chat`] is the only place that has
 //! the key, and counts what is used against a quota before anything is sent.
@@ -89,6 +89,7 @@ mod limits;
 mod llm;
 mod note;
 mod process;
+mod program;
 mod run_record;
 mod scrub;
 mod visible;
@@ -111,8 +112,6 @@ pub use confine::{
     Preset, Reach, Suspect, SystemAccess,
 };
 pub use door::Door;
-#[cfg(unix)]
-pub use explain::listening_ports;
 pub use explain::{MAX_DENIALS, MAX_GUESSED, Made, limit_denial, limit_denial_in};
 pub use fs::{Listed, Look, Open, OpenFile};
 pub use gateway::{Gateway, Refusals};
@@ -123,6 +122,10 @@ pub use limits::Limits;
 pub use llm::{Chat, ChatReply, Llm, LlmError, LlmSettings, LlmSettingsError, TokenField, Weights};
 pub use note::Note;
 pub use process::ProcessSettings;
+pub use program::{
+    ProgramEnd, ProgramEnding, ProgramError, ProgramNews, ProgramStart, ProgramStreams,
+    RunningProgram, unreached_ports,
+};
 pub use run_record::RunRecord;
 pub use scrub::{MIN_SECRET, REDACTED, ScrubStream, Scrubber, Secrets};
 pub use visible::is_odd;

@@ -1,11 +1,11 @@
 //! Programs that a tool has run.
 //!
 //! The command line is judged, a file of the workspace also for `execute`. The program starts by
-//! [`jig_sandbox::spawn`] with an environment of its own: the host's variables reach it only if the
+//! `Inner::start` with an environment of its own: the host's variables reach it only if the
 //! request and the rule both name them. A run is over when its request is; a program that is started
 //! stays, as long as its broker does.
 
-mod attendance;
+mod ended;
 #[cfg(target_os = "linux")]
 mod given;
 mod output;

@@ -11,7 +11,8 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
-use jig_broker::{Broker, ConfineError, RunRecord};
+use jig_broker::{ConfineError, ProgramError};
+use jig_engine::CommandError;
 use jig_proto::hint;
 use jig_runtime::StartError;
 use jig_sandbox::{
@@ -34,6 +35,24 @@ use crate::workspace;
 pub(crate) struct Foreground {
     signals: Signals,
     terminal: Option<Terminal>,
+}
+
+/// The streams that a command gets.
+pub(crate) enum CommandStreams {
+    Terminal(Option<OwnedFd>),
+    Ours([Stdio; 3]),
+}
+
+impl CommandStreams {
+    /// Puts them into the request that starts the command.
+    pub(crate) fn hand_over(self, request: &mut SpawnRequest) {
+        match self {
+            Self::Terminal(end) => request.terminal = end,
+            Self::Ours([stdin, stdout, stderr]) => {
+                (request.stdin, request.stdout, request.stderr) = (stdin, stdout, stderr);
+            }
+        }
+    }
 }
 
 /// A terminal for the command.
@@ -73,17 +92,16 @@ impl Foreground {
         terminal.end.as_ref().map(OwnedFd::as_fd)
     }
 
-    /// Puts the streams of the command into the request that starts it.
-    pub(crate) fn hand_over(&mut self, request: &mut SpawnRequest) -> anyhow::Result<()> {
-        match &mut self.terminal {
-            Some(terminal) => request.terminal = terminal.end.take(),
-            None => {
-                request.stdin = given(io::stdin().as_fd())?;
-                request.stdout = given(io::stdout().as_fd())?;
-                request.stderr = given(io::stderr().as_fd())?;
-            }
-        }
-        Ok(())
+    /// The streams of the command, to hand over.
+    pub(crate) fn streams(&mut self) -> anyhow::Result<CommandStreams> {
+        Ok(match &mut self.terminal {
+            Some(terminal) => CommandStreams::Terminal(terminal.end.take()),
+            None => CommandStreams::Ours([
+                given(io::stdin().as_fd())?,
+                given(io::stdout().as_fd())?,
+                given(io::stderr().as_fd())?,
+            ]),
+        })
     }
 
     /// Stays with the command until it has ended. Says also whether its time was over.
@@ -158,32 +176,34 @@ pub(crate) fn settings(hold: &HoldArgs, table: &str) -> Vec<String> {
     sets
 }
 
-/// Writes down that a command begins. `ours` is the command of jig that runs it.
-pub(crate) fn record(broker: &Broker, ours: &str, command: &[String]) -> anyhow::Result<RunRecord> {
-    let record = broker.record_run("run", command.join(" "), ours);
-    record.map_err(|error| {
-        let what = "the command was not started, because the log cannot be written";
-        anyhow!(audit::no_log()).context(format!("{what}: {error}"))
-    })
+/// Says why a command was not started under this profile.
+pub(crate) fn not_started(error: CommandError, profile: &Profile) -> anyhow::Error {
+    match error {
+        CommandError::Log(error) => {
+            let what = "the command was not started, because the log cannot be written";
+            anyhow!(audit::no_log()).context(format!("{what}: {error}"))
+        }
+        CommandError::Start(ProgramError::Spawn(SpawnError::Confinement { reason, .. })) => {
+            not_held_as(&reason, Some(profile))
+        }
+        // The exit code is chosen by what kind of error this is.
+        CommandError::Start(ProgramError::Spawn(error)) => error.into(),
+        error => error.into(),
+    }
 }
 
-/// Writes down how it ended.
-pub(crate) fn recorded(record: RunRecord, exit: Exit, out: &mut Output) {
-    let outcome = if exit.is_success() { "ok" } else { "error" };
-    if let Err(error) = record.end(outcome, exit) {
+/// How a command ended, as the log has it.
+pub(crate) fn outcome(exit: Exit) -> &'static str {
+    if exit.is_success() { "ok" } else { "error" }
+}
+
+/// Says that the end of a command is not in the log, if it is not.
+pub(crate) fn tell_unlogged(unlogged: Option<&io::Error>, out: &mut Output) {
+    if let Some(error) = unlogged {
         out.note(&format!(
             "jig: how the command ended is not in the log, which cannot be written: {error}"
         ));
     }
-}
-
-/// Starts a command.
-pub(crate) fn spawn(request: SpawnRequest) -> anyhow::Result<Child> {
-    let profile = request.profile.clone();
-    jig_sandbox::spawn(request).map_err(|error| match error {
-        SpawnError::Confinement { reason, .. } => not_held_as(&reason, profile.as_deref()),
-        error => error.into(),
-    })
 }
 
 /// A command that cannot be confined as it has to be.

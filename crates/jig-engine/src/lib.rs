@@ -88,7 +88,7 @@ pub use llm::LlmSetupError;
 pub use output::OutputError;
 pub use predefined::run_predefined;
 pub use reply::Reply;
-pub use run::{Preparation, Prepared};
+pub use run::{CommandEnd, CommandError, CommandLog, Preparation, Prepared, RunningCommand};
 pub use server::{
     Downloading, FilledServer, Mark, NotDownloaded, Packages, PackagesAccess, ServerProcess,
 };
@@ -96,7 +96,7 @@ pub use servers::{Direct, Held, Inquired, ServerCall, ToolServers, Unaccepted};
 #[cfg(unix)]
 pub use suggest::{
     Evidence, LearnError, Learner, Proposal, ProposedPath, ProposedPreset, ProposedRule, Rehearsal,
-    Run, Withheld,
+    Run, RunningRehearsal, Withheld,
 };
 pub use turn::Turn;
 

@@ -1,14 +1,22 @@
-//! [`Engine::prepare`]: a command under the policy of a tool, for a caller that starts it itself.
+//! [`Engine::prepare`]: a command of a person, under the policy of a tool.
+//!
+//! A [`Prepared`] command can be looked at, then started; the [`RunningCommand`] is finished by whoever waited for it.
 
+use std::borrow::Cow;
+use std::fmt;
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use camino::Utf8PathBuf;
-use jig_broker::{Broker, Commanded, Confined, Discover, Reach};
+use jig_broker::{
+    Broker, Commanded, Confined, Discover, ProgramEnd, ProgramEnding, ProgramError, ProgramStart,
+    Reach, RunRecord, RunningProgram,
+};
 use jig_files::View;
 use jig_policy::Policy;
 use jig_runtime::StartError;
-use jig_sandbox::{Overlay, minimal_environment};
+use jig_sandbox::{Overlay, SpawnRequest, minimal_environment};
 
 use crate::call::CallError;
 use crate::confine::Commands;
@@ -18,8 +26,7 @@ use crate::plan::NO_HOME;
 /// A command that is ready to be started in its sandbox.
 #[derive(Debug)]
 pub struct Prepared {
-    /// Its sandbox. When the command has ended, [`Confined::finish`] looks for what it must not leave
-    /// behind.
+    /// Its sandbox.
     pub confined: Confined,
     /// Where the files of the workspace are for programs.
     pub root: Utf8PathBuf,
@@ -29,11 +36,126 @@ pub struct Prepared {
     pub view: View,
     /// What it may do.
     pub policy: Arc<Policy>,
-    /// The door of the command: its gateway to the network is opened here, and what it was refused is
-    /// explained here.
+    /// The broker of the command, which starts it and explains its refusals.
     pub broker: Broker,
     /// Words that stand before all arguments of the command.
     pub args: Vec<String>,
+}
+
+/// A command that runs.
+#[derive(Debug)]
+pub struct RunningCommand {
+    program: RunningProgram,
+    record: RunRecord,
+    broker: Broker,
+    /// The files, for as long as the command runs.
+    _view: View,
+}
+
+/// The start of a command in the log.
+#[derive(Debug, Clone)]
+pub struct CommandLog<'a> {
+    /// The kind of run: `run`.
+    pub operation: &'static str,
+    /// The command, without its secrets.
+    pub target: Cow<'a, str>,
+    /// Who runs it, and why: `jig run`.
+    pub reason: &'a str,
+}
+
+impl<'a> CommandLog<'a> {
+    /// A command that a person has typed after `by`, a command of jig.
+    pub fn run(by: &'a str, words: &[String]) -> Self {
+        Self {
+            operation: "run",
+            target: words.join(" ").into(),
+            reason: by,
+        }
+    }
+}
+
+/// The report on a command that has ended.
+#[derive(Debug)]
+pub struct CommandEnd {
+    /// Its refusals and what it left behind.
+    pub program: ProgramEnd,
+    /// Why its end is not in the log.
+    pub unlogged: Option<io::Error>,
+}
+
+/// Why a command was not started.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CommandError {
+    /// Its start would not be in the log.
+    #[error("the log cannot be written")]
+    Log(#[source] io::Error),
+    /// It cannot be started, or not under its rules.
+    #[error(transparent)]
+    Start(#[from] ProgramError),
+}
+
+impl Prepared {
+    /// Starts the command, which gets the `args` that [`Prepared::args`] stand before. `adjust` sets its streams,
+    /// descriptors, directory and further variables.
+    ///
+    /// # Errors
+    ///
+    /// If the log cannot be written, or if the sandbox cannot start it under its rules.
+    pub fn start(
+        self,
+        log: CommandLog<'_>,
+        args: &[String],
+        adjust: impl FnOnce(&mut SpawnRequest),
+    ) -> Result<RunningCommand, CommandError> {
+        let record = self
+            .broker
+            .record_run(log.operation, &*log.target, log.reason);
+        let mut record = record.map_err(CommandError::Log)?;
+        let mut start = ProgramStart::confined(self.confined, &self.root);
+        let args = self.args.iter().chain(args);
+        start.request.args = args.map(Into::into).collect();
+        adjust(&mut start.request);
+        let program = self.broker.start(start)?;
+        record.started();
+        Ok(RunningCommand {
+            program,
+            record,
+            broker: self.broker,
+            _view: self.view,
+        })
+    }
+}
+
+impl RunningCommand {
+    /// Its program.
+    pub fn program(&self) -> &RunningProgram {
+        &self.program
+    }
+
+    /// Its program, to take its streams.
+    pub fn program_mut(&mut self) -> &mut RunningProgram {
+        &mut self.program
+    }
+
+    /// Ends it: notes in the log how it ended (`outcome` in one word, `how` in a few), explains, and sweeps.
+    /// `before_sweep` is called when all is explained and before the files are looked at.
+    pub fn finish(
+        self,
+        outcome: &str,
+        how: impl fmt::Display,
+        ending: ProgramEnding<'_>,
+        before_sweep: impl FnOnce(&mut ProgramEnd),
+    ) -> CommandEnd {
+        let unlogged = self.record.end(outcome, how).err();
+        let broker = self.broker;
+        let program = self.program.finish_after(ending, |end| {
+            // A person may be asked now, for as long as they like.
+            broker.flush_audit();
+            before_sweep(end);
+        });
+        CommandEnd { program, unlogged }
+    }
 }
 
 /// How a command is prepared, beyond the policy.

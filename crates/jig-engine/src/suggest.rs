@@ -3,7 +3,7 @@
 //!
 //! A first run sees almost everything and writes into a layer. What it asked for becomes rules: those that it
 //! would need in a sandbox, and no more. A second run under these rules, again on a layer, shows whether they
-//! are enough. Nothing is started here: whoever learns starts the runs, and says what came of them.
+//! are enough. Whoever learns starts the runs, and hands over what came of them.
 //!
 //! What is sensitive, what lies outside the workspace and would be changed, and the network are never
 //! proposed: they are told, with the way to allow them by hand.
@@ -35,7 +35,7 @@ use outside::Showing;
 
 pub use evidence::Evidence;
 pub use proposal::{Proposal, ProposedPath, ProposedPreset, ProposedRule, Withheld};
-pub use rehearse::Rehearsal;
+pub use rehearse::{Rehearsal, RunningRehearsal};
 
 /// Learns what a command needs.
 #[derive(Debug)]
@@ -98,6 +98,9 @@ pub enum LearnError {
         #[source]
         source: std::io::Error,
     },
+    /// The end of a run is not in the log.
+    #[error("the log cannot be written")]
+    Log(#[source] std::io::Error),
     /// The command cannot be confined.
     #[error(transparent)]
     Confine(#[from] ConfineError),

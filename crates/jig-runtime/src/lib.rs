@@ -38,7 +38,7 @@ pub use builtin::{Builtin, BuiltinRuntime};
 pub use command::{CommandLine, Word, command_shown};
 pub use inside::{InProcess, Put, Unstarted, in_process, in_this_thread};
 pub use jig_pty::{Cut, Size};
-pub use launch::{unreached_in_words, unreached_ports};
+pub use launch::unreached_in_words;
 pub use limits::{Reached, RunLimits};
 pub use plain::plain_bytes;
 pub use plan::{Component, ComponentSource, Delivery, Mount, Plan, Timing, Tracer};
@@ -52,6 +52,7 @@ pub use stdio::{NO_OUTPUT, StdioRuntime};
 pub use template::TemplateError;
 pub use vfs::VfsRuntime;
 
+use jig_broker::ProgramError;
 use jig_proto::hint;
 use jig_sandbox::{ArgumentSizes, SpawnError};
 
@@ -105,6 +106,16 @@ impl From<SpawnError> for StartError {
         match error {
             SpawnError::TooLarge { sizes, .. } => StartError::TooLarge(sizes),
             error => StartError::Spawn(error),
+        }
+    }
+}
+
+impl From<ProgramError> for StartError {
+    fn from(error: ProgramError) -> Self {
+        match error {
+            ProgramError::Spawn(error) => error.into(),
+            ProgramError::Network(error) | ProgramError::Door(error) => StartError::Setup(error),
+            error => StartError::Setup(std::io::Error::other(error)),
         }
     }
 }

@@ -4,9 +4,8 @@ use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::AsFd;
 use std::sync::{Mutex, PoisonError};
 
+use jig_broker::ProgramStreams;
 use jig_sandbox::set_nonblocking;
-
-use crate::launch::Streams;
 
 /// The three pipes. One that has ended is `None`.
 pub(crate) struct Pipes {
@@ -29,8 +28,8 @@ pub(crate) enum Stream {
 }
 
 impl Pipes {
-    pub(crate) fn new(streams: Streams) -> io::Result<Self> {
-        let Streams {
+    pub(crate) fn new(streams: ProgramStreams) -> io::Result<Self> {
+        let ProgramStreams {
             stdin,
             stdout,
             stderr,

@@ -17,13 +17,13 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use jig_broker::{Broker, Reach, RunRecord, Scrubber};
+use jig_broker::{Broker, ProgramStreams, Reach, RunRecord, Scrubber};
 use jig_proto::Denial;
 use jig_sandbox::{Child, Exit, Interest, Limits, Stdio, Waker, poll, set_nonblocking};
 
 use self::errors::Errors;
 use self::refused::Refused;
-use crate::launch::{Launched, Streams, launch};
+use crate::launch::{Launched, launch};
 use crate::{Plan, Reached, StartError, plain_bytes};
 
 /// What a server is started with.
@@ -116,16 +116,15 @@ impl ServerProcess {
             },
         )?;
         let Launched {
-            child,
-            streams:
-                Streams {
-                    stdin,
-                    stdout,
-                    stderr,
-                },
-            held,
+            mut program,
+            warnings,
             ..
         } = launched;
+        let ProgramStreams {
+            stdin,
+            stdout,
+            stderr,
+        } = std::mem::take(&mut program.streams);
         let (Some(stdin), Some(stdout)) = (stdin, stdout) else {
             return Err(StartError::Setup(io::Error::other("it has no pipes")));
         };
@@ -138,12 +137,12 @@ impl ServerProcess {
         record.started();
         let inner = Arc::new(Inner {
             record: Mutex::new(Some(record)),
-            child,
+            child: Arc::clone(program.child()),
             table,
-            limits: held.limits,
-            warnings: held.warnings.clone(),
+            limits: *program.limits(),
+            warnings,
             errors: Mutex::new(Errors::new(stderr, broker.secrets())),
-            refused: Refused::new(broker.clone(), held),
+            refused: Refused::new(broker.clone(), program),
             broker,
             life: Mutex::default(),
             over: Condvar::new(),

@@ -40,9 +40,9 @@ impl Runtime for StdioRuntime {
         let run = driver::launch(&plan, &plan.input, false)?;
         let waker = Waker::new()?;
         let (orders, received) = Orders::new(Some(waker.clone()));
-        let setup = Setup::of_console(&plan, Some(run.child.status.clone()));
+        let setup = Setup::of_console(&plan, Some(run.program.child().status.clone()));
         let board = Board::new(setup.recorded(Some(record)));
-        board.set_child(&run.child);
+        board.set_child(run.program.child());
         let driver = driver::Driver {
             input: plan.input.clone(),
             plan,

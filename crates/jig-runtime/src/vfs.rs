@@ -34,7 +34,7 @@ impl Runtime for VfsRuntime {
         let (run, descriptors) = start_program(&mut plan)?;
         let waker = Waker::new()?;
         let (orders, received) = Orders::new(Some(waker.clone()));
-        let setup = Setup::of(&plan, Some(run.child.status.clone()));
+        let setup = Setup::of(&plan, Some(run.program.child().status.clone()));
         let board = Board::new(setup.recorded(Some(record)));
         board.set_broker(plan.broker.clone());
         let driver = driver(plan, run, board.clone(), received, waker, descriptors)?;
@@ -74,7 +74,7 @@ fn driver(
     waker: Waker,
     descriptors: Option<Descriptors>,
 ) -> io::Result<Driver> {
-    board.warn(run.held.warnings.iter().cloned());
+    board.warn(run.warnings.iter().cloned());
     let mut first = Vec::new();
     host::write_init(&mut first, &init(&plan));
     Driver::new(plan, run, board, orders, waker, first, descriptors)

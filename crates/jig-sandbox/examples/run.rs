@@ -8,6 +8,10 @@ use std::io;
 
 use jig_sandbox::{Program, SpawnRequest, minimal_environment, spawn};
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the example is about the sandbox alone"
+)]
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args_os().skip(1);
     let program = arguments.next().unwrap_or_else(|| "true".into());

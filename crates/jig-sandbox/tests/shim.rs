@@ -1,5 +1,9 @@
 //! The shim: what it says at the door, and how it ends.
 #![cfg(target_os = "linux")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "these are tests of the sandbox alone"
+)]
 
 use std::io::{Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};

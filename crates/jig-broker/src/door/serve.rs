@@ -47,7 +47,7 @@ struct Shared {
 }
 
 impl Door {
-    pub(super) fn open(broker: Broker, listener: Descriptor, root: &Utf8Path) -> io::Result<Self> {
+    pub(crate) fn open(broker: Broker, listener: Descriptor, root: &Utf8Path) -> io::Result<Self> {
         set_nonblocking(listener.as_fd(), true)?;
         let shared = Arc::new(Shared {
             broker,
@@ -228,7 +228,7 @@ impl Shared {
 
     /// Waits until the program has ended, and ends it when nobody waits for it any more; `None` then.
     fn watch(&self, started: &Started, stream: BorrowedFd<'_>) -> io::Result<Option<Exit>> {
-        let child = &started.child;
+        let child = started.program.child();
         let mut kill_at = None;
         loop {
             let mut interests = vec![Interest::Exited(child), Interest::Woken(&self.closing)];

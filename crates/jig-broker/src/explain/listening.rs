@@ -11,7 +11,7 @@ pub(super) fn ports() -> HashSet<u16> {
 }
 
 /// The same in the network of the process `pid`, in order.
-pub fn listening_ports(pid: u32) -> Vec<u16> {
+pub(crate) fn listening_ports(pid: u32) -> Vec<u16> {
     let mut ports: Vec<u16> = ports_in(&format!("/proc/{pid}/net")).into_iter().collect();
     ports.sort_unstable();
     ports

@@ -118,7 +118,12 @@ impl Scene {
                 .collect(),
             ..Observation::default()
         };
-        broker.explain(&observation, &confined, &self.root())
+        broker.inner.explained(
+            &observation,
+            &confined,
+            &self.root(),
+            &mut crate::Made::default(),
+        )
     }
 
     /// What is told, one denial after the other, with the scene's own root left out.

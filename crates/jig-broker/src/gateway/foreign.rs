@@ -7,18 +7,7 @@ use std::sync::Arc;
 use jig_proto::Denial;
 use jig_sandbox::{GatewaySockets, Observation};
 
-use crate::broker::{Broker, Inner};
-
-impl Broker {
-    /// There is no gateway on this system.
-    ///
-    /// # Errors
-    ///
-    /// Always.
-    pub fn open_gateway(&self, sockets: GatewaySockets) -> io::Result<Gateway> {
-        Gateway::serve(&self.inner, sockets)
-    }
-}
+use crate::broker::Inner;
 
 /// A gateway that does not exist.
 #[derive(Debug)]

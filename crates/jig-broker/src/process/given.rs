@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use camino::Utf8Path;
 use jig_proto::vfs::ErrorReply;
-use jig_sandbox::{Child, Stdio, spawn};
+use jig_sandbox::Stdio;
 
-use super::attendance::Attendance;
+use super::ended::Ended;
 use super::run::{ProcessJob, not_started, unenforced};
 use crate::broker::Inner;
-use crate::confine::Intruder;
+use crate::confine::{Confined, Intruder};
 use crate::denial::MAX_TARGET;
+use crate::program::RunningProgram;
 use crate::visible::visible;
 use crate::work::Record;
 
@@ -28,9 +29,8 @@ pub(crate) struct Given {
 /// A program that was started.
 #[derive(Debug)]
 pub(crate) struct Started {
-    pub(crate) child: Child,
+    pub(crate) program: RunningProgram,
     inner: Arc<Inner>,
-    attendance: Attendance,
     record: Record,
 }
 
@@ -39,12 +39,11 @@ impl Started {
     /// what was moved away.
     pub(crate) fn finish(self, outcome: &str, failed: bool) -> (Vec<String>, Vec<Intruder>) {
         let Self {
-            child,
+            program,
             inner,
-            attendance,
             mut record,
         } = self;
-        let mut ended = attendance.end(&inner, child, failed, &mut record);
+        let mut ended = Ended::of(program, &inner, failed, &mut record);
         record.finish(outcome);
         let intruders = std::mem::take(&mut ended.intruders);
         (ended.words(), intruders)
@@ -61,27 +60,25 @@ impl ProcessJob {
         mut record: Record,
     ) -> Result<Started, ErrorReply> {
         let shown = visible(&self.program().to_string(), MAX_TARGET);
-        let prepared = self.request(inner, root, &shown).and_then(|prepared| {
-            let (mut request, confined) = prepared;
-            let has_workspace = confined
-                .as_ref()
-                .is_none_or(|confined| confined.cwd != confined.home);
-            if has_workspace && given.cwd.starts_with(&request.cwd) {
-                request.cwd = given.cwd;
-            }
-            let [stdin, stdout, stderr] = given.streams.map(Stdio::Given);
-            (request.stdin, request.stdout, request.stderr) = (stdin, stdout, stderr);
-            let mut child = spawn(request).map_err(|error| not_started(&error, &shown, root))?;
-            let attendance = Attendance::begin(inner, &mut child, confined, root)?;
-            Ok((child, attendance))
-        });
-        match prepared {
-            Ok((child, attendance)) => {
-                record.note(unenforced(inner, &child));
+        let started = self
+            .program_start(inner, root, &shown)
+            .and_then(|mut start| {
+                let has_workspace = start.sandbox().is_none_or(Confined::sees_workspace);
+                let request = &mut start.request;
+                if has_workspace && given.cwd.starts_with(&request.cwd) {
+                    request.cwd = given.cwd;
+                }
+                let [stdin, stdout, stderr] = given.streams.map(Stdio::Given);
+                (request.stdin, request.stdout, request.stderr) = (stdin, stdout, stderr);
+                let program = inner.start(start);
+                program.map_err(|error| not_started(&error, &shown, root))
+            });
+        match started {
+            Ok(program) => {
+                record.note(unenforced(&program));
                 Ok(Started {
-                    child,
+                    program,
                     inner: Arc::clone(inner),
-                    attendance,
                     record,
                 })
             }

@@ -8,11 +8,11 @@ use camino::Utf8Path;
 use jig_policy::{CommandTarget, Permit, Program, Resolved};
 use jig_proto::vfs::{ErrorKind, ErrorReply, Method, ProcessReply, Reply};
 use jig_sandbox::{
-    BorrowedDescriptor, Child, Enforce, Enforcement, Exit, Interest, Program as Executable,
-    SpawnError, SpawnRequest, Waker, poll, set_nonblocking, spawn,
+    BorrowedDescriptor, Exit, Interest, Program as Executable, SpawnError, SpawnRequest, Waker,
+    poll, set_nonblocking,
 };
 
-use super::attendance::Attendance;
+use super::ended::Ended;
 use super::output::Output;
 use super::{plain_environment, relocate};
 use crate::approvals::ApprovalKey;
@@ -22,6 +22,7 @@ use crate::confine::{Commanded, ConfineError, Confined, Discover, Intruder, Reac
 use crate::denial::MAX_TARGET;
 use crate::fs;
 use crate::judge::Judge;
+use crate::program::{ProgramError, ProgramStart, RunningProgram};
 use crate::visible::visible;
 use crate::work::Record;
 
@@ -48,15 +49,15 @@ impl ProcessJob {
         let view = inner.files.materialize();
         let view = view.map_err(|error| fs::error_reply(&error, "."))?;
         let shown = visible(&self.permit.target().program.to_string(), MAX_TARGET);
-        let (request, confined) = self.request(inner, view.path(), &shown)?;
         let root = view.path();
-        let mut child = spawn(request).map_err(|error| not_started(&error, &shown, root))?;
-        record.note(unenforced(inner, &child));
-        let attendance = Attendance::begin(inner, &mut child, confined, root)?;
-        let result = watch(inner, &mut child, cancel, &shown);
+        let start = self.program_start(inner, root, &shown)?;
+        let program = inner.start(start);
+        let mut program = program.map_err(|error| not_started(&error, &shown, root))?;
+        record.note(unenforced(&program));
+        let result = watch(inner, &mut program, cancel, &shown);
         let failed = !matches!(&result, Ok(ProcessReply { exit_code: 0, .. }));
         let failed = failed && !cancel.is_cancelled();
-        let mut ended = attendance.end(inner, child, failed, record);
+        let mut ended = Ended::of(program, inner, failed, record);
         // A copy brings its changes back, also those of a program that was ended.
         let report = view.close();
         if !report.is_complete() {
@@ -95,12 +96,12 @@ impl ProcessJob {
     }
 
     /// What to start in the workspace at `root`.
-    pub(super) fn request(
+    pub(super) fn program_start(
         self,
         inner: &Arc<Inner>,
         root: &Utf8Path,
         shown: &str,
-    ) -> Result<(SpawnRequest, Option<Confined>), ErrorReply> {
+    ) -> Result<ProgramStart, ErrorReply> {
         let CommandTarget { program, args } = self.permit.into_target();
         let program = match program {
             Program::Name(name) => name,
@@ -126,8 +127,7 @@ impl ProcessJob {
             let why = "`program` is not the name of a program";
             ErrorReply::invalid_params(self.method, why)
         })?;
-        let mut request = SpawnRequest::new(executable, root.as_std_path());
-        let confined = match &inner.process.confine {
+        let mut start = match &inner.process.confine {
             Some(_) => {
                 let command = Commanded {
                     program: program.into(),
@@ -136,16 +136,18 @@ impl ProcessJob {
                 };
                 let confined = inner.confine(&command, root, Reach::Workspace);
                 let confined = confined.map_err(|error| not_confined(&error, shown))?;
-                confined.apply(&mut request);
-                Some(confined)
+                ProgramStart::confined(confined, root)
             }
             None => {
+                let mut request = SpawnRequest::new(executable, root.as_std_path());
                 request.env = plain_environment(inner);
                 request.limits = inner.process.limits;
                 request.containment = inner.process.containment;
-                None
+                ProgramStart::unconfined(request, root)
             }
         };
+        let has_workspace = start.sandbox().is_none_or(Confined::sees_workspace);
+        let request = &mut start.request;
         request.args = args.into_iter().map(Into::into).collect();
         for (name, value) in self.forwarded {
             request.env.insert(name.into(), value.into());
@@ -158,30 +160,19 @@ impl ProcessJob {
             if now.path() != cwd.path() {
                 return Err(ErrorReply::stale(&text));
             }
-            if confined.as_ref().is_some_and(has_no_workspace) {
+            if !has_workspace {
                 return Err(ErrorReply::not_found(&text));
             }
             request.cwd = now.path().under(root).into();
         }
-        Ok((request, confined))
+        Ok(start)
     }
-}
-
-/// Whether a program sees nothing of the workspace.
-fn has_no_workspace(confined: &Confined) -> bool {
-    confined.cwd == confined.home
 }
 
 /// What is not enforced on a child, where that is tolerated.
-pub(super) fn unenforced(inner: &Inner, child: &Child) -> Option<String> {
-    let settings = inner.process.confine.as_ref()?;
-    if settings.enforce == Enforce::Required || child.status.is_complete() {
-        return None;
-    }
-    let parts = child.status.parts().into_iter();
-    let open = parts.filter(|(_, part)| **part != Enforcement::Enforced);
-    let open: Vec<String> = open.map(|(name, part)| format!("{name}: {part}")).collect();
-    Some(format!("not all is enforced ({})", open.join(", ")))
+pub(super) fn unenforced(program: &RunningProgram) -> Option<String> {
+    let gaps = program.gaps();
+    (!gaps.is_empty()).then(|| format!("not all is enforced ({})", gaps.join(", ")))
 }
 
 /// Notes what was moved away in the log, and gives what a tool is told about it: not where the host keeps it.
@@ -231,7 +222,7 @@ fn not_confined(error: &ConfineError, shown: &str) -> ErrorReply {
 /// is given up.
 fn watch(
     inner: &Inner,
-    child: &mut Child,
+    program: &mut RunningProgram,
     cancel: &CancelToken,
     shown: &str,
 ) -> Result<ProcessReply<'static>, ErrorReply> {
@@ -242,12 +233,13 @@ fn watch(
     let deadline = Instant::now() + inner.limits.process_time;
     let new_output = || Output::new(&inner.secrets, inner.limits.process_output_bytes);
     let mut streams = [
-        (child.stdout.take(), new_output()),
-        (child.stderr.take(), new_output()),
+        (program.streams.stdout.take(), new_output()),
+        (program.streams.stderr.take(), new_output()),
     ];
     for pipe in streams.iter().filter_map(|(pipe, _)| pipe.as_ref()) {
         set_nonblocking(descriptor(pipe), true).map_err(failed)?;
     }
+    let child = program.child();
     let mut buffer = vec![0; PIECE];
     let exit = loop {
         let stopped = if cancel.is_cancelled() {
@@ -334,7 +326,10 @@ fn drain(pipe: &mut Option<PipeReader>, output: &mut Output, buffer: &mut [u8], 
 }
 
 /// Why a program did not start, without the search path and the directories of the host.
-pub(super) fn not_started(error: &SpawnError, shown: &str, root: &Utf8Path) -> ErrorReply {
+pub(super) fn not_started(error: &ProgramError, shown: &str, root: &Utf8Path) -> ErrorReply {
+    let ProgramError::Spawn(error) = error else {
+        return ErrorReply::internal("the network of a program could not be served");
+    };
     if let SpawnError::Confinement { reason, .. } = error {
         let inside = reason.replace(&format!("`{root}/"), "`");
         let why = match inside.contains("`/") {

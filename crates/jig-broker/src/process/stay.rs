@@ -17,12 +17,11 @@ use jig_proto::vfs::{
     Started, TerminalSize,
 };
 use jig_pty::{Console, Input, Log, Pty, Screen, Size, Transcript};
-use jig_sandbox::{SpawnRequest, Stdio, spawn};
+use jig_sandbox::{SpawnRequest, Stdio};
 
 use self::live::{Look, Process};
 use self::pump::Pump;
 pub(crate) use self::table::Processes;
-use super::attendance::Attendance;
 use super::judge_run;
 use super::run::{ProcessJob, not_started, unenforced};
 use crate::broker::Inner;
@@ -130,12 +129,13 @@ impl StartJob {
         let view = view.map_err(|error| fs::error_reply(&error, "."))?;
         let root = view.path();
         let shown = visible(&program.program().to_string(), MAX_TARGET);
-        let (mut request, confined) = program.request(inner, root, &shown)?;
+        let mut start = program.program_start(inner, root, &shown)?;
         let failed = |_| ErrorReply::internal("a terminal or a pipe could not be made");
-        let pty = on_ends(&mut request, terminal).map_err(failed)?;
-        let mut child = spawn(request).map_err(|error| not_started(&error, &shown, root))?;
-        record.note(unenforced(inner, &child));
-        let attendance = Attendance::begin(inner, &mut child, confined, root)?;
+        let pty = on_ends(&mut start.request, terminal).map_err(failed)?;
+        let program = inner.start(start);
+        let mut program = program.map_err(|error| not_started(&error, &shown, root))?;
+        record.note(unenforced(&program));
+        let streams = std::mem::take(&mut program.streams);
         let limits = &inner.limits;
         let (console, transcript) = match (pty, terminal) {
             (Some(pty), Some(size)) => (
@@ -143,8 +143,7 @@ impl StartJob {
                 Transcript::Screen(Screen::new(size, limits.process_scrollback)),
             ),
             _ => (
-                Console::piped(child.stdin.take(), child.stdout.take(), child.stderr.take())
-                    .map_err(failed)?,
+                Console::piped(streams.stdin, streams.stdout, streams.stderr).map_err(failed)?,
                 Transcript::Log(Log::new(limits.process_kept_bytes)),
             ),
         };
@@ -157,9 +156,8 @@ impl StartJob {
             inner: Arc::clone(inner),
             process: Arc::clone(&process),
             streams: [inner.secrets.stream(), inner.secrets.stream()],
-            child,
+            program,
             console,
-            attendance,
             view,
             record: record.of_the_end(),
         };

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use jig_broker::{Broker, Commanded, Reach, SystemAccess};
+use jig_broker::{Broker, Commanded, ProgramEnding, ProgramStart, Reach, SystemAccess};
 use jig_proto::vfs::{ErrorKind, ProcessReply, ProcessRun, Reply, Request};
-use jig_sandbox::{Rights, SpawnRequest};
+use jig_sandbox::Rights;
 
 use crate::world::{World, both, kind};
 
@@ -402,15 +402,15 @@ fn a_tool_that_asks_for_every_file_reaches_its_own_program_only() {
         .iter()
         .find(|rule| rule.path == script);
     assert_eq!(rule.unwrap().rights, Rights::READ);
-    let mut request = SpawnRequest::new(confined.program.clone(), "/");
-    request.args = vec!["tool.sh".into()];
-    confined.apply(&mut request);
-    let child = jig_sandbox::spawn(request).unwrap();
+    let mut start = ProgramStart::confined(confined, &root);
+    start.request.args = vec!["tool.sh".into()];
+    let mut program = broker.start(start).unwrap();
     let mut text = String::new();
-    std::io::Read::read_to_string(&mut child.stdout.as_ref().unwrap(), &mut text).unwrap();
-    child.wait().unwrap();
-    drop(child);
-    assert_eq!(confined.finish(), []);
+    let stdout = program.streams.stdout.as_mut().unwrap();
+    std::io::Read::read_to_string(stdout, &mut text).unwrap();
+    program.child().wait().unwrap();
+    let end = program.finish(ProgramEnding::Unexplained);
+    assert_eq!(end.intruders, []);
     assert!(text.contains("cat tool.sh"), "{text}");
     assert!(!text.contains("DATA") && !text.contains("SECRET"), "{text}");
     assert!(

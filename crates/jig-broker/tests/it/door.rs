@@ -5,8 +5,10 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use jig_broker::{AuditDecision, Commanded, Door, Intruder, Reach};
-use jig_sandbox::{Child, Enforce, Exit, Layers, SpawnRequest, spawn};
+use jig_broker::{
+    AuditDecision, Commanded, Intruder, ProgramEnding, ProgramStart, Reach, RunningProgram,
+};
+use jig_sandbox::{Enforce, Exit, Layers};
 
 use crate::world::{World, both};
 
@@ -20,9 +22,7 @@ struct Ran {
 
 /// A tool that runs, with its door.
 struct Tool {
-    child: Child,
-    door: Option<Door>,
-    confined: jig_broker::Confined,
+    program: RunningProgram,
     view: jig_files::View,
 }
 
@@ -38,18 +38,10 @@ impl Tool {
         let confined = broker.confine(&command, view.path(), Reach::Workspace);
         let mut confined = confined.unwrap();
         broker.guard_commands(&mut confined).unwrap();
-        let mut request = SpawnRequest::new(confined.program.clone(), "/");
-        confined.apply(&mut request);
-        request.args = words[1..].iter().map(Into::into).collect();
-        let mut child = spawn(request).unwrap();
-        let door = child.door.take();
-        let door = door.map(|door| broker.open_door(door, view.path()).unwrap());
-        Self {
-            child,
-            door,
-            confined,
-            view,
-        }
+        let mut start = ProgramStart::confined(confined, view.path());
+        start.request.args = words[1..].iter().map(Into::into).collect();
+        let program = broker.start(start).unwrap();
+        Self { program, view }
     }
 
     fn finish(mut self) -> Ran {
@@ -60,13 +52,11 @@ impl Tool {
                 String::from_utf8_lossy(&text).into_owned()
             })
         };
-        let stdout = read(self.child.stdout.take().unwrap());
-        let stderr = read(self.child.stderr.take().unwrap());
-        let exit = self.child.wait().unwrap();
-        let mut intruders = self.door.map(Door::close).unwrap_or_default();
+        let stdout = read(self.program.streams.stdout.take().unwrap());
+        let stderr = read(self.program.streams.stderr.take().unwrap());
+        let exit = self.program.child().wait().unwrap();
+        let intruders = self.program.finish(ProgramEnding::Unexplained).intruders;
         let (stdout, stderr) = (stdout.join().unwrap(), stderr.join().unwrap());
-        drop(self.child);
-        intruders.extend(self.confined.finish());
         assert!(self.view.close().is_complete());
         Ran {
             stdout,
@@ -244,9 +234,8 @@ fn without_a_door_no_program_is_found_or_nothing_starts() {
     let confined = broker.confine(&command, view.path(), Reach::Workspace);
     let mut confined = confined.unwrap();
     broker.guard_commands(&mut confined).unwrap();
-    let mut request = SpawnRequest::new(confined.program.clone(), "/");
-    confined.apply(&mut request);
-    let refused = spawn(request).unwrap_err().to_string();
+    let start = ProgramStart::confined(confined, view.path());
+    let refused = broker.start(start).unwrap_err().to_string();
     assert!(refused.contains("best-effort"), "{refused}");
 }
 
@@ -508,27 +497,19 @@ fn a_program_ends_with_its_shim() {
 #[test]
 fn all_programs_end_with_the_tool() {
     let world = world().command("sleep", None, &[]);
-    // The tool ends by itself, is killed, or the door is dropped while it runs.
+    // The tool ends by itself, is killed, or is dropped while it runs.
     let ran = sh(&world, "sleep 70002 & sleep 0.5");
     assert!(ran.exit.is_success(), "{}", ran.stderr);
     assert!(!running("70002"));
     let tool = Tool::start(&world, &["sh", "-c", "sleep 70003"]);
     until(|| running("70003"));
-    tool.child.kill();
+    tool.program.child().kill();
     tool.finish();
     assert!(!running("70003"));
-    let mut tool = Tool::start(&world, &["sh", "-c", "sleep 70004; echo $?"]);
+    let tool = Tool::start(&world, &["sh", "-c", "sleep 70004; echo $?"]);
     until(|| running("70004"));
-    drop(tool.door.take());
+    drop(tool);
     assert!(!running("70004"));
-    let ran = tool.finish();
-    assert!(
-        ran.stderr
-            .contains("`sleep` was ended, because the call is over"),
-        "{}",
-        ran.stderr
-    );
-    assert_eq!(ran.stdout, "137\n");
 }
 
 /// One whose input is the line itself, so that nobody sees it go, ends with the tool at the latest.

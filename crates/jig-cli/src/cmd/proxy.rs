@@ -15,12 +15,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
-use jig_broker::{Confined, Reach};
-use jig_engine::{CallError, Preparation, Prepared};
+use jig_broker::{Confined, ProgramEnd, ProgramEnding, Reach};
+use jig_engine::{CallError, CommandLog, Preparation, Prepared};
 use jig_proto::fsproxy::{DESCRIPTOR, DESCRIPTOR_VARIABLE};
 use jig_proto::hint;
 use jig_runtime::fsproxy::{ClientOptions, End, Stream, Streams};
-use jig_sandbox::{Exit, Network, PathRule, Rights, RuleSource, SpawnRequest};
+use jig_sandbox::{Exit, Network, PathRule, Rights, RuleSource};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use self::service::Service;
@@ -104,30 +104,43 @@ fn command(args: &ProxyArgs, global: &Global, out: &mut Output) -> anyhow::Resul
         .manager
         .connect(options)
         .context("cannot make descriptor 3 of the command")?;
-    let mut request = SpawnRequest::new(prepared.confined.program.clone(), "/");
-    prepared.confined.apply(&mut request);
-    // What it may not reach by itself, it is not meant to: there is no refusal to explain.
-    request.observe = false;
-    request.args = words.iter().skip(1).map(Into::into).collect();
-    let number = DESCRIPTOR.to_string().into();
-    request.env.insert(DESCRIPTOR_VARIABLE.into(), number);
-    request.descriptors.push((DESCRIPTOR, theirs));
-    if let Some(folder) = service.folder(args, &prepared) {
-        request.cwd = folder.into();
-    }
-    foreground.hand_over(&mut request)?;
-    let tree = request.limits;
-    let mut record = foreground::record(&prepared.broker, "jig proxy", &args.command)?;
-    let child = foreground::spawn(request)?;
-    record.started();
+    let streams = foreground.streams()?;
+    let folder = service.folder(args, &prepared);
+    let profile = Arc::clone(&prepared.confined.profile);
+    let words = words.get(1..).unwrap_or_default();
+    let running = prepared.start(
+        CommandLog::run("jig proxy", &args.command),
+        words,
+        |request| {
+            // What it may not reach by itself, it is not meant to: there is no refusal to explain.
+            request.observe = false;
+            let number = DESCRIPTOR.to_string().into();
+            request.env.insert(DESCRIPTOR_VARIABLE.into(), number);
+            request.descriptors.push((DESCRIPTOR, theirs));
+            if let Some(folder) = folder {
+                request.cwd = folder.into();
+            }
+            streams.hand_over(request);
+        },
+    );
+    let running = running.map_err(|error| foreground::not_started(error, &profile))?;
+    let child = running.program().child();
     client.set_pid(child.id());
-    foreground::tell_gaps(&child, &args.hold, out);
+    foreground::tell_gaps(child, &args.hold, out);
     let time = service.limits.time;
-    let (exit, timed_out) = foreground.run(&child, time)?;
-    let reached = child.reached();
-    foreground::recorded(record, exit, out);
+    let (exit, timed_out) = foreground.run(child, time)?;
+    let tree = *running.program().limits();
     // With it ends all that it started, so that nobody holds the other end any more.
-    drop(child);
+    let end = running.finish(
+        foreground::outcome(exit),
+        exit,
+        ProgramEnding::Unexplained,
+        |_| (),
+    );
+    foreground::tell_unlogged(end.unlogged.as_ref(), out);
+    let ProgramEnd {
+        intruders, reached, ..
+    } = end.program;
 
     // What it asked for before it ended is still done (F-088).
     let end = client.wait_timeout(LAST_REQUESTS);
@@ -158,7 +171,6 @@ fn command(args: &ProxyArgs, global: &Global, out: &mut Output) -> anyhow::Resul
              `jig run` is for programs that know nothing of jig",
         );
     }
-    let intruders = prepared.confined.finish();
     for intruder in &intruders {
         out.note(&format!("jig: {intruder}"));
     }

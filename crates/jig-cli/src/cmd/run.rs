@@ -9,13 +9,13 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context, anyhow};
+use anyhow::anyhow;
 use camino::{Utf8Path, Utf8PathBuf};
-use jig_broker::{Discover, FoundPreset, Gateway};
+use jig_broker::{Discover, FoundPreset, ProgramEnd, ProgramEnding};
 use jig_config::SandboxLimits;
-use jig_engine::{CallError, Preparation, Prepared};
+use jig_engine::{CallError, CommandLog, Preparation, Prepared, RunningCommand};
 use jig_proto::{Denial, hint};
-use jig_sandbox::{Bytes, Child, Limit, Limits, Observer, SpawnRequest};
+use jig_sandbox::{Bytes, Limit};
 use serde_json::json;
 
 use self::telling::{About, Telling};
@@ -87,53 +87,45 @@ fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<
         out.note(&format!("jig: {warning}"));
     }
     let mut foreground = Foreground::open(args.hold.pty)?;
-    let mut record = foreground::record(&prepared.broker, "jig run", &args.command)?;
-    let (mut child, tree) = start(args, &prepared, &mut foreground)?;
-    record.started();
-    let sockets = child.gateway.take();
-    let gateway = sockets.map(|sockets| prepared.broker.open_gateway(sockets));
-    let gateway = gateway
-        .transpose()
-        .context("cannot serve the network of the command")?;
-    if let Some(reason) = &child.unobserved {
+    let (root, policy) = (prepared.root.clone(), Arc::clone(&prepared.policy));
+    let profile = Arc::clone(&prepared.confined.profile);
+    let command = start(args, prepared, &mut foreground)?;
+    let program = command.program();
+    if let Some(reason) = program.unobserved() {
         out.note(&format!("jig: a refusal will not be explained: {reason}"));
     }
-    foreground::tell_gaps(&child, &args.hold, out);
-    let observer = child.observer.take();
-    let child = Arc::new(child);
+    foreground::tell_gaps(program.child(), &args.hold, out);
     let telling = Telling::begin(About {
-        refusals: gateway.as_ref().map(Gateway::refusals),
-        child: Arc::clone(&child),
-        profile: Arc::clone(&prepared.confined.profile),
+        refusals: program.refusals(),
+        child: Arc::clone(program.child()),
+        profile,
         by_flags: args.policy.is_none(),
     });
-    let ended = foreground.run(&child, limits.time);
+    let ended = foreground.run(program.child(), limits.time);
     let untold = telling.and_then(Telling::end);
     let (exit, timed_out) = ended?;
-    let reached = foreground::reached(&child, exit, &tree);
-    foreground::recorded(record, exit, out);
-    let left = child.left_behind();
-    drop(child);
-    let observation = observer.map(Observer::finish);
-    let observation = observation.unwrap_or_default();
-    let gateway = gateway.map(|gateway| gateway.close_watched(&observation));
-    let mut denials = gateway.unwrap_or_default();
+    let tree = *program.limits();
+    let reached = foreground::reached(program.child(), exit, &tree);
     let went_well = exit.is_success() && !timed_out && !reached.contains(&Limit::Memory);
-    // What a command that went well was refused, it did not need.
-    if !went_well {
-        let (broker, confined) = (&prepared.broker, &prepared.confined);
-        let seen = broker.explain(&observation, confined, &prepared.root);
-        // The gateway has written its own.
-        broker.audit_denials(&seen);
-        broker.flush_audit();
-        denials.extend(seen);
-    }
-    // What a layer brings is looked at as what the command left is, so it comes before.
-    let settled = match layers {
-        Some(layers) => layer::settle(layers, args, &prepared, went_well, out)?,
-        None => true,
+    let ending = match went_well {
+        true => ProgramEnding::Unexplained,
+        false => ProgramEnding::Failed { said: "" },
     };
-    let intruders = prepared.confined.finish();
+    let mut settled = Ok(true);
+    // The sweep looks at what a layer brings as at what the command left.
+    let end = command.finish(foreground::outcome(exit), exit, ending, |_| {
+        if let Some(layers) = layers {
+            settled = layer::settle(layers, args, &root, &policy, went_well, out);
+        }
+    });
+    foreground::tell_unlogged(end.unlogged.as_ref(), out);
+    let settled = settled?;
+    let ProgramEnd {
+        denials,
+        intruders,
+        left_behind: left,
+        ..
+    } = end.program;
     for intruder in &intruders {
         out.note(&format!("jig: {intruder}"));
     }
@@ -155,7 +147,7 @@ fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<
         ));
     }
     if !went_well {
-        explained(args, &prepared.root, &denials, out)?;
+        explained(args, &root, &denials, out)?;
     }
     Ok(match ended_by_limit {
         true => Done::Passed(foreground::BY_LIMIT),
@@ -314,26 +306,31 @@ fn rules(args: &RunArgs, root: &Utf8Path) -> anyhow::Result<(Vec<String>, Vec<St
     Ok((inside, outside))
 }
 
-/// Starts the command. With it, what its processes may use together.
+/// Starts the command.
 fn start(
     args: &RunArgs,
-    prepared: &Prepared,
+    prepared: Prepared,
     foreground: &mut Foreground,
-) -> anyhow::Result<(Child, Limits)> {
-    let mut request = SpawnRequest::new(prepared.confined.program.clone(), "/");
-    prepared.confined.apply(&mut request);
-    let words = args.command.iter().skip(1).map(Into::into);
-    request.args = prepared.args.iter().map(Into::into).chain(words).collect();
-    // Where jig was called, if the command can see that.
-    if let Ok(current) = workspace::current()
-        && current.starts_with(&prepared.root)
-        && request.cwd == prepared.root
-    {
-        request.cwd = current.into_std_path_buf();
-    }
-    foreground.hand_over(&mut request)?;
-    let limits = request.limits;
-    Ok((foreground::spawn(request)?, limits))
+) -> anyhow::Result<RunningCommand> {
+    let streams = foreground.streams()?;
+    let profile = Arc::clone(&prepared.confined.profile);
+    let root = prepared.root.clone();
+    let words = args.command.get(1..).unwrap_or_default();
+    let started = prepared.start(
+        CommandLog::run("jig run", &args.command),
+        words,
+        |request| {
+            // Where jig was called, if the command can see that.
+            if let Ok(current) = workspace::current()
+                && current.starts_with(&root)
+                && request.cwd == root
+            {
+                request.cwd = current.into_std_path_buf();
+            }
+            streams.hand_over(request);
+        },
+    );
+    started.map_err(|error| foreground::not_started(error, &profile))
 }
 
 /// What would be enforced.

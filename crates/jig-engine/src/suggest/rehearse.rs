@@ -1,15 +1,16 @@
 //! [`Rehearsal`]: a run of which nothing stays.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use jig_broker::{Commanded, Preset, Reach};
+use jig_broker::{Commanded, Preset, ProgramEnding, Reach, RunningProgram};
 use jig_config::{SystemPath, Tool};
 use jig_files::{ChangeKind, Layer};
 use jig_policy::{Capabilities, FsRule, Origin};
-use jig_proto::{Denial, ProjectPath};
-use jig_sandbox::{Observation, PathRule, Rights, RuleSource};
+use jig_proto::ProjectPath;
+use jig_sandbox::{PathRule, Rights, RuleSource, SpawnRequest};
 
 use super::ground::{self, Kind};
 use super::outside::Showing;
@@ -18,7 +19,7 @@ use super::{LearnError, Learner, Run};
 use crate::call::CallError;
 use crate::engine::Engine;
 use crate::layer::{NoLayer, lay};
-use crate::run::Prepared;
+use crate::run::{CommandError, CommandLog, Prepared, RunningCommand};
 
 /// A run that is ready to be started, watched, in layers: what it changes is thrown away.
 #[derive(Debug)]
@@ -29,17 +30,63 @@ pub struct Rehearsal {
     _made: Made,
 }
 
+/// A rehearsal that runs.
+#[derive(Debug)]
+pub struct RunningRehearsal {
+    command: RunningCommand,
+    root: Utf8PathBuf,
+    layers: Vec<Layer>,
+    _made: Made,
+}
+
 impl Rehearsal {
-    /// Ends it, when the command and all that it started have ended: tells what came of it, and throws its
-    /// changes away.
+    /// As [`Prepared::start`].
     ///
     /// # Errors
     ///
-    /// If its changes cannot be read.
-    pub fn end(self, observation: Observation, denials: Vec<Denial>) -> Result<Run, LearnError> {
-        let root = self.prepared.root;
+    /// As there.
+    pub fn start(
+        self,
+        log: CommandLog<'_>,
+        args: &[String],
+        adjust: impl FnOnce(&mut SpawnRequest),
+    ) -> Result<RunningRehearsal, CommandError> {
+        let root = self.prepared.root.clone();
+        Ok(RunningRehearsal {
+            command: self.prepared.start(log, args, adjust)?,
+            root,
+            layers: self.layers,
+            _made: self._made,
+        })
+    }
+}
+
+impl RunningRehearsal {
+    /// Its program.
+    pub fn program(&self) -> &RunningProgram {
+        self.command.program()
+    }
+
+    /// Its program, to take its streams.
+    pub fn program_mut(&mut self) -> &mut RunningProgram {
+        self.command.program_mut()
+    }
+
+    /// Ends the command with all that it started, tells what came of it, and throws its changes away. `outcome` and
+    /// `how` are for the log, as with [`RunningCommand::finish`].
+    ///
+    /// # Errors
+    ///
+    /// If its end cannot be logged, or its changes cannot be read.
+    pub fn end(self, outcome: &str, how: impl fmt::Display) -> Result<Run, LearnError> {
+        let root = self.root;
         // What it left where nothing may come into being lies in the layer.
-        self.prepared.confined.finish();
+        let end = self
+            .command
+            .finish(outcome, how, ProgramEnding::Learned, |_| ());
+        if let Some(error) = end.unlogged {
+            return Err(LearnError::Log(error));
+        }
         let mut created = Vec::new();
         for layer in self.layers {
             let path = layer.lower().to_owned();
@@ -55,9 +102,9 @@ impl Rehearsal {
             layer.discard().map_err(failed)?;
         }
         Ok(Run {
-            observation,
+            observation: end.program.observation,
             created,
-            denials,
+            denials: end.program.denials,
         })
     }
 }

@@ -10,20 +10,21 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-use jig_broker::{Broker, Confined, Intruder, Judged, MAX_DENIALS, Made, Unapproved};
+use jig_broker::{
+    Broker, Intruder, Judged, MAX_DENIALS, Made, ProgramEnding, ProgramNews, RunningProgram,
+    Unapproved,
+};
 use jig_proto::Denial;
 use jig_proto::vfs::{FsWrite, Request};
 use jig_sandbox::{Observation, Rights, Seen, SeenTarget};
-
-use crate::launch::{Held, News};
 
 #[cfg(test)]
 mod tests;
 
 pub(super) struct Refused {
     broker: Broker,
-    /// What outlives the program; `None` when it has ended.
-    held: RwLock<Option<Held>>,
+    /// `None` when it has ended.
+    program: RwLock<Option<RunningProgram>>,
     batches: Mutex<Batches>,
     told: Mutex<Told>,
     sweeps: Mutex<Sweeps>,
@@ -54,16 +55,16 @@ struct Batches {
 
 struct Batch {
     number: u64,
-    news: News,
+    news: ProgramNews,
     /// What its broker refused.
     refusals: Vec<Denial>,
 }
 
 impl Refused {
-    pub(super) fn new(broker: Broker, held: Held) -> Self {
+    pub(super) fn new(broker: Broker, program: RunningProgram) -> Self {
         Self {
             broker,
-            held: RwLock::new(Some(held)),
+            program: RwLock::new(Some(program)),
             batches: Mutex::default(),
             told: Mutex::default(),
             sweeps: Mutex::new(Sweeps {
@@ -142,8 +143,8 @@ impl Refused {
     /// programs and hosts. What is `known` is left out.
     pub(super) fn named(&self, said: &str, known: &[Denial]) -> Vec<Denial> {
         let mut denials = self.broker.explain_variables(said);
-        if let Some(held) = self.held().as_ref() {
-            denials.extend(held.guess(&self.broker, said, known));
+        if let Some(program) = self.program().as_ref() {
+            denials.extend(program.guess(said, known));
         }
         self.told().audit(&self.broker, &denials);
         denials
@@ -151,7 +152,9 @@ impl Refused {
 
     /// Does what there is to do from time to time; says when to come again.
     pub(super) fn attend(&self) -> Option<Duration> {
-        let is_observed = self.held().as_ref().is_some_and(Held::is_observed);
+        let program = self.program();
+        let is_observed = program.as_ref().is_some_and(RunningProgram::is_observed);
+        drop(program);
         self.end_batch(&mut self.batches());
         if self.has_waiting() {
             self.explain();
@@ -189,12 +192,9 @@ impl Refused {
             self.end_batch(&mut self.batches());
             self.sweeps().due == 0
         };
-        let held = self.held();
-        let found = held
-            .as_ref()
-            .and_then(Held::intruding)
-            .and_then(|confined| confined.pass(&is_quiet));
-        drop(held);
+        let program = self.program();
+        let found = program.as_ref().and_then(|program| program.pass(&is_quiet));
+        drop(program);
         let mut sweeps = self.sweeps();
         sweeps.last = Instant::now();
         sweeps.took = start.elapsed();
@@ -210,10 +210,10 @@ impl Refused {
 
     fn sweep(&self) {
         let start = Instant::now();
-        let held = self.held();
-        let confined = held.as_ref().and_then(Held::intruding);
-        let found = confined.map(Confined::look_meanwhile).unwrap_or_default();
-        drop(held);
+        let program = self.program();
+        let found = program.as_ref().map(RunningProgram::sweep);
+        let found = found.unwrap_or_default();
+        drop(program);
         {
             let mut sweeps = self.sweeps();
             sweeps.last = Instant::now();
@@ -236,19 +236,16 @@ impl Refused {
     pub(super) fn finish(&self) {
         self.end_batch(&mut self.batches());
         self.explain();
-        let held = self.held.write();
-        let held = held.unwrap_or_else(PoisonError::into_inner).take();
-        let Some(held) = held else {
+        let program = self.program.write();
+        let program = program.unwrap_or_else(PoisonError::into_inner).take();
+        let Some(program) = program else {
             return;
         };
         // It has ended: what came into the workspace while it made nothing is somebody else's, and stays.
-        if held.is_observed()
-            && self.sweeps().due == 0
-            && let Some(confined) = held.intruding()
-        {
-            confined.pass(&|| true);
+        if program.is_observed() && self.sweeps().due == 0 {
+            program.pass(&|| true);
         }
-        let left = held.finish(&self.broker, true, "");
+        let left = program.finish(ProgramEnding::Failed { said: "" });
         let last = self.batches().last;
         self.told().add(last, left.denials);
         self.tell_intruders(&left.intruders);
@@ -257,9 +254,10 @@ impl Refused {
 
     /// Puts what is new into a batch of its own.
     fn end_batch(&self, batches: &mut Batches) {
-        let held = self.held();
-        let news = held.as_ref().map(Held::news).unwrap_or_default();
-        drop(held);
+        let program = self.program();
+        let news = program.as_ref().map(RunningProgram::news);
+        let news = news.unwrap_or_default();
+        drop(program);
         let refusals = self.broker.take_refusals();
         batches.last += 1;
         if has_made(&news.observation) {
@@ -282,11 +280,11 @@ impl Refused {
             let Some(batch) = self.batches().waiting.pop_front() else {
                 return;
             };
-            let held = self.held();
-            let seen = held
+            let program = self.program();
+            let seen = program
                 .as_ref()
-                .map(|held| held.explain(&self.broker, &batch.news.observation, &mut told.made));
-            drop(held);
+                .map(|program| program.explain(&batch.news.observation, &mut told.made));
+            drop(program);
             let seen = seen.unwrap_or_default();
             told.audit(&self.broker, &seen);
             let intruders = batch.news.intruders.iter();
@@ -317,8 +315,8 @@ impl Refused {
         .bounded()
     }
 
-    fn held(&self) -> std::sync::RwLockReadGuard<'_, Option<Held>> {
-        self.held.read().unwrap_or_else(PoisonError::into_inner)
+    fn program(&self) -> std::sync::RwLockReadGuard<'_, Option<RunningProgram>> {
+        self.program.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn batches(&self) -> MutexGuard<'_, Batches> {

@@ -71,7 +71,7 @@ impl Driver {
         let mut run = first;
         let mut answered = None;
         for _ in 0..again::MAX_RUNS {
-            self.board.warn(run.held.warnings.iter().cloned());
+            self.board.warn(run.warnings.iter().cloned());
             let unwatched = |error: io::Error| {
                 let name = &self.plan.name;
                 ToolError::new(format!("`{name}` cannot be watched: {error}"))
@@ -80,7 +80,7 @@ impl Driver {
                 let live = Live::new(self, run).map_err(unwatched)?;
                 self.has_started(answered.take());
                 live.run()
-            } else if self.plan.repeatable && !run.held.is_observed() {
+            } else if self.plan.repeatable && !run.program.is_observed() {
                 self.repeated(run, answered.take()).map_err(unwatched)?
             } else {
                 let watch = Watch::new(self, run).map_err(unwatched)?;
@@ -120,7 +120,7 @@ impl Driver {
         }
         // What cannot be started or watched a second time has nothing to tell.
         if let Ok(again) = launch(&self.plan, &self.input, true)
-            && again.held.is_observed()
+            && again.program.is_observed()
             && let Ok(watch) = Watch::silent(self, again)
         {
             let (second, _) = watch.run();

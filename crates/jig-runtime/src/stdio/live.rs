@@ -43,23 +43,23 @@ pub(super) struct Live<'d> {
 impl<'d> Live<'d> {
     pub(super) fn new(driver: &'d Driver, launched: Launched) -> io::Result<Self> {
         let Launched {
-            child,
-            streams,
-            held,
+            mut program,
             terminal,
+            ..
         } = launched;
+        let streams = std::mem::take(&mut program.streams);
         let console = match terminal {
             Some(pty) => Console::terminal(pty),
             None => Console::piped(streams.stdin, streams.stdout, streams.stderr)?,
         };
         let secrets = driver.plan.broker.secrets();
         Ok(Self {
-            refusals: held.refusals(),
+            refusals: program.refusals(),
             look_at: driver
                 .plan
                 .stateful
                 .then(|| (Instant::now() + FIRST_LOOK, FIRST_LOOK * 2)),
-            run: Run::new(driver, child, held),
+            run: Run::new(driver, program),
             console,
             opening: String::new(),
             output: Speech::new(secrets),

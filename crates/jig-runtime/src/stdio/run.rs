@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Instant;
 
-use jig_broker::{Intruder, Judged, Unapproved};
+use jig_broker::{Intruder, Judged, ProgramEnd, ProgramEnding, RunningProgram, Unapproved};
 use jig_proto::vfs::{FsWrite, Request};
 use jig_proto::{Denial, ToolError, ToolState};
 use jig_sandbox::{Child, Exit, Limits};
@@ -15,13 +15,12 @@ use super::remarks;
 use crate::Reached;
 use crate::again::{ABORTED, CANCELLED};
 use crate::denials;
-use crate::launch::{Held, Left};
 use crate::limits::SIGXFSZ;
 
 pub(super) struct Run<'d> {
     pub(super) driver: &'d Driver,
     pub(super) child: Arc<Child>,
-    held: Option<Held>,
+    program: Option<RunningProgram>,
     limits: Limits,
     pub(super) started: Instant,
     /// Why the run was ended before its time.
@@ -51,13 +50,14 @@ pub(super) enum Ended {
 }
 
 impl<'d> Run<'d> {
-    pub(super) fn new(driver: &'d Driver, child: Arc<Child>, held: Held) -> Self {
+    pub(super) fn new(driver: &'d Driver, program: RunningProgram) -> Self {
+        let child = Arc::clone(program.child());
         driver.board.set_child(&child);
         Self {
             driver,
             child,
-            limits: held.limits,
-            held: Some(held),
+            limits: *program.limits(),
+            program: Some(program),
             started: Instant::now(),
             cut: None,
             kill_at: None,
@@ -67,15 +67,14 @@ impl<'d> Run<'d> {
 
     /// The ports on which it listens, and nobody can reach it.
     pub(super) fn look_for_unreached(&self) -> Vec<u16> {
-        let held = self.held.as_ref();
-        held.map_or_else(Vec::new, |held| held.unreached(&self.child))
+        let program = self.program.as_ref();
+        program.map_or_else(Vec::new, RunningProgram::unreached_ports)
     }
 
     /// What it has just been refused, by its own words.
     pub(super) fn look_for_refused(&mut self, said: &str) -> Vec<Denial> {
-        let broker = &self.driver.plan.broker;
-        let held = self.held.as_mut();
-        held.map_or_else(Vec::new, |held| held.guess_meanwhile(broker, said))
+        let program = self.program.as_mut();
+        program.map_or_else(Vec::new, |program| program.guess_meanwhile(said))
     }
 
     /// When something is to be done by [`step_down`](Self::step_down).
@@ -197,12 +196,17 @@ impl<'d> Run<'d> {
         let given_up = matches!(self.cut, Some(Cut::Cancelled | Cut::Aborted));
         let failed = matches!(&state, ToolState::Stopped { result: Err(_), .. }) && !given_up;
         let plan = &self.driver.plan;
-        let left = self.held.take();
-        let left = left.map(|held| held.finish(&plan.broker, failed, said));
-        let Left {
+        let end = self.program.take().map(|program| {
+            program.finish(match failed {
+                true => ProgramEnding::Failed { said },
+                false => ProgramEnding::Unexplained,
+            })
+        });
+        let ProgramEnd {
             intruders,
             denials: refused,
-        } = left.unwrap_or_default();
+            ..
+        } = end.unwrap_or_default();
         let mut state = match intruders.is_empty() {
             true => state,
             false => self.with_intruders(state, &intruders),

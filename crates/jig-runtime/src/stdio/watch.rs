@@ -32,16 +32,11 @@ pub(super) struct Watch<'d> {
 
 impl<'d> Watch<'d> {
     pub(super) fn new(driver: &'d Driver, launched: Launched) -> io::Result<Self> {
-        let Launched {
-            child,
-            streams,
-            held,
-            ..
-        } = launched;
-        let pipes = Pipes::new(streams)?;
+        let mut program = launched.program;
+        let pipes = Pipes::new(std::mem::take(&mut program.streams))?;
         Ok(Self {
-            refusals: held.refusals(),
-            run: Run::new(driver, child, held),
+            refusals: program.refusals(),
+            run: Run::new(driver, program),
             pipes,
             printed: Printed::default(),
             shown: None,

@@ -12,7 +12,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use jig_broker::{AuditDecision, Judged, Note, Unapproved, Work};
+use jig_broker::{AuditDecision, Judged, Note, RunningProgram, Unapproved, Work};
 use jig_proto::json::Limits;
 use jig_proto::vfs::host::{self, Fault, PartialRequest, ToolLine};
 use jig_proto::vfs::{
@@ -28,7 +28,7 @@ use super::open::{AnswerForm, Doing, Ledger};
 use super::runs::Ended;
 use crate::again::CANCELLED;
 use crate::denials;
-use crate::launch::{Held, Launched};
+use crate::launch::Launched;
 use crate::pipes::{Pipes, with_buffer};
 use crate::session::{AskedBy, Board, Given, Order};
 use crate::{ApplyError, Plan, Reached};
@@ -36,8 +36,8 @@ use crate::{ApplyError, Plan, Reached};
 pub(super) struct Driver {
     plan: Plan,
     child: Arc<Child>,
-    /// What its program needs for as long as it runs.
-    held: Option<Held>,
+    /// Its program, until that is finished.
+    program: Option<RunningProgram>,
     board: Arc<Board>,
     orders: Receiver<Order>,
     waker: Waker,
@@ -122,13 +122,9 @@ impl Driver {
         first: Vec<u8>,
         descriptors: Option<Descriptors>,
     ) -> io::Result<Self> {
-        let Launched {
-            child,
-            streams,
-            held,
-            ..
-        } = run;
-        let mut pipes = Pipes::new(streams)?;
+        let mut program = run.program;
+        let child = Arc::clone(program.child());
+        let mut pipes = Pipes::new(std::mem::take(&mut program.streams))?;
         trace_sent(&plan, &first);
         *pipes.out() = first;
         board.set_child(&child);
@@ -137,7 +133,7 @@ impl Driver {
             reading: Reading::PLAIN.with_limits(Limits::for_bytes(plan.message_limit)),
             plan,
             child,
-            held: Some(held),
+            program: Some(program),
             board,
             orders,
             waker,

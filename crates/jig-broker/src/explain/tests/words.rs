@@ -25,7 +25,7 @@ impl Scene {
         let root = self.tree.root().display().to_string();
         let own = confined.home.display().to_string();
         let said = said.replace('$', &root).replace('~', &own);
-        broker.explain_words(&said, &confined, &self.root(), known)
+        broker.inner.guessed(&said, &confined, &self.root(), known)
     }
 
     /// What is guessed: `operation target`, and `!` after those for which a rule is offered.

@@ -8,12 +8,13 @@ use std::time::{Duration, Instant};
 use jig_files::View;
 use jig_proto::vfs::{ErrorKind, ErrorReply, Method};
 use jig_pty::{Console, SendError, Signal, Source, Transcript};
-use jig_sandbox::{Child, Exit, Interest, poll};
+use jig_sandbox::{Exit, Interest, poll};
 use rustix::process::Signal as Number;
 
 use super::live::{Letter, Process};
 use crate::broker::Inner;
-use crate::process::attendance::Attendance;
+use crate::process::ended::Ended;
+use crate::program::RunningProgram;
 use crate::scrub::ScrubStream;
 use crate::work::Record;
 
@@ -27,9 +28,8 @@ pub(super) struct Pump {
     pub(super) process: Arc<Process>,
     /// Take the secrets out of output and errors, each for itself.
     pub(super) streams: [ScrubStream; 2],
-    pub(super) child: Child,
+    pub(super) program: RunningProgram,
     pub(super) console: Console,
-    pub(super) attendance: Attendance,
     pub(super) view: View,
     /// The line that tells how it ended.
     pub(super) record: Record,
@@ -56,9 +56,8 @@ impl Pump {
             inner,
             process,
             streams,
-            child,
+            program,
             console,
-            attendance,
             view,
             mut record,
         } = self;
@@ -73,7 +72,7 @@ impl Pump {
             Some(exit) => format!("it {exit}"),
             None => "it could not be watched".to_owned(),
         }));
-        let mut ended = attendance.end(&inner, child, failed && !was_asked, &mut record);
+        let mut ended = Ended::of(program, &inner, failed && !was_asked, &mut record);
         // A copy brings its changes back before the tool hears of the end.
         let report = view.close();
         if !report.is_complete() {
@@ -102,13 +101,13 @@ impl Pump {
             self.process.waker().clear();
             self.deliver();
             let kill_in = self.end_if_told(&mut asked);
-            if let Some(exit) = self.child.try_wait()? {
+            if let Some(exit) = self.program.child().try_wait()? {
                 return Ok(exit);
             }
             let resting = rest.map(|until| until.saturating_duration_since(Instant::now()));
             let resting = resting.filter(|left| !left.is_zero());
             let mut interests = vec![
-                Interest::Exited(&self.child),
+                Interest::Exited(self.program.child()),
                 Interest::Woken(self.process.waker()),
             ];
             interests.extend(self.console.writer().map(Interest::Writable));
@@ -193,7 +192,7 @@ impl Pump {
             });
             let result = sent.map(|sent| {
                 for signal in sent.signals {
-                    self.child.signal(number(signal).as_raw());
+                    self.program.child().signal(number(signal).as_raw());
                 }
             });
             self.process.wake_readers();
@@ -208,7 +207,7 @@ impl Pump {
         let at = self.process.kill_at()?;
         let left = at.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            self.child.kill();
+            self.program.child().kill();
             return Some(AGAIN);
         }
         let on_terminal = |transcript: &mut Transcript| transcript.screen().is_some();
@@ -219,13 +218,13 @@ impl Pump {
                 // As a terminal that is closed says it: an interactive shell does not end by `SIGTERM`. Said
                 // again, because a shell that is just about to wait for input notices it with the next signal
                 // only.
-                self.child.signal(Number::HUP.as_raw());
+                self.program.child().signal(Number::HUP.as_raw());
             }
             if is_first {
-                self.child.terminate();
+                self.program.child().terminate();
             }
             // One that was stopped hears of it only when it goes on.
-            self.child.signal(Number::CONT.as_raw());
+            self.program.child().signal(Number::CONT.as_raw());
             *asked = Some(Instant::now());
         }
         Some(if on_terminal { left.min(AGAIN) } else { left })

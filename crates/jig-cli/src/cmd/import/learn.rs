@@ -9,11 +9,12 @@ use std::thread;
 use std::time::Duration;
 
 use camino::Utf8Path;
+use jig_broker::{ProgramError, ProgramStreams};
 use jig_config::{AddedSystem, Additions, Edit, Errors, Sources};
-use jig_engine::{Engine, LearnError, Learner, Proposal, Rehearsal, Run};
+use jig_engine::{CommandError, CommandLog, Engine, LearnError, Learner, Proposal, Rehearsal, Run};
 use jig_policy::Sensitive;
 use jig_proto::ProjectPath;
-use jig_sandbox::{SpawnError, SpawnRequest, Stdio};
+use jig_sandbox::{SpawnError, Stdio};
 
 use super::fetch::Fetched;
 use super::talk::{self, Lines};
@@ -269,38 +270,40 @@ impl Teacher<'_> {
         rehearsal: Rehearsal,
         subject: &Subject<'_>,
     ) -> Result<Result<Ended, String>, Unlearned> {
-        let prepared = &rehearsal.prepared;
-        let mut request = SpawnRequest::new(prepared.confined.program.clone(), "/");
-        prepared.confined.apply(&mut request);
-        request.args = subject.command.iter().skip(1).map(Into::into).collect();
-        for (name, value) in subject.env {
-            request.env.insert(name.into(), value.into());
-        }
-        request.stdin = Stdio::Piped;
-        // Not its arguments: they may be secrets.
-        let program = subject.command.first().map_or("", String::as_str);
-        let why = format!(
+        let needs = format!(
             "jig import, to see what the server `{}` needs",
             subject.name
         );
-        let record = prepared.broker.record_run("import", program, why);
-        let mut record = record.map_err(unlogged)?;
-        let mut child = match jig_sandbox::spawn(request) {
-            Ok(child) => child,
-            Err(SpawnError::Confinement { reason, .. }) => return Ok(Err(reason)),
-            Err(error) => return Err(Unlearned::why(error)),
+        let log = CommandLog {
+            operation: "import",
+            // Not its arguments: they may be secrets.
+            target: subject.command.first().map_or("", String::as_str).into(),
+            reason: &needs,
         };
-        record.started();
-        let Some(observer) = child.observer.take() else {
-            child.kill();
-            let why = child.unobserved.take().unwrap_or_default();
+        let args = subject.command.get(1..).unwrap_or_default();
+        let started = rehearsal.start(log, args, |request| {
+            for (name, value) in subject.env {
+                request.env.insert(name.into(), value.into());
+            }
+            request.stdin = Stdio::Piped;
+        });
+        let mut running = match started {
+            Ok(running) => running,
+            Err(CommandError::Start(ProgramError::Spawn(SpawnError::Confinement {
+                reason,
+                ..
+            }))) => return Ok(Err(reason)),
+            Err(error) => return Err(Unlearned::why(in_words(&error))),
+        };
+        if let Some(why) = running.program().unobserved() {
             return Err(Unlearned::why(format!("it cannot be watched: {why}")));
-        };
-        let sockets = child.gateway.take();
-        let gateway = sockets.map(|sockets| prepared.broker.open_gateway(sockets));
-        let gateway = gateway.transpose().map_err(Unlearned::why)?;
-        let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let (Some(stdin), Some(stdout), Some(stderr)) = streams else {
+        }
+        let ProgramStreams {
+            stdin,
+            stdout,
+            stderr,
+        } = std::mem::take(&mut running.program_mut().streams);
+        let (Some(stdin), Some(stdout), Some(stderr)) = (stdin, stdout, stderr) else {
             return Err(Unlearned::why("it has no standard streams"));
         };
         let words = thread::Builder::new()
@@ -311,22 +314,19 @@ impl Teacher<'_> {
         let is_over = || self.tokens.cancel.is_cancelled();
         let tools = talk::tools(stdin, &lines, subject.limit, &is_over);
         // A server that is done with its input ends by itself.
-        let ended = child.wait_timeout(PATIENCE);
-        if !matches!(ended, Ok(Some(_))) {
+        let child = running.program().child();
+        if !matches!(child.wait_timeout(PATIENCE), Ok(Some(_))) {
             child.end(GRACE).map_err(Unlearned::why)?;
         }
-        let observation = observer.finish();
-        drop((child, lines));
-        let denials = gateway.map(|gateway| gateway.close_watched(&observation));
-        let run = rehearsal.end(observation, denials.unwrap_or_default());
-        let tail = words.join().unwrap_or_default();
+        drop(lines);
         let (outcome, how) = match &tools {
             _ if is_over() => ("cancelled", "it was given up".to_owned()),
             Ok(count) => ("ok", format!("it has {count} tools")),
             // What it says may hold one of its secrets.
             Err(_) => ("error", "it did not say which tools it has".to_owned()),
         };
-        record.end(outcome, how).map_err(unlogged)?;
+        let run = running.end(outcome, how);
+        let tail = words.join().unwrap_or_default();
         if is_over() {
             return Err(Unlearned::Interrupted);
         }
@@ -352,19 +352,19 @@ fn added(proposal: &Proposal, subject: &Subject<'_>) -> Additions {
     super::access::joined(proposal.additions(), subject.named)
 }
 
-/// A server whose start or end cannot be written down.
-fn unlogged(error: io::Error) -> Unlearned {
-    Unlearned::why(format!("the log cannot be written: {error}"))
+fn explained(error: LearnError) -> Unlearned {
+    Unlearned::why(in_words(&error))
 }
 
-fn explained(error: LearnError) -> Unlearned {
+/// An error with its causes, as a clause.
+fn in_words(error: &dyn std::error::Error) -> String {
     let mut why = error.to_string();
-    let mut source = std::error::Error::source(&error);
+    let mut source = error.source();
     while let Some(cause) = source {
         why = format!("{why}: {cause}");
         source = cause.source();
     }
-    Unlearned::why(why)
+    why
 }
 
 /// The end of what comes.

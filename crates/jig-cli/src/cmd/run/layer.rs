@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal as _};
 
 use anyhow::Context;
 use camino::Utf8Path;
-use jig_engine::{Prepared, may_apply};
+use jig_engine::may_apply;
 use jig_files::{Applied, Change, ChangeKind, Diff, DiffLimits, Layer, What};
 use jig_policy::Policy;
 use jig_proto::ProjectPath;
@@ -21,13 +21,14 @@ use crate::prompt::Terminal;
 pub(super) fn settle(
     layers: Vec<Layer>,
     args: &RunArgs,
-    prepared: &Prepared,
+    root: &Utf8Path,
+    policy: &Policy,
     went_well: bool,
     out: &mut Output,
 ) -> anyhow::Result<bool> {
     let mut parts = Vec::new();
     for layer in layers {
-        parts.push(Part::read(layer, &prepared.root)?);
+        parts.push(Part::read(layer, root)?);
     }
     parts.retain(|part| !part.changes.is_empty());
     if parts.is_empty() {
@@ -54,7 +55,7 @@ pub(super) fn settle(
     let mut outcomes = Vec::new();
     let mut kept = Vec::new();
     for part in parts {
-        let (changes, outcome) = part.apply(&prepared.policy)?;
+        let (changes, outcome) = part.apply(policy)?;
         kept.push(changes);
         outcomes.push(outcome);
     }

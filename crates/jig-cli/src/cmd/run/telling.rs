@@ -9,9 +9,9 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use camino::Utf8Path;
-use jig_broker::Refusals;
+use jig_broker::{Refusals, unreached_ports};
 use jig_proto::Denial;
-use jig_runtime::{unreached_in_words, unreached_ports};
+use jig_runtime::unreached_in_words;
 use jig_sandbox::{Child, Interest, Profile, Waker, poll};
 
 use super::remedy::{self, Place};

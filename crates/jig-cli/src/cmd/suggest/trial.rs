@@ -3,14 +3,16 @@
 use std::collections::VecDeque;
 use std::io::{self, Read};
 use std::os::fd::AsFd as _;
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
 use camino::Utf8PathBuf;
-use jig_engine::{Rehearsal, Run};
+use jig_broker::ProgramError;
+use jig_engine::{CommandError, CommandLog, Rehearsal, Run};
 use jig_proto::hint;
-use jig_sandbox::{Child, Exit, SpawnError, SpawnRequest, Stdio};
+use jig_sandbox::{Child, Exit, SpawnError, Stdio};
 
 use crate::foreground;
 use crate::interrupt::Tokens;
@@ -69,48 +71,39 @@ impl Trial {
 
     fn run(&self, rehearsal: Rehearsal, stdout: Stdio, stderr: Stdio) -> anyhow::Result<Held> {
         let prepared = &rehearsal.prepared;
-        let mut request = SpawnRequest::new(prepared.confined.program.clone(), "/");
-        prepared.confined.apply(&mut request);
-        request.args = self.args.iter().map(Into::into).collect();
-        if request.cwd == prepared.root {
-            request.cwd = self.cwd.clone().into_std_path_buf();
-        }
-        request.stdout = stdout;
-        request.stderr = stderr;
+        let root = prepared.root.clone();
+        let profile = Arc::clone(&prepared.confined.profile);
         let program = prepared.confined.program.as_os_str().to_string_lossy();
         let words: Vec<String> = std::iter::once(program.into_owned())
             .chain(self.args.iter().cloned())
             .collect();
-        let mut record = foreground::record(&prepared.broker, "jig suggest", &words)?;
-        let mut child = match jig_sandbox::spawn(request) {
-            Ok(child) => child,
-            Err(SpawnError::Confinement { reason, .. }) => return Ok(Err(not_held(&reason))),
-            Err(error) => return Err(error.into()),
+        let started = rehearsal.start(
+            CommandLog::run("jig suggest", &words),
+            &self.args,
+            |request| {
+                if request.cwd == root {
+                    request.cwd = self.cwd.clone().into_std_path_buf();
+                }
+                request.stdout = stdout;
+                request.stderr = stderr;
+            },
+        );
+        let running = match started {
+            Ok(running) => running,
+            Err(CommandError::Start(ProgramError::Spawn(SpawnError::Confinement {
+                reason,
+                ..
+            }))) => return Ok(Err(not_held(&reason))),
+            Err(error) => return Err(foreground::not_started(error, &profile)),
         };
-        record.started();
-        let Some(observer) = child.observer.take() else {
-            child.kill();
-            let why = child.unobserved.take().unwrap_or_default();
+        if let Some(why) = running.program().unobserved() {
             let hint = hint!("write the rules by hand; `jig run` says what a command is refused");
             return Err(anyhow!(hint).context(format!("the command cannot be watched: {why}")));
-        };
-        let sockets = child.gateway.take();
-        let gateway = sockets.map(|sockets| prepared.broker.open_gateway(sockets));
-        let gateway = gateway
-            .transpose()
-            .context("cannot serve the network of the command")?;
-        let (exit, interrupted) = self.wait(&child)?;
-        let outcome = if exit.is_success() { "ok" } else { "error" };
-        record
-            .end(outcome, exit)
-            .context("the log cannot be written")?;
-        let observation = observer.finish();
-        drop(child);
-        let denials = gateway.map(|gateway| gateway.close_watched(&observation));
-        let denials = denials.unwrap_or_default();
+        }
+        let (exit, interrupted) = self.wait(running.program().child())?;
         Ok(Ok(Ended {
             exit,
-            run: rehearsal.end(observation, denials)?,
+            run: running.end(foreground::outcome(exit), exit)?,
             tail: String::new(),
             interrupted,
         }))

@@ -1,6 +1,6 @@
 //! Where the tool stands, and what its caller orders.
 
-use jig_broker::Broker;
+use jig_broker::{Broker, ProgramEnding};
 
 use super::*;
 use crate::again::ABORTED;
@@ -74,8 +74,8 @@ impl Driver {
     }
 
     pub(super) fn no_result(&self, exit: Exit) -> ToolError {
-        let limits = self.held.as_ref().map(|held| held.limits);
-        let reached = limits.map(|limits| Reached::by(&self.child, &limits));
+        let program = self.program.as_ref();
+        let reached = program.map(|program| Reached::by(program.child(), program.limits()));
         let reached = reached.unwrap_or_default();
         self.board.reached(&reached);
         let name = &self.plan.name;
@@ -133,11 +133,8 @@ impl Driver {
     fn clear(&mut self, end_processes: impl FnOnce(&Broker)) {
         self.cancel_requests();
         // The whole tree is gone before anybody hears of the end.
-        self.child.kill();
-        let _ = self.child.wait();
-        if let Some(held) = self.held.take() {
-            // A tool that sees no workspace leaves nothing there.
-            held.finish(&self.plan.broker, false, "");
+        if let Some(program) = self.program.take() {
+            program.finish(ProgramEnding::Unexplained);
         }
         // And so is what was done for it: after the end nothing more happens.
         end_processes(&self.plan.broker);
