@@ -260,6 +260,17 @@ fn collect(path: &Path, hints: &mut BTreeMap<String, String>) -> Result<(), Stri
         .unwrap_or(path)
         .display()
         .to_string();
+    for (number, line) in text.lines().enumerate() {
+        let said = ["\"hint: ", "\\nhint: "]
+            .iter()
+            .filter_map(|mark| line.split_once(mark));
+        let is_made = said
+            .map(|(_, after)| after)
+            .any(|after| after.starts_with(char::is_alphanumeric));
+        if is_made && !line.trim_start().starts_with("//") {
+            return Err(format!("{shown}:{}: a hint is made by `hint!`", number + 1));
+        }
+    }
     for (at, call) in text.match_indices("hint!(") {
         let line = text[..at].matches('\n').count();
         let is_comment = text
@@ -321,47 +332,96 @@ const OF_PRESETS: &[&str] = &[
 ];
 
 /// The hints that no test follows, by the reason.
-const EXCEPTIONS: &[(&str, &[&str])] = &[(
-    "nobody has tried it yet",
-    &[
-        "no handle is live; `spawn` starts one",
-        "`jig wasm new` makes a tool that does",
-        "read it and answer at a terminal: `jig approve {id}`",
-        "say which: {}",
-        "`jig -C {} approve {id}`",
-        "`jig approve ID` shows a question, and asks",
-        "install it with the feature `wasm-tools`, which is there by default",
-        "start one command after the other, or from a program that serves all of them (`Relay` of the SDK)",
-        "to have jig confine it, start jig without the variable: env -u {DESCRIPTOR_VARIABLE} jig proxy …; a program that serves processes which need no sandbox starts them itself (`Relay` of the SDK)",
-        "tools of `{name}` are new or have changed: `jig servers accept {name}` shows how",
-        "`jig doctor` says what this machine can enforce; write the rules by hand, and `jig run` says what a command is refused",
-        "write the rules by hand; `jig run` says what a command is refused",
-        "`jig doctor` says what this machine can enforce; without --overlay the command runs, and changes the files themselves",
-        "`jig doctor` says what this machine can enforce",
-        "`jig doctor` says what this machine can enforce; with --best-effort the command runs with that",
-        "install `{interpreter}`, or name another program in the first line of the script",
-        "answer with `{}`",
-        "`jig servers accept {name}` shows what it says, and asks",
-        "`jig abort --all` ends it and what it runs; then this jig can start its own",
-        "`{}`",
-        "fetch `{id}` to see what came of it",
-        "`jig servers accept {}` shows what there is to accept, and accepts it",
-        "build jig with its default features",
-        "`jig doctor` says what this machine can enforce; with `sandbox.enforce = \"best-effort\"` the tool runs with that",
-        "the description of the tool `{tool}` says what it takes",
-        "if npx has to download `{}`, write `command = [\"npx\", \"-y\", …]`: then jig downloads it before, and starts it offline, without a rule for the registry",
-        "see what it may do and accept it with `jig servers accept {}`",
-        "set `input = \"argv\"` or `input = \"file\"` for the tool",
-        "fetch `{id}` later; nothing more can be done to it",
-        "call `{tool}` with `id` `{id}`",
-        "abort some of them first",
-        "try again in a moment",
-        "fetch `{id}` to see whether it was decided",
-        "fetch `{id}` to see the question",
-        "fetch `{id}` to see where it stands",
-        "functions that are `async`, and WASI 0.3, are not supported: build for WASI 0.2 (`wasm32-wasip2`)",
-        "it goes on as long as this process does; a later call may find it ready",
-        "build it for WASI 0.2 (`wasm32-wasip2`): WASI 0.3 is not supported",
-        "a tool can import WASI 0.2, `jp:host` and `jig:tool/vfs`",
-    ],
-)];
+const EXCEPTIONS: &[(&str, &[&str])] = &[
+    (
+        "it takes another build or another version of jig",
+        &[
+            "`jig abort --all` ends it and what it runs; then this jig can start its own",
+            "build jig with its default features",
+            "install it with the feature `wasm-tools`, which is there by default",
+        ],
+    ),
+    (
+        "it refuses on purpose, and offers nothing",
+        &[
+            "it is a file of jig's own, which no tool is shown",
+            "its name is no text, so that no rule can name it",
+            "not everybody on this machine may read it, so no rule is offered",
+        ],
+    ),
+    (
+        "it takes a browser that hides the name of its host",
+        &[
+            "turn ECH off: Chromium by `--disable-features=EncryptedClientHello`, Firefox by `security.tls.ech.grease_probability = 0` and `network.dns.echconfig.enabled = false`",
+        ],
+    ),
+    (
+        "it takes the registry of npm",
+        &[
+            "if npx has to download `{}`, write `command = [\"npx\", \"-y\", …]`: then jig downloads it before, and starts it offline, without a rule for the registry",
+        ],
+    ),
+    (
+        "two things have to happen at one moment, and the same call is right the next time",
+        &[
+            "fetch `{id}` later; nothing more can be done to it",
+            "install `{interpreter}`, or name another program in the first line of the script",
+            "it goes on as long as this process does; a later call may find it ready",
+            "read it again",
+            "read it again, and repeat the change if it still fits",
+            "try again in a moment",
+        ],
+    ),
+    (
+        "the configuration or jig itself refuses it before: only who embeds jig can meet it",
+        &[
+            "set `input = \"argv\"` or `input = \"file\"` for the tool",
+            "write the rules by hand; `jig run` says what a command is refused",
+        ],
+    ),
+    (
+        "not followed yet",
+        &[
+            "`input` is text, or one of {{\"line\": \"ls\"}}, {{\"text\": \"y\"}}, {{\"keys\": [\"ctrl-c\", \"up\"]}}, {{\"resize\": {{\"rows\": 40, \"cols\": 120}}}} and {{\"end\": true}}, or a list of these",
+            "`jig -C {} approve {id}`",
+            "`jig approve ID` shows a question, and asks",
+            "`jig doctor` says what this machine can enforce",
+            "`jig doctor` says what this machine can enforce; with `sandbox.enforce = \"best-effort\"` the tool runs with that",
+            "`jig servers accept {name}` shows what it says, and asks",
+            "`jig servers accept {}` shows what there is to accept, and accepts it",
+            "`jig wasm new` makes a tool that does",
+            "`process.read` still says what it printed and how it ended",
+            "`{shown}` holds what no tool is meant to see, and an entry opens all of it, so no rule is offered; name only what is needed in `sandbox.system`, or put it elsewhere",
+            "`{}`",
+            "a confined program cannot make what only a rule that names it covers: make it first, empty",
+            "a tool can import WASI 0.2, `jp:host` and `jig:tool/vfs`",
+            "abort some of them first",
+            "ask for a smaller `length`",
+            "ask for less at once, with `offset` and `length`",
+            "build it for WASI 0.2 (`wasm32-wasip2`): WASI 0.3 is not supported",
+            "call `{tool}` with `id` `{id}`",
+            "end one of them by `process.stop`",
+            "fetch `{id}` to see the question",
+            "fetch `{id}` to see what came of it",
+            "fetch `{id}` to see where it stands",
+            "fetch `{id}` to see whether it was decided",
+            "functions that are `async`, and WASI 0.3, are not supported: build for WASI 0.2 (`wasm32-wasip2`)",
+            "it has a name for once, which no rule can tell beforehand, and `{}` holds too much to be opened: have the program write to the workspace, or to a folder of its own that `sandbox.system` names with `write = true`",
+            "its directory holds more than programs, so no rule is offered that opens it: put the program into the workspace, below a path whose rule has `execute = true`",
+            "make it first: what does not exist cannot be shown (`{shown}`)",
+            "name the host in `[[{}.access.net]]` with `allow = true`; with `sandbox.observe = true` the next call says which it is",
+            "no handle is live; `spawn` starts one",
+            "put the program into the workspace, below a path whose rule has `execute = true`",
+            "read it and answer at a terminal: `jig approve {id}`",
+            "read it in parts, with `offset` and `length`",
+            "replace less at once",
+            "say which: {}",
+            "see what it may do and accept it with `jig servers accept {}`",
+            "send large content in parts, with `fs.append`",
+            "start one command after the other, or from a program that serves all of them (`Relay` of the SDK)",
+            "the description of the tool `{tool}` says what it takes",
+            "to have jig confine it, start jig without the variable: env -u {DESCRIPTOR_VARIABLE} jig proxy …; a program that serves processes which need no sandbox starts them itself (`Relay` of the SDK)",
+            "use a simpler expression, or plain text",
+        ],
+    ),
+];

@@ -60,3 +60,5 @@ pub use jig_proto::{
     ResourceData, SchemaError, SchemaForm, TerminalReport, Text, ToolAction, ToolError, ToolState,
     View, published, stateful_schema,
 };
+#[doc(hidden)]
+pub use jig_proto::{Hint, hint};

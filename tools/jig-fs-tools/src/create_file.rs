@@ -1,7 +1,7 @@
 //! `fs_create_file`: a new file, or with consent a new content for an old one.
 
 use jig_tool::vfs::{FsWrite, Host, Payload, ReadReply};
-use jig_tool::{Content, Question, ToolError};
+use jig_tool::{Content, Question, ToolError, hint};
 
 use crate::arguments::Arguments;
 use crate::diff;
@@ -45,7 +45,7 @@ fn overwrite(host: &mut Host, path: &str, content: &str) -> Result<Content, Tool
         let message = format!("{} exists and was not overwritten", quoted(path));
         return Err(error(
             message,
-            "choose another path, or change the file with `fs_modify_file`",
+            hint!("choose another path, or change the file with `fs_modify_file`"),
         ));
     }
     let write = FsWrite {

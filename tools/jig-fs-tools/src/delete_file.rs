@@ -1,7 +1,7 @@
 //! `fs_delete_file`: files, and with consent directories.
 
 use jig_tool::vfs::{EntryKind, FsDelete, Host};
-use jig_tool::{Content, Question, ToolError};
+use jig_tool::{Content, Question, ToolError, hint};
 
 use crate::arguments::Arguments;
 use crate::refusal::explain;
@@ -93,7 +93,7 @@ fn confirm(host: &mut Host, targets: &[Target]) -> Result<(), ToolError> {
         "nothing was deleted: the deletion of {} was declined",
         names.join(", ")
     );
-    Err(error(message, "delete single files in it instead"))
+    Err(error(message, hint!("delete single files in it instead")))
 }
 
 /// What became of the others, when one could not be deleted.

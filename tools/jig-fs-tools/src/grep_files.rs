@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use jig_tool::vfs::{FileMatches, GrepReply, Host};
-use jig_tool::{Content, ToolError};
+use jig_tool::{Content, ToolError, hint};
 
 use crate::arguments::Arguments;
 use crate::words::{beginning, count, error, one_line, quoted};
@@ -15,13 +15,13 @@ pub(crate) fn run(host: &mut Host) -> Result<Content, ToolError> {
     let extensions = arguments.texts("extensions")?.unwrap_or_default();
     let context = arguments.count("context")?.unwrap_or(0).min(MAX_CONTEXT);
     if pattern.is_empty() {
-        let hint = "to list files, use `fs_list_files`";
+        let hint = hint!("to list files, use `fs_list_files`");
         return Err(error("`pattern` is empty, which matches every line", hint));
     }
     if paths.iter().any(String::is_empty) {
         return Err(error(
             "a path in `paths` is empty",
-            "the workspace itself is `.`",
+            hint!("the workspace itself is `.`"),
         ));
     }
     let mut grep = host.grep(pattern.as_str());

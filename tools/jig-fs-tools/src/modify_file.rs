@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use jig_tool::vfs::{Edit, FsPatch, FsWrite, Host, Payload};
-use jig_tool::{Content, Question, ToolError};
+use jig_tool::{Content, Question, ToolError, hint};
 
 use crate::arguments::Arguments;
 use crate::diff;
@@ -79,7 +79,7 @@ impl Call {
             Payload::Bytes(bytes) => {
                 let size = count(bytes.len() as u64, "byte");
                 let message = format!("{} is a binary file ({size})", quoted(&self.path));
-                return Err(error(message, "this tool changes text only"));
+                return Err(error(message, hint!("this tool changes text only")));
             }
         };
         let bounds = Bounds {
@@ -168,7 +168,7 @@ impl Call {
             "{} was not changed: the changes were declined",
             quoted(&self.path)
         );
-        Err(error(message, "ask what should be different"))
+        Err(error(message, hint!("ask what should be different")))
     }
 }
 

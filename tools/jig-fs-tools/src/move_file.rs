@@ -1,7 +1,7 @@
 //! `fs_move_file`: another path for a file or a directory.
 
 use jig_tool::vfs::{EntryKind, FsRename, Host};
-use jig_tool::{Content, Question, ToolError};
+use jig_tool::{Content, Question, ToolError, hint};
 
 use crate::arguments::Arguments;
 use crate::refusal::explain;
@@ -44,7 +44,7 @@ fn agree_to_overwrite(host: &mut Host, from: &str, to: &str) -> Result<(), ToolE
         let inside = format!("{}/{name}", to.trim_end_matches('/'));
         return Err(error(
             format!("{} is a directory", quoted(to)),
-            &format!("give the whole new path, such as {}", quoted(&inside)),
+            hint!("give the whole new path, such as {}", quoted(&inside)),
         ));
     }
     let text = format!("{} exists. Overwrite it with {}?", quoted(to), quoted(from));
@@ -57,5 +57,5 @@ fn agree_to_overwrite(host: &mut Host, from: &str, to: &str) -> Result<(), ToolE
         quoted(from),
         quoted(to)
     );
-    Err(error(message, "choose another path"))
+    Err(error(message, hint!("choose another path")))
 }

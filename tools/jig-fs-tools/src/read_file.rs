@@ -1,7 +1,7 @@
 //! `fs_read_file`: the text of a file, or of some of its lines.
 
 use jig_tool::vfs::Host;
-use jig_tool::{Content, ToolError};
+use jig_tool::{Content, ToolError, hint};
 
 use crate::arguments::Arguments;
 use crate::refusal::explain;
@@ -45,7 +45,7 @@ fn read(host: &mut Host, path: &str, lines: &mut Lines) -> Result<(), ToolError>
         if *version != piece.etag {
             let mut changed = error(
                 format!("{} was changed while it was read", quoted(path)),
-                "read it again",
+                hint!("read it again"),
             );
             changed.transient = true;
             return Err(changed);
@@ -72,7 +72,7 @@ fn not_text(path: &str, size: u64) -> ToolError {
         quoted(path),
         count(size, "byte")
     );
-    error(message, "this tool reads text only")
+    error(message, hint!("this tool reads text only"))
 }
 
 /// The lines that are wanted, out of bytes as they come.

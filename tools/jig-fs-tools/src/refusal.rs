@@ -1,7 +1,7 @@
 //! What the host did not do, in words that tell the caller how to go on.
 
-use jig_tool::ToolError;
 use jig_tool::vfs::{ErrorKind, HostError};
+use jig_tool::{ToolError, hint};
 
 use crate::words::{error, quoted};
 
@@ -11,15 +11,15 @@ use crate::words::{error, quoted};
 pub(crate) fn explain(path: &str, refused: HostError) -> ToolError {
     let path = quoted(refused.path.as_deref().unwrap_or(path));
     let (what, hint) = match refused.kind {
-        ErrorKind::NotFound => ("does not exist", "look for it with `fs_list_files`"),
+        ErrorKind::NotFound => ("does not exist", hint!("look for it with `fs_list_files`")),
         ErrorKind::IsDir => (
             "is a directory",
-            "give the path of a file; `fs_list_files` lists what is in it",
+            hint!("give the path of a file; `fs_list_files` lists what is in it"),
         ),
-        ErrorKind::NotDir => ("is a file", "read it with `fs_read_file`"),
+        ErrorKind::NotDir => ("is a file", hint!("read it with `fs_read_file`")),
         ErrorKind::Stale => (
             "was changed by someone else in the meantime",
-            "read it again, and repeat the change if it still fits",
+            hint!("read it again, and repeat the change if it still fits"),
         ),
         _ => return refused.into(),
     };

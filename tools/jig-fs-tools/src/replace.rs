@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 
 use regex::{Regex, RegexBuilder};
 
+use jig_tool::{Hint, hint};
+
 use crate::words::{count, quoted};
 
 /// One replacement.
@@ -43,7 +45,7 @@ pub(crate) struct Problem {
     /// The number of the pattern, counted from 1.
     pub(crate) pattern: usize,
     pub(crate) why: String,
-    pub(crate) hint: &'static str,
+    pub(crate) hint: Hint,
 }
 
 impl fmt::Display for Problem {
@@ -114,7 +116,7 @@ pub(crate) fn to_lf(text: &str) -> String {
 }
 
 /// Why it was not done, and what to do about it.
-type Refusal = (String, &'static str);
+type Refusal = (String, Hint);
 
 /// One pattern on one text.
 struct Step<'a> {
@@ -129,7 +131,7 @@ impl Step<'_> {
         let old = self.pattern.old.as_str();
         if old.is_empty() {
             let why = "has an empty `old`".to_owned();
-            return Err((why, "give the text that is to be replaced"));
+            return Err((why, hint!("give the text that is to be replaced")));
         }
         let mut out = Output::new(self);
         for (start, _) in self.text.match_indices(old) {
@@ -140,7 +142,7 @@ impl Step<'_> {
         if out.matches.is_empty() {
             return Err((
                 self.not_found(),
-                "give the text exactly as it is in the file",
+                hint!("give the text exactly as it is in the file"),
             ));
         }
         out.finish()
@@ -153,7 +155,7 @@ impl Step<'_> {
             .build()
             .map_err(|error| {
                 let why = format!("is not a regular expression that can be used: {error}");
-                (why, "set `regex` to false to take it as text")
+                (why, hint!("set `regex` to false to take it as text"))
             })?;
         check_groups(&regex, &self.pattern.new)?;
         let mut out = Output::new(self);
@@ -162,7 +164,7 @@ impl Step<'_> {
             if whole.is_empty() {
                 let line = line_of(self.text, whole.start());
                 let why = format!("matches empty text (line {line})");
-                return Err((why, "make it match the text that is to be replaced"));
+                return Err((why, hint!("make it match the text that is to be replaced")));
             }
             out.replace(whole.start(), whole.end(), |out| {
                 groups.expand(&self.pattern.new, out)
@@ -172,7 +174,7 @@ impl Step<'_> {
             let why = format!("matches nothing: {}", quoted(&self.pattern.old));
             return Err((
                 why,
-                "`.` does not match the end of a line; `(?s)` and `(?m)` change that",
+                hint!("`.` does not match the end of a line; `(?s)` and `(?m)` change that"),
             ));
         }
         out.finish()
@@ -228,13 +230,13 @@ impl<'a> Output<'a> {
         self.matches.push(start);
         if self.text.len() > self.step.limit {
             let why = format!("makes the file larger than {} bytes", self.step.limit);
-            return Err((why, "replace less at once"));
+            return Err((why, hint!("replace less at once")));
         }
         // The search for one match takes a time that grows with the text alone, but there can be as
         // many matches as characters.
         if Instant::now() > self.step.deadline {
             let why = "takes too long to match".to_owned();
-            return Err((why, "use a simpler expression, or plain text"));
+            return Err((why, hint!("use a simpler expression, or plain text")));
         }
         Ok(())
     }
@@ -243,13 +245,13 @@ impl<'a> Output<'a> {
         if self.matches.len() > 1 && !self.step.pattern.all {
             return Err((
                 self.where_it_matches(),
-                "give more of the text around it, or set `all` to true",
+                hint!("give more of the text around it, or set `all` to true"),
             ));
         }
         self.text.push_str(&self.step.text[self.done..]);
         if self.text.len() > self.step.limit {
             let why = format!("makes the file larger than {} bytes", self.step.limit);
-            return Err((why, "replace less at once"));
+            return Err((why, hint!("replace less at once")));
         }
         Ok(Replaced {
             text: self.text,
@@ -299,7 +301,7 @@ fn check_groups(regex: &Regex, new: &str) -> Result<(), Refusal> {
             let why = format!("has no group {}, which its `new` refers to", quoted(name));
             return Err((
                 why,
-                "write `$$` for a dollar sign, and `${1}` before a letter or digit",
+                hint!("write `$$` for a dollar sign, and `${{1}}` before a letter or digit"),
             ));
         }
     }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use jig_tool::ToolError;
+use jig_tool::{Hint, ToolError};
 
 /// A path or another text in backticks, on one line and not too long: it may come from a model or
 /// from a file name, and must not look like anything else.
@@ -46,8 +46,8 @@ pub(crate) fn beginning(text: &str, most: usize) -> &str {
 }
 
 /// An error with what the caller can do about it.
-pub(crate) fn error(message: impl Into<String>, hint: &str) -> ToolError {
-    ToolError::new(format!("{}\nhint: {hint}", message.into()))
+pub(crate) fn error(message: impl Into<String>, hint: Hint) -> ToolError {
+    ToolError::new(format!("{}\n{hint}", message.into()))
 }
 
 /// How much of a text is repeated in a sentence.

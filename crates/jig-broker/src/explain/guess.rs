@@ -130,13 +130,13 @@ fn folded(full: &Path) -> PathBuf {
 
 /// What is said of a program that looked a name up, and does not say which.
 fn some_host(around: &Around<'_>) -> Denial {
-    let advice = format!(
+    let advice = jig_proto::hint!(
         "name the host in `[[{}.access.net]]` with `allow = true`; with `sandbox.observe = true` the next call says \
          which it is",
         around.inner.table
     );
     Denial {
-        advice: Some(advice),
+        advice: Some(advice.into()),
         ..Denial::new("look up", "a host", "no rule of this tool allows any host")
     }
 }

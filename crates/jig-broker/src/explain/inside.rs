@@ -83,10 +83,10 @@ pub(super) fn denial(around: &Around<'_>, one: &Missing, path: &ProjectPath) -> 
     }
     let full = around.root.join(path.as_str());
     if is_named_only(around, path) && stands(&full) == Stands::Nothing {
-        told.advice = Some(
+        let advice = jig_proto::hint!(
             "a confined program cannot make what only a rule that names it covers: make it first, empty"
-                .to_owned(),
         );
+        told.advice = Some(advice.into());
     }
     told
 }

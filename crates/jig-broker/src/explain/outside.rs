@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use jig_proto::Denial;
+use jig_proto::{Denial, Hint, hint};
 use jig_sandbox::Rights;
 
 use super::missing::{Because, Missing};
@@ -27,13 +27,16 @@ pub(super) fn denial(around: &Around<'_>, one: &Missing, path: &Path) -> Denial 
     // By a link the same thing has an innocent name.
     let real = canonical(path).unwrap_or_else(|| path.to_owned());
     if around.is_ours(path) || around.is_ours(&real) {
-        return advise(denial, "it is a file of jig's own, which no tool is shown");
+        return advise(
+            denial,
+            hint!("it is a file of jig's own, which no tool is shown"),
+        );
     }
     if let Some(pattern) = around.sensitive(path).or_else(|| around.sensitive(&real)) {
         return sensitive(around, denial, path, pattern);
     }
     if one.because == Because::Withheld {
-        let advice = "not everybody on this machine may read it, so no rule is offered";
+        let advice = hint!("not everybody on this machine may read it, so no rule is offered");
         return advise(denial, advice);
     }
     if let Some(preset) = preset(around, one, path) {
@@ -62,8 +65,10 @@ pub(super) fn program(around: &Around<'_>, name: &str, path: &Path) -> Denial {
         return denial;
     };
     if around.is_broad(directory) || around.holds_what_is_withheld(directory) {
-        let advice = "its directory holds more than programs, so no rule is offered that opens it: put the program \
-                      into the workspace, below a path whose rule has `execute = true`";
+        let advice = hint!(
+            "its directory holds more than programs, so no rule is offered that opens it: put the program \
+                      into the workspace, below a path whose rule has `execute = true`"
+        );
         return advise(denial, advice);
     }
     let hint = sandbox_toml::system(
@@ -81,11 +86,11 @@ pub(super) fn program(around: &Around<'_>, name: &str, path: &Path) -> Denial {
 pub(super) fn socket(around: &Around<'_>, path: &Path) -> Denial {
     let shown = around.shown(path);
     let why = "it is a socket of the host, and the sandbox shows none";
-    let advice = format!(
+    let advice = hint!(
         "whoever listens there does not act with the tool's rights but with its own, so no rule is offered; if \
          that is meant, add \"{shown}\" to `sandbox.system`"
     );
-    advise(Denial::new("connect", shown, why), &advice)
+    advise(Denial::new("connect", shown, why), advice)
 }
 
 fn why(around: &Around<'_>, one: &Missing, path: &Path) -> String {
@@ -123,23 +128,24 @@ fn why(around: &Around<'_>, one: &Missing, path: &Path) -> String {
 }
 
 fn no_programs(denial: Denial) -> Denial {
-    let advice = "put the program into the workspace, below a path whose rule has `execute = true`";
+    let advice =
+        hint!("put the program into the workspace, below a path whose rule has `execute = true`");
     advise(denial, advice)
 }
 
 fn sensitive(around: &Around<'_>, denial: Denial, path: &Path, pattern: &str) -> Denial {
     let shown = around.shown(path);
     let why = format!("it is a sensitive path (`{pattern}`), which the sandbox does not show");
-    let advice = format!(
+    let advice = hint!(
         "whoever reads it may act as you, so no rule is offered; if that is meant, add \"{shown}\" to \
          `sandbox.system`"
     );
-    advise(Denial { why, ..denial }, &advice)
+    advise(Denial { why, ..denial }, advice)
 }
 
-fn advise(denial: Denial, advice: &str) -> Denial {
+fn advise(denial: Denial, advice: Hint) -> Denial {
     Denial {
-        advice: Some(advice.to_owned()),
+        advice: Some(advice.into()),
         ..denial
     }
 }
@@ -170,8 +176,9 @@ fn showing(around: &Around<'_>, file: &Path, asked: &Path, rights: Rights) -> Op
 fn opened(around: &Around<'_>, one: &Missing, path: &Path, denial: Denial) -> Denial {
     let write = one.rights.has_any(Rights::WRITE);
     if write && around.is_system(path) {
-        let advice =
-            "it belongs to the system: write into the workspace, or to the tool's own `/tmp`";
+        let advice = hint!(
+            "it belongs to the system: write into the workspace, or to the tool's own `/tmp`"
+        );
         return advise(denial, advice);
     }
     let (place, is_there) = match one.paths {
@@ -180,21 +187,21 @@ fn opened(around: &Around<'_>, one: &Missing, path: &Path, denial: Denial) -> De
     };
     if !is_there && is_for_once(&place) {
         let folder = place.parent().unwrap_or(&place);
-        let advice = format!(
+        let advice = hint!(
             "it has a name for once, which no rule can tell beforehand, and `{}` holds too much to be opened: have \
              the program write to the workspace, or to a folder of its own that `sandbox.system` names with \
              `write = true`",
             around.shown(folder)
         );
-        return advise(denial, &advice);
+        return advise(denial, advice);
     }
     if around.holds_what_is_withheld(&place) {
         let shown = around.shown(&place);
-        let advice = format!(
+        let advice = hint!(
             "`{shown}` holds what no tool is meant to see, and an entry opens all of it, so no rule is offered; \
              name only what is needed in `sandbox.system`, or put it elsewhere"
         );
-        return advise(denial, &advice);
+        return advise(denial, advice);
     }
     let hint = sandbox_toml::system(
         around,
@@ -205,18 +212,18 @@ fn opened(around: &Around<'_>, one: &Missing, path: &Path, denial: Denial) -> De
         },
     );
     let advice = match (&hint, is_there) {
-        (None, _) => Some("its name is no text, so that no rule can name it".to_owned()),
+        (None, _) => Some(hint!("its name is no text, so that no rule can name it")),
         (Some(_), true) => None,
         (Some(_), false) => {
             let shown = around.shown(&place);
-            Some(format!(
+            Some(hint!(
                 "make it first: what does not exist cannot be shown (`{shown}`)"
             ))
         }
     };
     Denial {
         hint,
-        advice,
+        advice: advice.map(String::from),
         ..denial
     }
 }

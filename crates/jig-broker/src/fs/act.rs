@@ -230,7 +230,7 @@ fn read_range(inner: &Inner, at: &Granted, range: Range) -> Answer {
         let what = format!("the part of `{}`", at.shown());
         return Err(ErrorReply::too_large(what, length, limit)
             .with_path(at.text())
-            .with_hint("ask for a smaller `length`"));
+            .with_hint(jig_proto::hint!("ask for a smaller `length`")));
     }
     let scrubber = inner.secrets.scrubber();
     let margin = scrubber.as_ref().map_or(0, |scrubber| scrubber.margin());
@@ -324,9 +324,9 @@ fn delete(inner: &Arc<Inner>, deletion: &Deletion, cancel: &CancelToken) -> Answ
     let gone = match place.kind() {
         Kind::Missing => return Err(ErrorReply::not_found(at.text())),
         Kind::Directory if !deletion.recursive => {
-            return Err(ErrorReply::is_dir(at.text()).with_hint(
-                "a directory is deleted with all that is in it if `recursive` is true",
-            ));
+            return Err(ErrorReply::is_dir(at.text()).with_hint(jig_proto::hint!(
+                "a directory is deleted with all that is in it if `recursive` is true"
+            )));
         }
         Kind::Directory => {
             let may = |path: &ProjectPath, _: bool| {

@@ -30,7 +30,9 @@ pub(crate) fn reply(error: &FilesError, text: &str) -> ErrorReply {
         FilesError::TooLarge { limit, size, .. } => {
             ErrorReply::too_large(format!("`{}`", visible(text, MAX_TARGET)), *size, *limit)
                 .with_path(text)
-                .with_hint("read it in parts, with `offset` and `length`")
+                .with_hint(jig_proto::hint!(
+                    "read it in parts, with `offset` and `length`"
+                ))
         }
         FilesError::TooLong { limit, .. } => about(
             ErrorKind::TooLarge,

@@ -6,7 +6,7 @@ use std::os::fd::AsFd as _;
 use std::time::{Duration, Instant};
 
 use jig_policy::{OwnedSpeaks, Permit};
-use jig_proto::Denial;
+use jig_proto::{Denial, Hint, hint};
 use jig_sandbox::{Interest, PROXY_PORT};
 
 use super::denials::{CONNECT, Note};
@@ -304,7 +304,7 @@ fn check_hello(hello: &tls::Hello, destination: &Destination) -> Result<Destinat
     let denied = |why: &str| Box::new(Denial::new(CONNECT, destination.to_string(), why));
     if hello.encrypted {
         let mut denial = denied("TLS that hides the name it asks for (ECH) cannot be judged");
-        denial.advice = Some(WITHOUT_ECH.to_owned());
+        denial.advice = Some(without_ech().into());
         return Err(denial);
     }
     match &hello.name {
@@ -345,8 +345,12 @@ pub(super) const FIRST_WORDS: Duration = Duration::from_secs(30);
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// What to do about a client that always hides names, or makes as if it did.
-const WITHOUT_ECH: &str = "turn ECH off: Chromium by `--disable-features=EncryptedClientHello`, Firefox by \
-                           `security.tls.ech.grease_probability = 0` and `network.dns.echconfig.enabled = false`";
+fn without_ech() -> Hint {
+    hint!(
+        "turn ECH off: Chromium by `--disable-features=EncryptedClientHello`, Firefox by \
+         `security.tls.ech.grease_probability = 0` and `network.dns.echconfig.enabled = false`"
+    )
+}
 
 /// How long a program is waited for that may wait for its server. Most speak at once, and are then judged by
 /// what they speak.

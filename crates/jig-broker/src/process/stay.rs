@@ -11,11 +11,11 @@ mod table;
 use std::io;
 use std::sync::Arc;
 
-use jig_proto::Fetch;
 use jig_proto::vfs::{
     ErrorReply, Method, ProcessRead, ProcessRun, ProcessStart, ProcessStop, ProcessWrite, Reply,
     Started, TerminalSize,
 };
+use jig_proto::{Fetch, Hint, hint};
 use jig_pty::{Console, Input, Log, Pty, Screen, Size, Transcript};
 use jig_sandbox::{SpawnRequest, Stdio};
 
@@ -75,7 +75,7 @@ pub(crate) fn judge_read(inner: &Inner, read: &ProcessRead) -> Result<StayJob, E
 pub(crate) fn judge_write(inner: &Inner, write: &ProcessWrite) -> Result<StayJob, ErrorReply> {
     let process = inner.processes.find(write.process)?;
     let input = Input::read(&write.input).map_err(|error| {
-        ErrorReply::invalid_params(Method::ProcessWrite, error).with_hint(FORMS)
+        ErrorReply::invalid_params(Method::ProcessWrite, error).with_hint(forms())
     })?;
     Ok(StayJob::Write(process, input))
 }
@@ -231,9 +231,12 @@ fn look(inner: &Inner, fetch: &Fetch) -> Look {
 }
 
 /// The forms of input, for those who wrote another.
-const FORMS: &str = "`input` is text, or one of {\"line\": \"ls\"}, {\"text\": \"y\"}, \
-                     {\"keys\": [\"ctrl-c\", \"up\"]}, {\"resize\": {\"rows\": 40, \"cols\": 120}} and \
-                     {\"end\": true}, or a list of these";
+fn forms() -> Hint {
+    hint!(
+        "`input` is text, or one of {{\"line\": \"ls\"}}, {{\"text\": \"y\"}}, {{\"keys\": [\"ctrl-c\", \"up\"]}}, \
+         {{\"resize\": {{\"rows\": 40, \"cols\": 120}}}} and {{\"end\": true}}, or a list of these"
+    )
+}
 
 /// The terminal whose sequences the screen understands.
 const TERM: &str = "xterm-256color";

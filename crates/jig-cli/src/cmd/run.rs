@@ -280,6 +280,14 @@ fn rules(args: &RunArgs, root: &Utf8Path) -> anyhow::Result<(Vec<String>, Vec<St
             let folder = remedy::quoted(shown.as_str());
             // What is read has to be there; what is written into can be made.
             let error = match write && error.kind() == ErrorKind::NotFound {
+                // A name with a dot is rather that of a file.
+                true if shown.file_name().is_some_and(|name| name.contains('.')) => {
+                    let parent = shown.parent().filter(|parent| !parent.as_str().is_empty());
+                    anyhow!(match parent.map(|parent| remedy::quoted(parent.as_str())) {
+                        Some(parent) => hint!("make it first: mkdir -p {parent} && touch {folder}"),
+                        None => hint!("make it first: touch {folder}"),
+                    })
+                }
                 true => anyhow!(hint!("make it first: mkdir -p {folder}")),
                 false => anyhow!(error),
             };

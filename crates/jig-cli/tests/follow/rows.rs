@@ -3,6 +3,8 @@
 pub(crate) mod calls;
 pub(crate) mod clients;
 pub(crate) mod components;
+pub(crate) mod denials;
+pub(crate) mod files;
 pub(crate) mod proxy;
 pub(crate) mod servers;
 pub(crate) mod station;

@@ -15,6 +15,8 @@ mod doctor;
 mod early;
 mod examples;
 mod explain;
+#[path = "../support/follow.rs"]
+mod follow;
 mod import;
 mod import_hostile;
 mod init;

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::desk::{Desk, Ran, for_each_user};
+use super::follow::follow;
 use super::mcp_client::Client;
 use super::seat::Seat;
 use super::servers_desk::{SERVER, entry, with_server};
@@ -146,8 +147,12 @@ fn a_changed_definition_is_held() {
         assert!(told.contains(&before.as_str().unwrap()[..12]), "{told}");
         assert!(desk.alone(&["call", "small_echo", "text=a"]).code == Some(1));
 
+        let hint =
+            "tools of `{name}` are new or have changed: `jig servers accept {name}` shows how";
+        let before_it = desk.told(&["servers"]);
         let told = desk.told(&["servers", "accept", "small", "--yes"]);
         assert!(told.contains("[exit 0]"), "{told}");
+        follow(hint, &before_it, &desk.told(&["servers"]));
         assert_eq!(desk.result(&["small_echo", "text=a"]), "a");
         let after = desk.json(&["tools", "small_echo"])["definition"]["hash"].clone();
         assert_ne!(before, after);

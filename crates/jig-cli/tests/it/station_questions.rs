@@ -30,11 +30,18 @@ fn s034_a_question_is_answered() {
             ran.err.contains("`jig apply h_1 yes|no --question "),
             "{ran:?}"
         );
+        let asked = ran.err;
         // What does not answer the question is not given to the tool.
         let ran = desk.run(&["apply", "h_1", "perhaps"]);
         assert!(ran.err.contains("wants yes or no"), "{ran:?}");
-        let ran = desk.run(&["apply", "h_1", "yes", "--wait", "20s"]);
+        // The command that was offered, with one of its answers.
+        let command = asked.split_once("answer with `jig ").unwrap().1;
+        let command = command.split_once('`').unwrap().0.replace("yes|no", "yes");
+        let mut words: Vec<&str> = command.split(' ').collect();
+        words.extend(["--wait", "20s"]);
+        let ran = desk.run(&words);
         assert!(ran.out.contains("went on with true"), "{ran:?}");
+        super::follow::follow("answer with `{}`", &asked, &ran.err);
     });
 }
 

@@ -308,8 +308,9 @@ impl ErrorReply {
     /// The line is longer than `limit` bytes and was dropped.
     pub fn line_too_long(limit: usize) -> Self {
         let message = format!("invalid request: the line is longer than {limit} bytes");
-        Self::new(ErrorKind::LineTooLong, message)
-            .with_hint("send large content in parts, with `fs.append`")
+        Self::new(ErrorKind::LineTooLong, message).with_hint(crate::hint!(
+            "send large content in parts, with `fs.append`"
+        ))
     }
 
     /// There is no method `name`. The message gives the name that was meant, if one is close.
@@ -405,8 +406,9 @@ impl ErrorReply {
 
     /// `path` is not the version that `if_match` names.
     pub fn stale(path: &str) -> Self {
-        Self::about(ErrorKind::Stale, path, "has changed")
-            .with_hint("read it again, and send the new `etag` as `if_match`")
+        Self::about(ErrorKind::Stale, path, "has changed").with_hint(crate::hint!(
+            "read it again, and send the new `etag` as `if_match`"
+        ))
     }
 
     /// The text that a patch replaces is not in the file.
@@ -418,22 +420,25 @@ impl ErrorReply {
     /// The text that a patch replaces is in the file so many times.
     pub fn ambiguous(path: &str, edit: usize, times: usize) -> Self {
         let what = format!("holds the text `old` of edit {edit} {times} times");
-        Self::about(ErrorKind::Ambiguous, path, &what)
-            .with_hint("give more of the text around it, or `\"all\": true`")
+        Self::about(ErrorKind::Ambiguous, path, &what).with_hint(crate::hint!(
+            "give more of the text around it, or `\"all\": true`"
+        ))
     }
 
     /// The tool has no program of this number.
     pub fn unknown_process(process: u64) -> Self {
         let message = format!("there is no process {process}");
-        Self::new(ErrorKind::UnknownProcess, message)
-            .with_hint("`process.start` says the number; after `process.stop` it means nothing")
+        Self::new(ErrorKind::UnknownProcess, message).with_hint(crate::hint!(
+            "`process.start` says the number; after `process.stop` it means nothing"
+        ))
     }
 
     /// The program can't be written to, since it has ended.
     pub fn process_ended(process: u64) -> Self {
         let message = format!("process {process} has ended");
-        Self::new(ErrorKind::ProcessEnded, message)
-            .with_hint("`process.read` still says what it printed and how it ended")
+        Self::new(ErrorKind::ProcessEnded, message).with_hint(crate::hint!(
+            "`process.read` still says what it printed and how it ended"
+        ))
     }
 
     /// `what` took too long.

@@ -291,7 +291,9 @@ pub fn write_reply_within(
     }
     out.truncate(start);
     let error = ErrorReply::too_large("the answer", length as u64 - 1, limit as u64);
-    Err(error.with_hint("ask for less at once, with `offset` and `length`"))
+    Err(error.with_hint(crate::hint!(
+        "ask for less at once, with `offset` and `length`"
+    )))
 }
 
 /// Appends an answer whose content follows as raw bytes, and returns those, to be sent right behind

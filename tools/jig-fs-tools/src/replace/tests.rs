@@ -180,7 +180,7 @@ fn what_grows_without_bound_is_given_up() {
         Err(Problem {
             pattern: 20,
             why: format!("makes the file larger than {} bytes", BOUNDS.bytes),
-            hint: "replace less at once",
+            hint: jig_tool::hint!("replace less at once"),
         })
     );
 }

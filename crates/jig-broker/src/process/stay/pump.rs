@@ -245,7 +245,7 @@ fn unsent(error: &SendError) -> ErrorReply {
     match error {
         SendError::Full { .. } => ErrorReply::new(ErrorKind::TooLarge, why).with_retryable(true),
         SendError::Ended => ErrorReply::new(ErrorKind::ProcessEnded, why),
-        _ => ErrorReply::invalid_params(Method::ProcessWrite, why).with_hint(super::FORMS),
+        _ => ErrorReply::invalid_params(Method::ProcessWrite, why).with_hint(super::forms()),
     }
 }
 

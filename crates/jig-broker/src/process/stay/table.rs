@@ -53,7 +53,7 @@ impl Processes {
             let message =
                 format!("{most} programs run already, and no more are allowed at the same time");
             return Err(ErrorReply::new(ErrorKind::TooLarge, message)
-                .with_hint("end one of them by `process.stop`")
+                .with_hint(jig_proto::hint!("end one of them by `process.stop`"))
                 .with_retryable(true));
         }
         // Nobody has stopped these. As many are kept as may run.

@@ -91,7 +91,7 @@ pub(crate) fn listens_to_all() -> Row {
         hint: "127.0.0.1:{} is for programs on this machine; --allow-remote lets others in, too",
         config: HELLO,
         wrong: "jig mcp --http 0.0.0.0:0",
-        right: "serves() { jig mcp \"$@\" > out 2>&1 & until grep 'serves at' out || ! kill -0 $!; do :; done; kill $!; cat out; }\n\
+        right: "serves() { rm -f out; jig mcp \"$@\" > out 2>&1 & until grep 'serves at' out || ! kill -0 $!; do :; done; kill $!; cat out; }\n\
                 serves --http «127.0.0.1:0»; serves --http 0.0.0.0:0 «--allow-remote»",
         works: "can try",
     }

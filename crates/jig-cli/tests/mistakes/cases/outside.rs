@@ -68,6 +68,7 @@ pub(crate) fn socket() -> Mistake {
         way: Way::Tool("curl -sS --unix-socket {beside}/service.sock http://service/"),
         works: "hello from the service",
         server: Listens::Socket,
+        follows: "whoever listens there does not act with the tool's rights but with its own, so no rule is offered; if that is meant, add \"{shown}\" to `sandbox.system`",
         ..Mistake::default()
     }
 }
