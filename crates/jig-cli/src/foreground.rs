@@ -234,17 +234,28 @@ fn not_held_as(reason: &str, profile: Option<&Profile>) -> anyhow::Error {
 }
 
 /// Says what of the confinement of a command this machine does not enforce.
-pub(crate) fn tell_gaps(child: &Child, hold: &HoldArgs, out: &mut Output) {
+pub(crate) fn tell_gaps(child: &Child, out: &mut Output) {
+    for rule in &child.status.unheld {
+        out.note(&format!("jig: {rule}"));
+    }
+    // In tier A the other gaps are those that the documents list, and the same for every call.
+    if child.status.tier == Tier::A {
+        return;
+    }
+    let mut in_part = Vec::new();
     for (part, enforcement) in child.status.parts() {
-        // In tier A the gaps are those that the documents list, and the same for every call.
-        let matters = hold.best_effort || child.status.tier != Tier::A;
-        if matters && !matches!(enforcement, Enforcement::Enforced) {
-            let told = match hold.best_effort {
-                true => enforcement.to_string(),
-                false => in_short(enforcement),
-            };
-            out.note(&format!("jig: {part}: {told}"));
+        match enforcement {
+            Enforcement::Enforced => {}
+            // Everybody else's machine can be reached by that.
+            Enforcement::PartlyEnforced { .. } if part != "network" => in_part.push(part),
+            told => out.note(&format!("jig: {part}: {told}")),
         }
+    }
+    if !in_part.is_empty() {
+        out.note(&format!(
+            "jig: enforced in part on this machine: {} (`jig doctor` says what is missing)",
+            in_part.join(", ")
+        ));
     }
 }
 
@@ -260,23 +271,6 @@ pub(crate) fn reached(child: &Child, exit: Exit, tree: &Limits) -> Vec<Limit> {
     }
     reached
 }
-
-/// The first gaps of a part: nobody who just runs a command reads all of them.
-fn in_short(enforcement: &Enforcement) -> String {
-    let Enforcement::PartlyEnforced { gaps } = enforcement else {
-        return enforcement.to_string();
-    };
-    let shown = Enforcement::PartlyEnforced {
-        gaps: gaps.iter().take(SHOWN_GAPS).cloned().collect(),
-    };
-    match gaps.len().checked_sub(SHOWN_GAPS) {
-        Some(more @ 1..) => format!("{shown}; and {more} more (`jig doctor` says why)"),
-        _ => shown.to_string(),
-    }
-}
-
-/// How many gaps of a part are told.
-const SHOWN_GAPS: usize = 2;
 
 /// The limits that a command came up against.
 pub(crate) struct Used {

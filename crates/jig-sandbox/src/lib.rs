@@ -50,7 +50,7 @@ pub use process::{
     ArgumentSizes, Bytes, Child, Containment, DOOR, Enforcement, Environment, Exit, GatewaySockets,
     Interest, Launch, Limit, Limits, Observation, Observer, Pool, Program, Ready, Seen, SeenTarget,
     SpawnError, SpawnRequest, Status, Stdio, Usage, Waker, minimal_environment, poll,
-    seal_descriptors, set_nonblocking, shim, spawn,
+    seal_descriptors, set_nonblocking, shim, spawn, unchangeable,
 };
 pub use profile::{
     Enforce, GATEWAY_V4, Gateway, Layers, NAMES_V4, NAMES_V6, Network, Overlay, PROXY_PORT,

@@ -19,6 +19,7 @@ mod request;
 mod seal;
 mod shim;
 mod status;
+mod unchangeable;
 mod usage;
 
 pub use child::Child;
@@ -35,6 +36,7 @@ pub use request::{Bytes, Containment, Launch, Limit, Limits, Program, SpawnReque
 pub use seal::seal_descriptors;
 pub use shim::{DOOR, shim};
 pub use status::{Enforcement, Status};
+pub use unchangeable::unchangeable;
 pub use usage::Usage;
 
 /// Starts a program.

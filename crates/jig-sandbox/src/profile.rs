@@ -90,7 +90,10 @@ pub enum RuleSource {
     System,
     /// A person declared it: if it cannot be enforced, [`Enforce::Required`] refuses the start.
     Declared,
-    /// It withholds something that nobody declared, such as a sensitive file. It is held as a declared one
+    /// It withholds something that exists and that nobody declared, such as a sensitive file. It is held as a
+    /// declared one is, but for the names in a directory, which can be seen without namespaces.
+    Implied,
+    /// It withholds something that nobody declared and that need not exist. It is held as a declared one
     /// is; only for a path that does not exist yet does the status say that it cannot be.
     Guard,
 }
@@ -125,6 +128,11 @@ impl Rights {
     /// What is in this set and not in the other.
     pub const fn without(self, other: Self) -> Self {
         Self(self.0 & !other.0)
+    }
+
+    /// What is in both sets.
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 & other.0)
     }
 
     /// Whether all of `other` is in this set.

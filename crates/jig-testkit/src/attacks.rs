@@ -47,7 +47,6 @@ fn words<const N: usize>(words: [&str; N]) -> Vec<String> {
 /// Why a layer leaves something open.
 mod because {
     pub(super) const METADATA: &str = "Landlock does not cover what is known about a file";
-    pub(super) const NESTED: &str = "Landlock cannot withhold what lies inside what it allows";
     pub(super) const VISIBLE: &str = "without a process namespace other processes can be seen";
     pub(super) const UNCOUNTED: &str = "the kernel counts tasks by process namespace only";
     pub(super) const MISSING: &str =

@@ -144,9 +144,10 @@ impl Building<'_> {
         self.note_above(path);
         let found = found(self.root, path);
         // What is there must be held. What is not cannot be, and is looked for afterwards instead.
-        let source = match found == Found::Present || self.is_declared(path) {
-            true => RuleSource::Declared,
-            false => RuleSource::Guard,
+        let source = match found {
+            _ if self.is_declared(path) => RuleSource::Declared,
+            Found::Present => RuleSource::Implied,
+            Found::Missing | Found::Link(_) | Found::BehindLink => RuleSource::Guard,
         };
         match found {
             Found::Present => self.shown.add(full, rights, source),
@@ -200,7 +201,7 @@ impl Building<'_> {
         let rights = self.shown.rights(&full);
         if rights.has_any(Rights::WRITE) {
             let kept = rights.without(Rights::WRITE);
-            self.shown.add(full, kept, RuleSource::Declared);
+            self.shown.add(full, kept, RuleSource::Implied);
         }
     }
 
@@ -223,7 +224,7 @@ impl Building<'_> {
                 let granted = Capability::ALL.into_iter();
                 let granted = granted.filter(|one| self.policy.can(*one, &asked));
                 self.shown
-                    .add(full, rights(granted.collect()), RuleSource::Declared);
+                    .add(full, rights(granted.collect()), RuleSource::Implied);
             }
             Found::Link(target) => self.forbid(&asked, Some(target)),
             Found::Missing | Found::BehindLink => {}
@@ -240,7 +241,7 @@ impl Building<'_> {
         let granted = named.map_or(Capabilities::NONE, |path| self.policy.granted(&path));
         let rights = rights(granted);
         if rights != self.shown.rights(&full) {
-            self.shown.add(full, rights, RuleSource::Declared);
+            self.shown.add(full, rights, RuleSource::Implied);
         }
     }
 
@@ -248,7 +249,7 @@ impl Building<'_> {
     fn closed(&mut self, path: &Path) {
         let full = self.root.join(path);
         if self.shown.rights(&full) != Rights::NONE {
-            self.shown.add(full, Rights::NONE, RuleSource::Declared);
+            self.shown.add(full, Rights::NONE, RuleSource::Implied);
             self.workspace.hidden += 1;
             if self.workspace.hidden == 1 {
                 self.workspace.warnings.push(format!(

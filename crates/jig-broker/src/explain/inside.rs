@@ -1,5 +1,7 @@
 //! Denials inside the workspace, in the words of the policy.
 
+use std::path::Path;
+
 use jig_policy::{
     Capabilities, Capability, FileTarget, Protected, Reason, Refusal, Resolved, Suggestion,
 };
@@ -15,6 +17,16 @@ use crate::visible::visible;
 
 /// What the policy says about it.
 pub(super) fn denial(around: &Around<'_>, one: &Missing, path: &ProjectPath) -> Denial {
+    let shown = match one.paths {
+        1 => path.to_string(),
+        // What is told of a directory is about what is in it.
+        _ => format!("{path}/"),
+    };
+    if let Some(directory) = unchangeable(around, one)
+        && wanted(one.rights).all(|capability| refusal(around, capability, path).is_none())
+    {
+        return beside_something_withheld(around, one, &shown, directory);
+    }
     let mut main: Option<Refusal> = None;
     let mut suggested: Option<Suggestion> = None;
     let mut granted = None;
@@ -50,11 +62,6 @@ pub(super) fn denial(around: &Around<'_>, one: &Missing, path: &ProjectPath) -> 
         main.get_or_insert(refused);
         suggested = both(suggested, needed);
     }
-    let shown = match one.paths {
-        1 => path.to_string(),
-        // What is told of a directory is about what is in it.
-        _ => format!("{path}/"),
-    };
     let Some(mut refusal) = main else {
         return held_back(around, one, &shown);
     };
@@ -116,6 +123,45 @@ fn entries(
         false => capability.into(),
     };
     Suggestion::granting(&around.inner.policy, directory, wanted)
+}
+
+/// The directory that something is wanted in, if no name in it can be made or removed.
+fn unchangeable<'a>(around: &Around<'_>, one: &'a Missing) -> Option<&'a Path> {
+    match one.paths {
+        1 => around.unchangeable_above(&one.asked),
+        _ => {
+            let mut all = around.unchangeable.iter();
+            let asked = one.asked.as_path();
+            all.any(|other| other == asked).then_some(asked)
+        }
+    }
+}
+
+/// What the policy grants, and what this machine cannot grant without opening something else.
+fn beside_something_withheld(
+    around: &Around<'_>,
+    one: &Missing,
+    shown: &str,
+    directory: &Path,
+) -> Denial {
+    let directory = around.in_workspace(directory).unwrap_or_default();
+    let (holder, there) = match directory.is_root() {
+        true => ("the workspace's own folder".to_owned(), "in the workspace"),
+        false => (format!("`{directory}`"), "in there"),
+    };
+    let why = format!(
+        "the rules grant it, but {holder} holds something that is withheld, and without user namespaces nothing can \
+         be made, removed or renamed beside that"
+    );
+    let advice = format!(
+        "use what exists {there}: write into a folder in it, or make the name yourself first; `jig doctor` says how to \
+         get user namespaces, with which this works"
+    );
+    Denial {
+        advice: Some(advice),
+        why,
+        ..held_back(around, one, shown)
+    }
 }
 
 /// What the policy grants and the sandbox cannot open.

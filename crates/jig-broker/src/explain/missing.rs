@@ -149,6 +149,10 @@ fn path_missing(
                 true => Because::Restricted,
                 false => Because::Hidden,
             };
+            let rights = match around.unchangeable_above(path) {
+                Some(_) => rights.without(Rights::CREATE.with(Rights::DELETE)),
+                None => rights,
+            };
             (path.to_owned(), rights, because)
         }
         Standing::Private { at, executable } => {

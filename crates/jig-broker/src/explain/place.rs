@@ -27,6 +27,8 @@ pub(super) struct Around<'a> {
     pub(super) search_path: Vec<PathBuf>,
     /// The presets that it had without being named.
     pub(super) found: &'a [FoundPreset],
+    /// Directories in which it could make and remove nothing, whatever the rules say.
+    pub(super) unchangeable: Vec<PathBuf>,
 }
 
 impl<'a> Around<'a> {
@@ -43,7 +45,17 @@ impl<'a> Around<'a> {
             private_home: &confined.home,
             search_path: path.into_iter().flatten().collect(),
             found: &confined.found,
+            unchangeable: jig_sandbox::unchangeable(&confined.profile),
         })
+    }
+
+    /// The directory that a path lies in, if no name in it can be made or removed.
+    pub(super) fn unchangeable_above<'p>(&self, path: &'p Path) -> Option<&'p Path> {
+        let parent = path.parent()?;
+        self.unchangeable
+            .iter()
+            .any(|one| one == parent)
+            .then_some(parent)
     }
 
     /// The path of the workspace that an absolute one is, if it is one.

@@ -126,7 +126,7 @@ fn command(args: &ProxyArgs, global: &Global, out: &mut Output) -> anyhow::Resul
     let running = running.map_err(|error| foreground::not_started(error, &profile))?;
     let child = running.program().child();
     client.set_pid(child.id());
-    foreground::tell_gaps(child, &args.hold, out);
+    foreground::tell_gaps(child, out);
     let time = service.limits.time;
     let (exit, timed_out) = foreground.run(child, time)?;
     let tree = *running.program().limits();

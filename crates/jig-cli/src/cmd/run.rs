@@ -94,7 +94,7 @@ fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<
     if let Some(reason) = program.unobserved() {
         out.note(&format!("jig: a refusal will not be explained: {reason}"));
     }
-    foreground::tell_gaps(program.child(), &args.hold, out);
+    foreground::tell_gaps(program.child(), out);
     let telling = Telling::begin(About {
         refusals: program.refusals(),
         child: Arc::clone(program.child()),

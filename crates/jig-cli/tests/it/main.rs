@@ -33,6 +33,7 @@ mod mcp_servers;
 mod mcp_session;
 mod mcp_stdio;
 mod mcp_usage;
+mod no_namespaces;
 mod packages;
 mod places;
 mod proxy;

@@ -156,9 +156,10 @@ pub(super) fn namespaces(machine: &Machine) -> Finding {
     Finding::missing(
         NAME,
         format!("the {step} {trial}: {}", cause.because(machine)),
-        "a rule that denies something inside what another allows; single hosts of the network; directories \
-         of a tool's own; modes, owners and times of files outside; tools with such rules do not start \
-         unless sandbox.enforce is \"best-effort\"",
+        "single hosts of the network, so that tools with rules on hosts do not start unless sandbox.enforce is \
+         \"best-effort\"; directories of a tool's own; modes, owners and times of files outside; and in a folder \
+         that holds something withheld, as every repository does, tools can use what is there but make, remove \
+         and rename nothing",
         cause.remedy(machine),
     )
 }

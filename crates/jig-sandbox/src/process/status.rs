@@ -31,6 +31,9 @@ pub struct Status {
     pub privileges: Enforcement,
     /// That the limits hold for the tree as a whole.
     pub limits: Enforcement,
+    /// Rules on files that are not held, each in one sentence without a period; they are among the gaps of `files`, too.
+    /// A profile that requires all of them to be held does not start instead.
+    pub unheld: Vec<String>,
 }
 
 impl Status {

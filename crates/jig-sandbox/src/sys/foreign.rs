@@ -2,12 +2,14 @@
 
 use std::convert::Infallible;
 use std::io;
+use std::path::PathBuf;
 
 use crate::machine::{
     Cgroup, CgroupLayout, Landlock, Machine, Namespaces, Privileges, Seccomp, Surroundings,
     Sysctls, Trial, Wasm,
 };
 use crate::process::Observation;
+use crate::profile::Profile;
 
 /// The facts that hold without asking the system.
 pub(crate) fn probe() -> Machine {
@@ -80,4 +82,9 @@ impl Watcher {
 /// There is none: programs find no door here.
 pub(crate) fn shim() -> Option<&'static [u8]> {
     None
+}
+
+/// Nothing is granted name by name.
+pub(crate) fn unchangeable(_profile: &Profile) -> Vec<PathBuf> {
+    Vec::new()
 }

@@ -396,31 +396,81 @@ fn nothing_is_made_for_what_is_missing() {
     }
 }
 
-/// Without namespaces a declared rule that withholds inside another is refused, or said to be open.
+/// Without namespaces a rule that withholds inside another is held, and no name is made or removed beside it.
 #[test]
-fn what_cannot_be_held_is_refused() {
+fn what_is_withheld_inside_of_a_grant_is_held_by_names() {
     if tiers().is_empty() {
         return;
     }
-    let workspace = Workspace::of("f .env");
+    let workspace = Workspace::of(".env f d/f d/e/ deep/er/.env deep/f");
+    let rules = [
+        ("", WRITE),
+        (".env", Rights::NONE),
+        ("deep/er/.env", Rights::READ),
+    ];
+    let mut asked = profile(&workspace, &rules);
+    asked.layers = Layers::TIER_B;
+    let status = check(
+        &workspace,
+        asked,
+        "ls
+         ls deep/er
+         cat f
+         echo x > f
+         echo x > d/n
+         mv d/n d/e/
+         rm -r d/e
+         echo x > deep/f
+         cat deep/er/.env
+         !echo x > deep/er/.env
+         !echo x > deep/er/n
+         !mv deep/er d/
+         !mv deep d/
+         !ln deep/er/.env d/
+         !cat .env
+         !echo x > .env
+         !ln .env d/n
+         !mv .env d/n
+         !mv d/f .env
+         !rm .env
+         !echo x > n
+         !mv f n
+         !rm f",
+    );
+    assert_eq!(status.tier, Tier::B);
+    assert_eq!(workspace.read(".env").as_deref(), Some(".env"));
+    assert!(status.unheld.is_empty(), "{:?}", status.unheld);
+    let files = status.files.to_string();
+    assert!(
+        files.contains("nothing can be made, removed or renamed directly in"),
+        "{files}"
+    );
+}
+
+/// There is an end to names that are granted one by one: a tool could make any number of them.
+#[test]
+fn too_many_names_beside_something_withheld_are_refused() {
+    if tiers().is_empty() {
+        return;
+    }
+    let workspace = Workspace::of(".env");
+    for number in 0..=10_000 {
+        fs::write(workspace.join(&number.to_string()), "").expect("it is ours");
+    }
     let mut asked = profile(&workspace, &[("", WRITE), (".env", Rights::NONE)]);
     asked.layers = Layers::TIER_B;
     let refused = try_run(request("/bin/true", &[], workspace.path(), asked.clone()));
     let Err(SpawnError::Confinement { reason, .. }) = refused else {
         panic!("it was started");
     };
-    assert!(
-        reason.contains(".env") && reason.contains("jig doctor"),
-        "{reason}"
-    );
+    for part in [".env", "too many", "jig doctor"] {
+        assert!(reason.contains(part), "{reason}");
+    }
     asked.enforce = jig_sandbox::Enforce::BestEffort;
     let ran = run(request("/bin/true", &[], workspace.path(), asked));
     assert_eq!(ran.status.tier, Tier::B);
-    assert!(
-        ran.status.files.to_string().contains(".env` is open to"),
-        "{}",
-        ran.status.files
-    );
+    let unheld = ran.status.unheld.join("; ");
+    assert!(unheld.contains(".env` is open to"), "{unheld}");
 }
 
 /// Without namespaces: nothing of the host but what rules name, and no network.

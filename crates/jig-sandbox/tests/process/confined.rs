@@ -465,11 +465,11 @@ fn without_namespaces_landlock_stands_alone() {
     let workspace = Workspace::new();
     let mut profile = workspace.profile();
     profile.layers = Layers::TIER_B;
-    profile.enforce = jig_sandbox::Enforce::BestEffort;
     profile.private.clear();
     let outside = tempfile::NamedTempFile::new_in("/var/tmp").expect("there is a place for it");
     let script = format!(
-        "cat plain; cat /etc/passwd >/dev/null && echo etc; echo new > made && cat made
+        "cat plain; cat /etc/passwd >/dev/null && echo etc; echo new > plain && cat plain
+        (echo new > made) 2>/dev/null || echo refused; cat secret 2>/dev/null || echo refused
         cat {0} 2>/dev/null || echo refused; (echo x > {0}) 2>/dev/null || echo refused",
         outside.path().display()
     );
@@ -484,7 +484,10 @@ fn without_namespaces_landlock_stands_alone() {
     let mut output = String::new();
     let mut stdout = child.stdout.take().expect("piped");
     stdout.read_to_string(&mut output).expect("readable");
-    assert_eq!(output, "plainetc\nnew\nrefused\nrefused\n");
+    assert_eq!(
+        output,
+        "plainetc\nnew\nrefused\nrefused\nrefused\nrefused\n"
+    );
 }
 
 /// What the tool cannot see cannot be its program or its directory.

@@ -10,16 +10,6 @@ const fn attack(
     about: &'static str,
     args: fn(&Arena) -> Vec<String>,
 ) -> Attack {
-    Attack::new(Class::Inside, name, program, about, args).open_in_b(because::NESTED)
-}
-
-/// What Landlock tells apart by itself, in either tier.
-const fn partial(
-    name: &'static str,
-    program: &'static str,
-    about: &'static str,
-    args: fn(&Arena) -> Vec<String>,
-) -> Attack {
     Attack::new(Class::Inside, name, program, about, args)
 }
 
@@ -86,7 +76,8 @@ pub(super) const INSIDE: &[Attack] = &[
     ),
     attack("denied-stat", "stat", "learns its size", |a| {
         words([&a.workspace(".env")])
-    }),
+    })
+    .open_in_b(because::METADATA),
     attack("denied-write", "append", "writes to it", |a| {
         words([&a.workspace(".env")])
     }),
@@ -110,7 +101,8 @@ pub(super) const INSIDE: &[Attack] = &[
     ),
     attack("denied-chmod", "chmod", "makes it readable for all", |a| {
         words([&a.workspace(".env")])
-    }),
+    })
+    .open_in_b(because::METADATA),
     attack(
         "denied-umount",
         "umount-and-read",
@@ -314,22 +306,27 @@ pub(super) const INSIDE: &[Attack] = &[
     .before(|a| words(["link", &a.workspace("locked/file"), &a.workspace("second")])),
     attack("locked-chmod", "chmod", "changes a mode", |a| {
         words([&a.workspace("locked/file")])
-    }),
+    })
+    .open_in_b(because::METADATA),
     attack(
         "locked-fchmod",
         "fchmod",
         "changes a mode by a descriptor",
         |a| words([&a.workspace("locked/file")]),
-    ),
+    )
+    .open_in_b(because::METADATA),
     attack("locked-chown", "chown", "changes an owner", |a| {
         words([&a.workspace("locked/file")])
-    }),
+    })
+    .open_in_b(because::METADATA),
     attack("locked-utimes", "utimes", "changes the times", |a| {
         words([&a.workspace("locked/file")])
-    }),
+    })
+    .open_in_b(because::METADATA),
     attack("locked-setxattr", "setxattr", "sets an attribute", |a| {
         words([&a.workspace("locked/file")])
     })
+    .open_in_b(because::METADATA)
     .twin(NO_ATTRIBUTES),
     attack(
         "locked-set-flags",
@@ -337,84 +334,85 @@ pub(super) const INSIDE: &[Attack] = &[
         "sets a flag of the file system",
         |a| words([&a.workspace("locked/file")]),
     )
+    .open_in_b(because::METADATA)
     .twin(Twin::Machine("not every file system has flags")),
     // Directories beside the workspace in which some changes are allowed, and others not.
-    partial(
+    attack(
         "update-only-create",
         "create",
         "creates where it may only change",
         |a| words([&a.beside("update/new")]),
     ),
-    partial(
+    attack(
         "update-only-mkdir",
         "mkdir",
         "makes a directory where it may only change",
         |a| words([&a.beside("update/new")]),
     ),
-    partial(
+    attack(
         "update-only-symlink",
         "symlink",
         "makes a link where it may only change",
         |a| words([&a.beside("update/new")]),
     ),
-    partial(
+    attack(
         "update-only-delete",
         "delete",
         "deletes where it may only change",
         |a| words([&a.beside("update/file")]),
     ),
-    partial(
+    attack(
         "update-only-rename",
         "rename",
         "renames where it may only change",
         |a| words([&a.beside("update/file"), &a.beside("update/other")]),
     ),
-    partial("update-only-move-in", "rename", "moves a file there", |a| {
+    attack("update-only-move-in", "rename", "moves a file there", |a| {
         words([&a.workspace("README.md"), &a.beside("update/other")])
     }),
-    partial(
+    attack(
         "delete-only-write",
         "append",
         "writes where it may only delete",
         |a| words([&a.beside("delete/file")]),
     ),
-    partial(
+    attack(
         "delete-only-truncate",
         "truncate",
         "empties where it may only delete",
         |a| words([&a.beside("delete/file")]),
     ),
-    partial(
+    attack(
         "delete-only-create",
         "create",
         "creates where it may only delete",
         |a| words([&a.beside("delete/new")]),
     ),
     // A file that the host has opened for reading and handed over.
-    partial(
+    attack(
         "given-write",
         "given-write",
         "reopens it for writing",
         |_| words([]),
     ),
-    partial("given-truncate", "given-truncate", "empties it", |_| {
+    attack("given-truncate", "given-truncate", "empties it", |_| {
         words([])
     }),
-    partial(
+    attack(
         "given-link",
         "given-link",
         "gives it a name of its own",
         |a| words([&a.workspace("new")]),
     ),
-    partial("given-chmod", "given-chmod", "changes its mode", |_| {
+    attack("given-chmod", "given-chmod", "changes its mode", |_| {
         words([])
     })
     .open(because::HANDED),
-    partial("given-utimes", "given-utimes", "changes its times", |_| {
+    attack("given-utimes", "given-utimes", "changes its times", |_| {
         words([])
     })
     .open(because::HANDED),
-    partial(
+    attack(
         "given-setxattr",
         "given-setxattr",
         "sets an attribute",

@@ -1,6 +1,6 @@
 //! Rarely used parts of the kernel, and running what may not be run.
 
-use super::{because, words};
+use super::words;
 use crate::arena::Arena;
 use crate::attack::{Attack, Class, Twin};
 
@@ -94,22 +94,19 @@ pub(super) const EXECUTION: &[Attack] = &[
         "exec",
         "runs a file without the right to be run",
         plain_program,
-    )
-    .open_in_b(because::NESTED),
+    ),
     execution(
         "exec-plain-descriptor",
         "exec-by-descriptor",
         "by a descriptor",
         plain_program,
-    )
-    .open_in_b(because::NESTED),
+    ),
     execution(
         "exec-plain-opath",
         "exec-by-bare-handle",
         "by a bare handle",
         plain_program,
-    )
-    .open_in_b(because::NESTED),
+    ),
     execution(
         "exec-plain-loader",
         "exec-by-loader",
@@ -122,15 +119,13 @@ pub(super) const EXECUTION: &[Attack] = &[
         "exec-by-link",
         "through a link where things may be run",
         |a| words([&a.workspace("plain/program"), &a.workspace("new-link")]),
-    )
-    .open_in_b(because::NESTED),
+    ),
     execution(
         "exec-plain-hard-link",
         "exec-by-hard-link",
         "by a name where things may be run",
         |a| words([&a.workspace("plain/program"), &a.workspace("new-name")]),
-    )
-    .open_in_b(because::NESTED),
+    ),
     execution(
         "exec-plain-map",
         "map-executable",

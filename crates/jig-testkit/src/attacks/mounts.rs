@@ -1,6 +1,6 @@
 //! Mounts, roots, namespaces, and rights that a process does not have.
 
-use super::{because, words};
+use super::words;
 use crate::arena::Arena;
 use crate::attack::{Attack, Class, Twin};
 
@@ -48,22 +48,19 @@ pub(super) const MOUNTS: &[Attack] = &[
         "remount-writable",
         "makes a read-only directory writable",
         |a| words([&a.workspace("locked")]),
-    )
-    .open_in_b(because::NESTED),
+    ),
     mount(
         "setattr-locked",
         "mount-setattr",
         "the same by the newest call",
         |a| words([&a.workspace("locked")]),
-    )
-    .open_in_b(because::NESTED),
+    ),
     mount(
         "umount-locked",
         "umount-and-read",
         "takes a mount away",
         |a| words([&a.workspace("nested/deep/.env")]),
-    )
-    .open_in_b(because::NESTED),
+    ),
     mount("mount-tmpfs", "mount-tmpfs", "mounts memory", |a| {
         words([&a.workspace("src")])
     }),

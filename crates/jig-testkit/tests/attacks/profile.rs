@@ -49,11 +49,7 @@ pub(crate) fn profile(arena: &Arena, layers: Layers) -> Profile {
             .iter()
             .map(|path| arena.workspace(path).into())
             .collect(),
-        enforce: if layers.namespaces {
-            Enforce::Required
-        } else {
-            Enforce::BestEffort
-        },
+        enforce: Enforce::Required,
         layers,
         ..Profile::closed()
     }

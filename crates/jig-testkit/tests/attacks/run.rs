@@ -11,7 +11,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use jig_sandbox::{
-    Child, Exit, Launch, Layers, Program, SpawnError, SpawnRequest, minimal_environment, spawn,
+    Child, Enforce, Exit, Launch, Layers, Program, SpawnError, SpawnRequest, minimal_environment,
+    spawn,
 };
 use jig_testkit::{Arena, Attack, Class, Host, Judge, Outcome, attacks};
 
@@ -313,6 +314,10 @@ fn start(
     let mut profile = profile(arena, manner.layers);
     if manner.gateway {
         profile.network = gateway(arena);
+        if !manner.layers.namespaces {
+            // Names and addresses cannot be told apart there.
+            profile.enforce = Enforce::BestEffort;
+        }
     }
     request.profile = Some(Arc::new(profile));
     let mut screen = None;

@@ -47,6 +47,7 @@ fn one_gap_makes_it_incomplete() {
         ipc: Enforcement::Enforced,
         privileges: Enforcement::Enforced,
         limits: Enforcement::Enforced,
+        unheld: Vec::new(),
     };
     assert!(full.is_complete());
     let set: [fn(&mut Status, Enforcement); 7] = [

@@ -14,6 +14,7 @@
 
 use std::ffi::CString;
 use std::net::{IpAddr, Ipv4Addr};
+use std::path::PathBuf;
 
 use crate::machine::Errno;
 
@@ -38,6 +39,11 @@ pub(crate) struct Confinement {
     pub(crate) memory: Option<u64>,
     /// What the steps leave open about files, each in one sentence. It is for the status only.
     pub(crate) gaps: Vec<String>,
+    /// Those of the gaps that are rules which are not held.
+    pub(crate) unheld: Vec<String>,
+    /// Directories in which nothing can be made, removed or renamed, though a rule grants that. It is for
+    /// explanations only.
+    pub(crate) unchangeable: Vec<PathBuf>,
 }
 
 /// One step. Each is needed unless it says otherwise: if it fails, the tool is not started.

@@ -178,6 +178,7 @@ fn not_asked_for() -> Status {
         ipc: not(),
         privileges: not(),
         limits: not(),
+        unheld: Vec::new(),
     }
 }
 

@@ -120,6 +120,7 @@ pub(crate) fn status(profile: &Profile, limits: &Limits) -> Status {
         ),
         privileges: partly("system calls are not filtered"),
         limits: Enforcement::but_for(of_tree),
+        unheld: Vec::new(),
     }
 }
 

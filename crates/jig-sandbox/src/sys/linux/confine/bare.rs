@@ -1,9 +1,14 @@
 //! The steps without namespaces: Landlock alone, on the paths of the host.
 //!
-//! Landlock adds up what rules grant along a path. A rule that withholds something inside what another one
-//! grants therefore cannot be held. Nothing can be private either: a private directory is left out, not
-//! replaced by what the host has there.
+//! Landlock adds up what rules grant along a path, so nothing can be withheld below a directory that is granted.
+//! A directory that holds something withheld is therefore *divided*: it gets what is safe for all that is in it,
+//! and every name in it that exists gets a rule of its own, down the way to what is withheld. To make, remove or
+//! rename something in a divided directory takes a right on the directory, which would count for what is withheld
+//! too, so it is not granted. A name that comes into being later has no rule.
+//!
+//! Nothing can be private either: a private directory is left out, not replaced by what the host has there.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::host::{self, Found, Lookup};
@@ -20,84 +25,317 @@ pub(super) fn steps(
     outline: &Outline<'_>,
     abi: u32,
     gaps: &mut Gaps,
-) -> Result<Vec<Step>, Refused> {
+) -> Result<Bare, Refused> {
     if abi == 0 {
-        return Ok(Vec::new());
+        return Ok(Bare::default());
     }
-    let mut steps = harmless(host, abi);
-    let mut above = vec![(PathBuf::from("/"), Rights::NONE)];
+    let mut granting = Granting {
+        steps: harmless(host, abi),
+        divided: BTreeMap::new(),
+        twins: Vec::new(),
+        names_left: MOST_NAMES,
+        host,
+        outline,
+        abi,
+        gaps,
+    };
+    granting.find_twins();
     for (path, place) in outline.iter() {
-        while above.len() > 1
-            && above
-                .last()
-                .is_some_and(|(outer, _)| !path.starts_with(outer))
-        {
-            above.pop();
-        }
-        let granted = above.last().map_or(Rights::NONE, |(_, granted)| *granted);
         match place {
-            Place::Rule(rule) => {
-                let found = host::find(host, path);
-                hold(rule, &found, granted, gaps)?;
-                if let Some(step) = allow(rule, &found, abi) {
-                    gaps.coarser(rule, &found);
-                    steps.push(step);
-                    above.push((
-                        path.to_owned(),
-                        granted.with(landlock::effective(rule.rights, &found)),
-                    ));
-                }
-            }
-            Place::Private(_) => gaps.note(format!(
+            Place::Rule(rule) => granting.rule(rule)?,
+            Place::Private(_) => granting.gaps.note(format!(
                 "the tool has no directory of its own at `{}`, and none of the host's",
                 path.display()
             )),
             Place::Pin => {}
         }
     }
+    let (steps, divided) = (granting.steps, granting.divided);
     if let Some(door) = &profile.door {
         if profile.enforce == Enforce::Required {
             return Err(Refused::NoDoor { path: door.clone() });
         }
         gaps.note(format!("there is no socket at `{}`", door.display()));
     }
-    Ok(steps)
-}
-
-/// Checks that what a rule withholds is granted by none above it.
-fn hold(rule: &PathRule, found: &Found, granted: Rights, gaps: &mut Gaps) -> Result<(), Refused> {
-    let open = granted.without(landlock::effective(rule.rights, found));
-    if open == Rights::NONE || rule.source == RuleSource::System && *found == Found::Missing {
-        return Ok(());
-    }
-    if *found == Found::Missing {
-        if granted.has(Rights::CREATE) {
-            gaps.missing(&rule.path);
-        }
-        return Ok(());
-    }
-    gaps.cannot_hold(
-        rule,
-        open,
-        "a rule above it allows that, and without namespaces nothing below can be withheld",
-        "`jig doctor` says how to get namespaces, and with `sandbox.enforce = \"best-effort\"` the tool runs \
-         without this rule",
-    )
-}
-
-fn allow(rule: &PathRule, found: &Found, abi: u32) -> Option<Step> {
-    if !matches!(found, Found::Directory | Found::File) {
-        return None;
-    }
-    let rights = landlock::access(rule.rights, found, abi);
-    (rights != 0).then(|| Step {
-        act: Act::Allow {
-            target: c_string(&rule.path),
-            rights,
-        },
-        optional: rule.source == RuleSource::System,
+    let unchangeable = divided
+        .into_iter()
+        .filter(|(_, rights)| rights.has_any(ENTRIES));
+    Ok(Bare {
+        steps,
+        unchangeable: unchangeable.map(|(path, _)| path).collect(),
     })
 }
+
+/// What a profile comes to without namespaces.
+#[derive(Debug, Default)]
+pub(super) struct Bare {
+    pub(super) steps: Vec<Step>,
+    /// Directories in which nothing can be made, removed or renamed, though a rule grants that.
+    pub(super) unchangeable: Vec<PathBuf>,
+}
+
+struct Granting<'a> {
+    host: &'a mut dyn Lookup,
+    outline: &'a Outline<'a>,
+    abi: u32,
+    gaps: &'a mut Gaps,
+    steps: Vec<Step>,
+    /// Directories that were divided, with what the rule above grants there.
+    divided: BTreeMap<PathBuf, Rights>,
+    /// Files with a rule that have other names too, and what the rule grants. A rule of Landlock is one for the
+    /// file, whichever name it was found by.
+    twins: Vec<(host::Identity, Rights)>,
+    names_left: usize,
+}
+
+/// Something inside of a granted directory that has less than the directory.
+struct Withheld<'a> {
+    /// `None` for a private directory.
+    rule: Option<&'a PathRule>,
+    /// What it may have of the rights of the directory.
+    rights: Rights,
+    found: Found,
+}
+
+/// More names than can be granted one by one.
+struct TooMany;
+
+impl<'a> Granting<'a> {
+    fn find_twins(&mut self) {
+        let outline = self.outline;
+        for (path, place) in outline.iter() {
+            if let Place::Rule(rule) = place
+                && host::find(self.host, path) == Found::File
+                && self.host.has_other_names(path)
+                && let Some(identity) = self.host.identity(path)
+            {
+                self.twins.push((identity, rule.rights));
+            }
+        }
+    }
+
+    fn rule(&mut self, rule: &'a PathRule) -> Result<(), Refused> {
+        let found = host::find(self.host, &rule.path);
+        match found {
+            Found::Directory | Found::File => self.grant(rule, &found),
+            Found::Missing => {
+                self.missing(rule);
+                Ok(())
+            }
+            // What is above it is divided, and cannot be listed.
+            Found::Hidden => Ok(()),
+            Found::Link(_) | Found::BeyondLink => self.leads_elsewhere(rule),
+        }
+    }
+
+    fn grant(&mut self, rule: &'a PathRule, found: &Found) -> Result<(), Refused> {
+        let granted = self.granted_above(&rule.path);
+        let effective = landlock::effective(rule.rights, found);
+        if *found == Found::File
+            && granted.without(effective) != Rights::NONE
+            && self.host.has_other_names(&rule.path)
+        {
+            self.gaps.other_names(&rule.path);
+        }
+        if rule.rights == Rights::NONE {
+            return Ok(());
+        }
+        self.gaps.coarser(rule, found);
+        let withheld = self.withheld(&rule.path, effective);
+        let is_optional = rule.source == RuleSource::System;
+        let access = landlock::access(rule.rights, found, self.abi);
+        if withheld.is_empty() {
+            self.push(&rule.path, access, is_optional);
+            return Ok(());
+        }
+        let (steps, names_left) = (self.steps.len(), self.names_left);
+        let divided = self.divided.clone();
+        if self
+            .divide(&rule.path, effective, &withheld, is_optional)
+            .is_ok()
+        {
+            return Ok(());
+        }
+        self.steps.truncate(steps);
+        self.names_left = names_left;
+        self.divided = divided;
+        for one in withheld {
+            if let Some(inner) = one.rule {
+                self.gaps.cannot_hold(
+                    inner,
+                    effective.without(one.rights),
+                    "a rule above it allows that, and without namespaces each name beside it needs a rule of \
+                     its own, of which there are too many",
+                    "`jig doctor` says how to get namespaces; or let the tool have only the folders that it \
+                     needs; with `sandbox.enforce = \"best-effort\"` it runs without this rule",
+                )?;
+            }
+        }
+        self.push(&rule.path, access, is_optional);
+        Ok(())
+    }
+
+    /// Grants what is in a directory name by name, but for what is withheld.
+    fn divide(
+        &mut self,
+        directory: &Path,
+        rights: Rights,
+        withheld: &[Withheld<'a>],
+        is_optional: bool,
+    ) -> Result<(), TooMany> {
+        self.divided.insert(directory.to_owned(), rights);
+        let for_all = withheld
+            .iter()
+            .fold(rights.without(ENTRIES), |all, one| all.and(one.rights));
+        let mut access = landlock::access(for_all, &Found::Directory, self.abi);
+        if rights.has(Rights::READ) && withheld.iter().all(Withheld::lets_names_be_seen) {
+            access |= landlock::listing();
+        }
+        self.push(directory, access, is_optional);
+        let names = self.host.names(directory, self.names_left);
+        for name in names.ok_or(TooMany)? {
+            let path = directory.join(name);
+            if matches!(
+                self.outline.at(&path),
+                Some(Place::Rule(_) | Place::Private(_))
+            ) {
+                continue;
+            }
+            let found = self.host.lookup(&path);
+            if !matches!(found, Found::Directory | Found::File) {
+                continue;
+            }
+            self.names_left = self.names_left.checked_sub(1).ok_or(TooMany)?;
+            let below = self.withheld(&path, rights);
+            if below.is_empty() {
+                let rights = self.of_all_names(&path, &found, rights);
+                let access = landlock::access(rights, &found, self.abi);
+                self.push(&path, access, true);
+            } else {
+                self.divide(&path, rights, &below, true)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What a file may have under each of its names that have a rule.
+    fn of_all_names(&mut self, path: &Path, found: &Found, rights: Rights) -> Rights {
+        if *found != Found::File || self.twins.is_empty() {
+            return rights;
+        }
+        let identity = self.host.identity(path);
+        let twins = self.twins.iter();
+        let same = twins.filter(|(other, _)| Some(other) == identity.as_ref());
+        same.fold(rights, |rights, (_, twin)| rights.and(*twin))
+    }
+
+    /// What exists below a path and may not have all of these rights.
+    fn withheld(&mut self, path: &Path, rights: Rights) -> Vec<Withheld<'a>> {
+        let outline = self.outline;
+        let mut withheld = Vec::new();
+        for (path, place) in outline.below(path) {
+            let (rule, granted) = match place {
+                Place::Rule(rule) => (Some(rule), rule.rights),
+                Place::Private(_) => (None, Rights::NONE),
+                Place::Pin => continue,
+            };
+            let found = host::find(self.host, path);
+            let is_there = match found {
+                Found::Directory | Found::File => true,
+                Found::Hidden => rule.is_some_and(|rule| rule.source != RuleSource::System),
+                Found::Missing | Found::Link(_) | Found::BeyondLink => false,
+            };
+            let granted = landlock::effective(granted, &found);
+            if is_there && !granted.has(rights) {
+                withheld.push(Withheld {
+                    rule,
+                    rights: rights.and(granted),
+                    found,
+                });
+            }
+        }
+        withheld
+    }
+
+    /// Nothing holds a name that does not exist, unless none can be made where it would be.
+    fn missing(&mut self, rule: &PathRule) {
+        let granted = self.granted_above(&rule.path);
+        let is_withheld = !rule.rights.has(granted) && rule.source != RuleSource::System;
+        if !is_withheld || !granted.has(Rights::CREATE) {
+            return;
+        }
+        let mut above = rule.path.ancestors().skip(1);
+        let directory = above.find(|above| self.host.lookup(above) == Found::Directory);
+        let is_divided = |directory: &Path| self.divided.contains_key(directory);
+        if !directory.is_some_and(is_divided) {
+            self.gaps.missing(&rule.path);
+        }
+    }
+
+    /// A guard is not told of where its path leads to; there it is guarded too.
+    fn leads_elsewhere(&mut self, rule: &PathRule) -> Result<(), Refused> {
+        let open = self.granted_above(&rule.path).without(rule.rights);
+        if open == Rights::NONE || rule.source == RuleSource::System {
+            return Ok(());
+        }
+        if rule.source == RuleSource::Guard {
+            self.gaps.note(format!(
+                "`{}` is open to {open}, because it is, or lies behind, a symbolic link",
+                rule.path.display()
+            ));
+            return Ok(());
+        }
+        self.gaps.cannot_hold(
+            rule,
+            open,
+            "it is, or lies behind, a symbolic link",
+            "name the path that the link leads to",
+        )
+    }
+
+    /// What the next rule above a path grants there, of those whose paths exist.
+    fn granted_above(&mut self, path: &Path) -> Rights {
+        for above in path.ancestors().skip(1) {
+            let found = match self.outline.at(above) {
+                Some(Place::Rule(rule)) => Some((rule, host::find(self.host, above))),
+                Some(Place::Private(_)) => return Rights::NONE,
+                Some(Place::Pin) | None => None,
+            };
+            if let Some((rule, found @ (Found::Directory | Found::File))) = found {
+                return landlock::effective(rule.rights, &found);
+            }
+        }
+        Rights::NONE
+    }
+
+    fn push(&mut self, path: &Path, rights: u64, optional: bool) {
+        if rights != 0 {
+            let target = c_string(path);
+            let act = Act::Allow { target, rights };
+            self.steps.push(Step { act, optional });
+        }
+    }
+}
+
+impl Withheld<'_> {
+    /// Whether the names in it may be listed with those of the directories above it, as Landlock does not tell the
+    /// one from the other. What a person hid from the tool stays hidden; the names of what is sensitive by
+    /// itself, such as git's hooks, are worth less than a workspace that can be listed.
+    fn lets_names_be_seen(&self) -> bool {
+        self.found == Found::File
+            || self.rights.has(Rights::READ)
+            || self
+                .rule
+                .is_some_and(|rule| rule.source != RuleSource::Declared)
+    }
+}
+
+/// What is done to the names in a directory, rather than to what they stand for.
+const ENTRIES: Rights = Rights::CREATE.with(Rights::DELETE);
+
+/// The most names that are granted one by one. Each takes the kernel some microseconds at the start of a tool, which
+/// could make any number of them for its next call.
+const MOST_NAMES: usize = 10_000;
 
 /// Devices that hold nothing of anybody, and facts about the machine. What the host has in `/proc` about
 /// processes is left out, that of the tool included: its number is not known before it runs, and those of

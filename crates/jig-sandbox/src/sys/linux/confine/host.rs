@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::FileType;
+use rustix::fs::{Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 /// What lies at a path.
@@ -32,7 +32,16 @@ pub(super) trait Lookup {
 
     /// Whether the file at `path` has other names, which may lie anywhere in the same file system.
     fn has_other_names(&mut self, path: &Path) -> bool;
+
+    /// Which file the last name of `path` is, of all that this machine has.
+    fn identity(&mut self, path: &Path) -> Option<Identity>;
+
+    /// The names in a directory; none if it cannot be listed, `None` if there are more than `most`.
+    fn names(&mut self, directory: &Path, most: usize) -> Option<Vec<OsString>>;
 }
+
+/// The device and the number of a file.
+pub(super) type Identity = (u64, u64);
 
 /// Finds out what lies at `path` without following any link.
 pub(super) fn find(host: &mut dyn Lookup, path: &Path) -> Found {
@@ -76,6 +85,33 @@ impl Lookup for Disk {
 
     fn has_other_names(&mut self, path: &Path) -> bool {
         rustix::fs::lstat(path).is_ok_and(|stat| stat.st_nlink > 1)
+    }
+
+    fn identity(&mut self, path: &Path) -> Option<Identity> {
+        let stat = rustix::fs::lstat(path).ok()?;
+        Some((stat.st_dev, stat.st_ino))
+    }
+
+    fn names(&mut self, directory: &Path, most: usize) -> Option<Vec<OsString>> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let opened = rustix::fs::open(directory, flags, Mode::empty());
+        let Ok(listing) = opened.and_then(Dir::new) else {
+            return Some(Vec::new());
+        };
+        let mut names = Vec::new();
+        for entry in listing.map_while(Result::ok) {
+            let name = entry.file_name().to_bytes();
+            if name == b"." || name == b".." {
+                continue;
+            }
+            if names.len() == most {
+                return None;
+            }
+            names.push(OsString::from_vec(name.to_vec()));
+        }
+        // The kernel's order tells nothing, and changes.
+        names.sort_unstable();
+        Some(names)
     }
 }
 

@@ -79,6 +79,7 @@ fn compile_on(
     let namespaces = tier == Tier::A && profile.layers.namespaces;
     overlay::check_means(profile, namespaces)?;
     let mut gaps = Gaps::new(profile.enforce);
+    let mut unchangeable = Vec::new();
     let (base, steps) = if namespaces {
         let before = before(host, abi);
         let (base, mut steps) = mounts::steps(host, before, profile, &outline, abi, &mut gaps)?;
@@ -86,7 +87,10 @@ fn compile_on(
         steps.extend(network::steps(&profile.network));
         (base, steps)
     } else {
-        let mut steps = bare::steps(host, profile, &outline, abi, &mut gaps)?;
+        let bare = bare::steps(host, profile, &outline, abi, &mut gaps)?;
+        gaps.unchangeable(&bare.unchangeable);
+        unchangeable = bare.unchangeable;
+        let mut steps = bare.steps;
         steps.extend(network::bare(profile, abi)?);
         replaced::bare(profile, &mut gaps);
         (Vec::new(), steps)
@@ -111,7 +115,9 @@ fn compile_on(
         },
         tasks: limits.tasks.filter(|_| namespaces),
         memory: limits.memory,
+        unheld: gaps.unheld().to_vec(),
         gaps: gaps.into_sentences(),
+        unchangeable,
     })
 }
 

@@ -223,7 +223,7 @@ impl<'a> Walk<'a> {
                 "name the path that the link leads to",
             ),
             Ground::Memory | Ground::Prepared
-                if rule.rights != Rights::NONE && rule.source == RuleSource::Declared =>
+                if rule.rights != Rights::NONE && rule.source != RuleSource::Guard =>
             {
                 Err(Refused::Link {
                     path: rule.path.clone(),
@@ -646,9 +646,11 @@ impl<'a> Walk<'a> {
 fn reserved(rule: &PathRule) -> Option<Result<(), Refused>> {
     let is_ours = OWN.iter().any(|own| rule.path.starts_with(own));
     is_ours.then(|| match rule.source {
-        RuleSource::Declared if rule.rights != Rights::NONE => Err(Refused::Reserved {
-            path: rule.path.clone(),
-        }),
+        RuleSource::Declared | RuleSource::Implied if rule.rights != Rights::NONE => {
+            Err(Refused::Reserved {
+                path: rule.path.clone(),
+            })
+        }
         _ => Ok(()),
     })
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::CString;
+use std::ops::Bound;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
@@ -76,8 +77,11 @@ impl<'a> Outline<'a> {
 
     /// The paths below `path`, in order.
     pub(super) fn below(&self, path: &Path) -> impl Iterator<Item = (&'a Path, Place<'a>)> {
-        self.iter()
-            .filter(move |(other, _)| other.starts_with(path) && *other != path)
+        let after = (Bound::Excluded(path), Bound::Unbounded);
+        let below = self.places.range::<Path, _>(after);
+        below
+            .map(|(path, place)| (*path, *place))
+            .take_while(move |(other, _)| other.starts_with(path))
     }
 
     /// Whether a path that has a rule is to be pinned as well.

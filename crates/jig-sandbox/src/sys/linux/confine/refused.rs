@@ -118,6 +118,7 @@ pub(crate) enum Refused {
 pub(super) struct Gaps {
     enforce: Enforce,
     sentences: Vec<String>,
+    unheld: Vec<String>,
 }
 
 impl Gaps {
@@ -125,6 +126,7 @@ impl Gaps {
         Self {
             enforce,
             sentences: Vec::new(),
+            unheld: Vec::new(),
         }
     }
 
@@ -150,10 +152,11 @@ impl Gaps {
                 way_out,
             });
         }
-        self.note(format!(
-            "`{}` is open to {open}, because {why}",
-            rule.path.display()
-        ));
+        let sentence = format!("`{}` is open to {open}, because {why}", rule.path.display());
+        if rule.source != RuleSource::System {
+            self.unheld.push(sentence.clone());
+        }
+        self.note(sentence);
         Ok(())
     }
 
@@ -191,6 +194,30 @@ impl Gaps {
                 "modes, times and attributes of what exists in `{path}` can be changed"
             ));
         }
+    }
+
+    /// Directories in which less can be done than rules grant, because something in them is withheld.
+    pub(super) fn unchangeable(&mut self, directories: &[PathBuf]) {
+        let Some(first) = directories.first() else {
+            return;
+        };
+        let others = match directories.len() - 1 {
+            0 => String::new(),
+            1 => " and another directory".to_owned(),
+            more => format!(" and {more} more directories"),
+        };
+        // Of all that is noted, this is met first.
+        let sentence = format!(
+            "nothing can be made, removed or renamed directly in `{}`{others}, because something in there is \
+             withheld; what exists there can be used",
+            first.display()
+        );
+        self.sentences.insert(0, sentence);
+    }
+
+    /// Rules that are not held, which only a profile that does not require it leaves open.
+    pub(super) fn unheld(&self) -> &[String] {
+        &self.unheld
     }
 
     pub(super) fn into_sentences(self) -> Vec<String> {

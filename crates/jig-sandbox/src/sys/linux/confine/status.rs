@@ -32,6 +32,7 @@ pub(crate) fn status(
         ipc: view.ipc(),
         privileges: view.privileges(),
         limits: limits_of(limits, confinement.namespaces, accepted),
+        unheld: confinement.unheld.clone(),
     }
 }
 

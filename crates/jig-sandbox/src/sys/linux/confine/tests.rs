@@ -12,10 +12,11 @@ mod statuses;
 mod terminal;
 
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use self::order_text::lines;
-use super::host::Found;
+use super::host::{Found, Identity};
 use super::*;
 use crate::profile::{
     Enforce, Layers, Overlay, PathRule, PrivateContent, PrivateDirectory, PrivateFile, Rights,
@@ -51,6 +52,28 @@ impl Lookup for Tree {
     /// As its name says.
     fn has_other_names(&mut self, path: &Path) -> bool {
         path.to_string_lossy().contains("linked")
+    }
+
+    /// All files whose names say that they have others are one.
+    fn identity(&mut self, path: &Path) -> Option<Identity> {
+        self.has_other_names(path).then_some((1, 1))
+    }
+
+    /// A directory that is full has more than anybody wants.
+    fn names(&mut self, directory: &Path, most: usize) -> Option<Vec<OsString>> {
+        if directory.ends_with("full") {
+            return None;
+        }
+        let below = self
+            .0
+            .keys()
+            .filter(|path| path.parent() == Some(directory));
+        let mut names: Vec<OsString> = below
+            .flat_map(|path| path.file_name())
+            .map(Into::into)
+            .collect();
+        names.sort();
+        (names.len() <= most).then_some(names)
     }
 }
 
@@ -89,6 +112,7 @@ fn profile(text: &str) -> Profile {
                 source: match source {
                     "s" => RuleSource::System,
                     "d" => RuleSource::Declared,
+                    "i" => RuleSource::Implied,
                     "g" => RuleSource::Guard,
                     other => panic!("no source `{other}`"),
                 },

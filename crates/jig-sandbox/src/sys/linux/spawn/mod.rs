@@ -21,7 +21,9 @@ mod zygote;
 
 use std::io::{self, PipeReader, PipeWriter};
 use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::fs::{Mode, OFlags};
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
@@ -42,8 +44,8 @@ use super::{confine, procfs, uapi};
 use crate::finding::Tier;
 use crate::machine::Errno;
 use crate::process::{
-    Containment, Enforcement, Launch, Observer, Pool, SpawnError, SpawnRequest, Started, Status,
-    Stdio,
+    Containment, Enforcement, Launch, Limits, Observer, Pool, SpawnError, SpawnRequest, Started,
+    Status, Stdio,
 };
 use crate::profile::{Profile, Rights};
 
@@ -141,6 +143,7 @@ fn start(
         }
         match launched {
             Ok(running) => {
+                NAMESPACES_REFUSED.store(false, Ordering::Relaxed);
                 let status = match (&request.profile, &plan.confinement) {
                     (Some(_), Some(confinement)) => {
                         confined(request, Tier::A, confinement, &running.report)
@@ -149,11 +152,14 @@ fn start(
                 };
                 return Ok((running, status));
             }
-            Err(refusal) if failure::is_about_namespaces(refusal) => format!(
-                "new namespaces are refused here: {} failed with {}",
-                refusal.step.name(),
-                Errno(refusal.errno.0)
-            ),
+            Err(refusal) if failure::is_about_namespaces(refusal) => {
+                NAMESPACES_REFUSED.store(true, Ordering::Relaxed);
+                format!(
+                    "new namespaces are refused here: {} failed with {}",
+                    refusal.step.name(),
+                    Errno(refusal.errno.0)
+                )
+            }
             Err(refusal) => return Err(failure::error(request, plan, refusal)),
         }
     };
@@ -225,12 +231,10 @@ fn compile(
     terminal: Option<&Terminal>,
     tier: Tier,
 ) -> Result<Option<Confinement>, SpawnError> {
-    static ABI: OnceLock<u32> = OnceLock::new();
     let Some(profile) = profile else {
         return Ok(None);
     };
-    let abi = *ABI.get_or_init(|| uapi::landlock_abi().map_or(0, i32::cast_unsigned));
-    match confine::compile(profile, &request.limits, terminal, tier, abi) {
+    match confine::compile(profile, &request.limits, terminal, tier, landlock_abi()) {
         Ok(confinement) => Ok(Some(confinement)),
         Err(refused) => Err(SpawnError::Confinement {
             program: failure::name(request),
@@ -238,6 +242,27 @@ fn compile(
         }),
     }
 }
+
+/// As [`crate::unchangeable`].
+pub(crate) fn unchangeable(profile: &Profile) -> Vec<PathBuf> {
+    if profile.layers.namespaces && !NAMESPACES_REFUSED.load(Ordering::Relaxed) {
+        return Vec::new();
+    }
+    let without_caches = profile.without_caches();
+    let profile = without_caches.as_ref().unwrap_or(profile);
+    let limits = Limits::default();
+    let compiled = confine::compile(profile, &limits, None, Tier::B, landlock_abi());
+    compiled.map_or_else(|_| Vec::new(), |confinement| confinement.unchangeable)
+}
+
+/// The version of Landlock's interface; 0 for none.
+fn landlock_abi() -> u32 {
+    static ABI: OnceLock<u32> = OnceLock::new();
+    *ABI.get_or_init(|| uapi::landlock_abi().map_or(0, i32::cast_unsigned))
+}
+
+/// Whether the last start that wanted namespaces did not get them.
+static NAMESPACES_REFUSED: AtomicBool = AtomicBool::new(false);
 
 /// A keeper whose tool runs, or the refusal.
 type Launched = Result<Running, Refusal>;
@@ -395,6 +420,7 @@ fn unconfined(tree: Enforcement, processes: Enforcement) -> Status {
         ipc: not_asked_for(),
         privileges: not_asked_for(),
         limits: not_asked_for(),
+        unheld: Vec::new(),
     }
 }
 

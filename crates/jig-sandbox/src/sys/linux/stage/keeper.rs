@@ -182,6 +182,7 @@ impl Prepared {
             // Asked of the kernel, because the answer is what makes signals to "all" safe to send.
             is_first: task.keeper == 1,
             said: false,
+            left: Names::default(),
             watch,
         };
         let _ = calls::change_directory(c"/");
@@ -283,6 +284,8 @@ struct Keeper {
     is_first: bool,
     /// Whether the host was told how the tool ended.
     said: bool,
+    /// Without namespaces, the processes that were still there when the tool had ended.
+    left: Names,
     watch: Watch,
 }
 
@@ -353,6 +356,9 @@ impl Keeper {
             }
             return;
         }
+        if self.tool_has_ended() {
+            self.left = watch::names_of_children(self.tool);
+        }
         calls::signal(-self.tool, SIGKILL);
         for _ in 0..PASSES {
             self.signal_children(SIGKILL);
@@ -383,7 +389,7 @@ impl Keeper {
             let is_empty = self.is_first && calls::ended_child().is_err();
             let left = match self.is_first && !is_empty {
                 true => watch::names(self.watch.proc),
-                false => Names::default(),
+                false => self.left,
             };
             let end = End {
                 status,

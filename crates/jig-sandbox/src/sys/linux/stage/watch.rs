@@ -265,20 +265,47 @@ pub(crate) fn names(proc: i32) -> Names {
     }
     let mut free = names.iter_mut();
     each_number(proc, c".", &mut |pid| {
-        let mut path = Path::new();
-        let mut text = [0; 128];
-        if pid != 1
-            && let Ok(path) = path.set(b"", pid, b"/stat", -1, b"")
-            && let Ok(length) = calls::read_file(proc, path, &mut text)
-            && let Some(name) = living(&text[..length.min(text.len())])
-            && let Some(slot) = free.next()
-        {
-            for (to, from) in slot.iter_mut().zip(name).take(NAME - 1) {
-                *to = *from;
-            }
+        if pid != 1 {
+            note_name(proc, b"", pid, &mut free);
         }
     });
     names
+}
+
+/// The same without a namespace: the names of this process's children but one, of the first few. Orphans of the tree are
+/// among them.
+pub(crate) fn names_of_children(but: i32) -> Names {
+    let mut names = Names::default();
+    let mut free = names.iter_mut();
+    let mut list = [0; 4096];
+    let path = c"/proc/thread-self/children";
+    let length = calls::read_file(WORKING_DIRECTORY, path, &mut list).unwrap_or(0);
+    for pid in whole_numbers(&list[..length.min(list.len())]) {
+        if pid != but {
+            note_name(WORKING_DIRECTORY, b"/proc/", pid, &mut free);
+        }
+    }
+    names
+}
+
+/// Puts the name of a process that has not ended into the next free place.
+fn note_name(
+    directory: i32,
+    before: &[u8],
+    pid: i32,
+    free: &mut core::slice::IterMut<'_, [u8; NAME]>,
+) {
+    let mut path = Path::new();
+    let mut text = [0; 128];
+    if let Ok(path) = path.set(before, pid, b"/stat", -1, b"")
+        && let Ok(length) = calls::read_file(directory, path, &mut text)
+        && let Some(name) = living(&text[..length.min(text.len())])
+        && let Some(slot) = free.next()
+    {
+        for (to, from) in slot.iter_mut().zip(name).take(NAME - 1) {
+            *to = *from;
+        }
+    }
 }
 
 /// The name in `12 (name) S …`, unless the process has ended. A name may have parentheses in it.
