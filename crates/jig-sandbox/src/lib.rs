@@ -49,7 +49,7 @@ pub use machine::{
 pub use process::{
     ArgumentSizes, Bytes, Child, Containment, DOOR, Enforcement, Environment, Exit, GatewaySockets,
     Interest, Launch, Limit, Limits, Observation, Observer, Pool, Program, Ready, Seen, SeenTarget,
-    SpawnError, SpawnRequest, Status, Stdio, Usage, Waker, minimal_environment, poll,
+    SpawnError, SpawnRequest, Status, Stdio, Usage, Waker, is_temporary, minimal_environment, poll,
     seal_descriptors, set_nonblocking, shim, spawn, unchangeable,
 };
 pub use profile::{

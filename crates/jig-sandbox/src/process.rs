@@ -36,7 +36,7 @@ pub use request::{Bytes, Containment, Launch, Limit, Limits, Program, SpawnReque
 pub use seal::seal_descriptors;
 pub use shim::{DOOR, shim};
 pub use status::{Enforcement, Status};
-pub use unchangeable::unchangeable;
+pub use unchangeable::{is_temporary, unchangeable};
 pub use usage::Usage;
 
 /// Starts a program.

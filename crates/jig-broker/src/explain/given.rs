@@ -148,11 +148,12 @@ impl<'a> Given<'a> {
     }
 }
 
-/// Whether a path is one of the kernel's own, which programs look at out of habit.
+/// Whether a path is one of the kernel's own, which programs look at out of habit, or among their own temporary files.
 pub(super) fn is_noise(path: &Path) -> bool {
     ["/proc", "/dev", "/sys"]
         .iter()
         .any(|kernel| path.starts_with(kernel))
+        || jig_sandbox::is_temporary(path)
 }
 
 /// The directories that a program made in those that are its own, and the files that it wrote there.

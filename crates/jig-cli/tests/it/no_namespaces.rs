@@ -111,6 +111,23 @@ fn x53_ordinary_commands_run_in_a_repository() {
     });
 }
 
+/// Compilers need a place for temporary files. It is the tool's own, and goes with it.
+#[test]
+fn temporary_files_have_a_place_without_namespaces() {
+    without_namespaces(|bare| {
+        let other = tempfile::NamedTempFile::new().unwrap();
+        let script = "set -e; file=$(mktemp); echo x > $file; mkdir $TMPDIR/a; mv $file $TMPDIR/a/; echo $TMPDIR";
+        let place = bare.ok(&["sh", "-c", script]);
+        let place = std::path::Path::new(place.trim());
+        assert!(place.is_absolute() && !place.exists(), "{place:?}");
+        let script = "ln -s / $TMPDIR/root; ls $TMPDIR/..; cat \"$0\"; mv $TMPDIR $TMPDIR.moved; rm -r $TMPDIR; echo x > \"$0\"; echo tried";
+        let name = other.path().to_str().unwrap();
+        let ran = bare.run(&["run", "--", "sh", "-c", script, name]);
+        assert_eq!(ran.out, "tried\n", "{ran:?}");
+        assert_eq!(std::fs::read(other.path()).unwrap(), b"");
+    });
+}
+
 /// what is withheld inside of the workspace is held there too, against every way around it, and also over
 /// several calls.
 #[test]

@@ -1,6 +1,6 @@
-//! [`unchangeable`]: where a confined program can do less than its rules say.
+//! Where a confined program can do less, or more, than its rules say: [`unchangeable`], [`is_temporary`].
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::profile::Profile;
 use crate::sys;
@@ -12,4 +12,10 @@ use crate::sys;
 /// asked after that start, to explain what was refused; it decides nothing.
 pub fn unchangeable(profile: &Profile) -> Vec<PathBuf> {
     sys::unchangeable(profile)
+}
+
+/// Whether a path lies in a directory that a program was given for temporary files because it has none of its own, as
+/// on a machine without namespaces. It goes with the program.
+pub fn is_temporary(path: &Path) -> bool {
+    sys::is_temporary(path)
 }

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::machine::{
     Cgroup, CgroupLayout, Landlock, Machine, Namespaces, Privileges, Seccomp, Surroundings,
@@ -87,4 +87,9 @@ pub(crate) fn shim() -> Option<&'static [u8]> {
 /// Nothing is granted name by name.
 pub(crate) fn unchangeable(_profile: &Profile) -> Vec<PathBuf> {
     Vec::new()
+}
+
+/// Tools have the temporary directory of the host.
+pub(crate) fn is_temporary(_path: &Path) -> bool {
+    false
 }

@@ -10,8 +10,8 @@ mod linux;
     any(target_arch = "x86_64", target_arch = "aarch64")
 ))]
 pub(crate) use linux::{
-    Process, Wake, Watcher, Zygote, poll, probe, seal_descriptors, set_nonblocking, shim, spawn,
-    unchangeable,
+    Process, Wake, Watcher, Zygote, is_temporary, poll, probe, seal_descriptors, set_nonblocking,
+    shim, spawn, unchangeable,
 };
 
 #[cfg(any(
@@ -57,7 +57,7 @@ mod foreign;
     target_os = "linux",
     any(target_arch = "x86_64", target_arch = "aarch64")
 )))]
-pub(crate) use foreign::{Watcher, Zygote, probe, shim, unchangeable};
+pub(crate) use foreign::{Watcher, Zygote, is_temporary, probe, shim, unchangeable};
 
 #[cfg(unix)]
 pub use std::os::fd::{BorrowedFd as BorrowedDescriptor, OwnedFd as Descriptor};

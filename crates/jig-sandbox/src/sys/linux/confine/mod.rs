@@ -24,6 +24,8 @@ mod skeleton;
 mod status;
 mod terminal;
 
+use std::path::Path;
+
 use self::filter::Surroundings;
 pub(in crate::sys::linux) use self::filter::{Unless, number_here, watching};
 use self::host::{Disk, Lookup};
@@ -32,7 +34,7 @@ use self::refused::Gaps;
 pub(crate) use self::refused::Refused;
 pub(crate) use self::status::status;
 pub(crate) use self::terminal::Terminal;
-use super::order::{Confinement, Step};
+use super::order::{Act, Confinement, Step};
 use crate::finding::Tier;
 use crate::process::Limits;
 use crate::profile::{Enforce, Network, Profile};
@@ -60,6 +62,17 @@ pub(crate) fn compile(
         confinement.steps.extend(steps);
     }
     Ok(confinement)
+}
+
+/// The step that lets a tool use a directory of the host as if it were its own.
+pub(crate) fn own_directory(path: &Path, executable: bool, landlock_abi: u32) -> Step {
+    Step {
+        act: Act::Allow {
+            target: outline::c_string(path),
+            rights: landlock::private(executable, landlock_abi),
+        },
+        optional: true,
+    }
 }
 
 fn compile_on(

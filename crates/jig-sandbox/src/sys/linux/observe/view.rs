@@ -96,7 +96,7 @@ impl View {
     pub(super) fn find(&self, path: &[u8], follow: bool) -> Found {
         let plain = lexical(path);
         // What is in there depends on who asks.
-        if plain == b"/proc" || plain.starts_with(b"/proc/") {
+        if is_of_processes(&plain) {
             return Found {
                 path: plain,
                 exists: true,
@@ -209,7 +209,8 @@ impl View {
                 }
                 continue;
             }
-            if !exists {
+            // `/dev/fd/3` leads to a descriptor of whoever looks, which here would be this process's own.
+            if !exists || is_of_processes(&done) {
                 push(&mut done, &part);
                 continue;
             }
@@ -248,6 +249,11 @@ impl View {
         }
         Found { path: done, exists }
     }
+}
+
+/// Whether a path lies in the file system of processes, where it depends on who asks.
+fn is_of_processes(path: &[u8]) -> bool {
+    path == b"/proc" || path.starts_with(b"/proc/")
 }
 
 /// What a link says; `None` if it is none.

@@ -16,6 +16,7 @@ mod maps;
 mod pack;
 mod plan;
 mod process;
+mod temporary;
 mod usage;
 mod zygote;
 
@@ -35,6 +36,8 @@ use self::maps::Maps;
 use self::plan::{Hold, Plan};
 use self::process::Handle;
 pub(crate) use self::process::Process;
+use self::temporary::Temporary;
+pub(crate) use self::temporary::is_temporary;
 pub(crate) use self::zygote::Zygote;
 use super::confine::Terminal;
 use super::observe::{self, Watcher};
@@ -90,7 +93,7 @@ pub(crate) fn spawn(mut request: SpawnRequest) -> Result<Started, SpawnError> {
         observer: running.observer,
         unobserved: running.unobserved,
         status,
-        process: Process::new(running.keeper, in_namespace),
+        process: Process::new(running.keeper, in_namespace, running.temporary),
     })
 }
 
@@ -106,6 +109,8 @@ struct Running {
     /// Who watches it, or why nobody does although that was asked for.
     observer: Option<Observer>,
     unobserved: Option<String>,
+    /// Where it puts temporary files, if it has no directory of its own for them.
+    temporary: Option<Temporary>,
 }
 
 /// Starts a keeper: in namespaces if that is wanted and can be had, else without.
@@ -182,8 +187,13 @@ fn start(
         // There is none here, and what the host has under that name is not meant.
         plan.directory = c"/".to_owned();
     }
+    let temporary = profile.and_then(|profile| Temporary::of(request, profile));
+    if let (Some(temporary), Some(profile)) = (&temporary, profile) {
+        temporary.give(plan, landlock_abi().min(profile.layers.landlock.into()));
+    }
     match launch(request, plan)? {
-        Ok(running) => {
+        Ok(mut running) => {
+            running.temporary = temporary;
             let status = match &plan.confinement {
                 Some(confinement) => Status {
                     tree: held_by_adoption(why_not),
@@ -347,6 +357,7 @@ fn await_tool(request: &SpawnRequest, plan: &Plan, keeper: Handle) -> Result<Lau
                     sockets,
                     observer,
                     unobserved,
+                    temporary: None,
                 }));
             }
             Some(Record::Refused(refusal)) => return Ok(Err(refusal)),

@@ -12,6 +12,7 @@ use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlag
 use rustix::process::{Pid, PidfdFlags, Signal};
 
 use super::graveyard;
+use super::temporary::Temporary;
 use super::usage;
 use super::zygote::Zygote;
 use crate::process::{Exit, Limit, Usage};
@@ -24,13 +25,16 @@ pub(crate) struct Process {
     keeper: Handle,
     /// Whether the kernel ends the tree with the keeper.
     in_namespace: bool,
+    /// Goes when all that could use it has ended.
+    _temporary: Option<Temporary>,
 }
 
 impl Process {
-    pub(super) fn new(keeper: Handle, in_namespace: bool) -> Self {
+    pub(super) fn new(keeper: Handle, in_namespace: bool, temporary: Option<Temporary>) -> Self {
         Self {
             keeper,
             in_namespace,
+            _temporary: temporary,
         }
     }
 

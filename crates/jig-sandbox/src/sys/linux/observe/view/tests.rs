@@ -175,3 +175,14 @@ fn names_are_told_from_the_root_of_the_view() {
         );
     }
 }
+
+/// What a process calls its third descriptor is none of ours, whatever this process has there.
+#[test]
+fn descriptors_of_the_one_who_looks_are_not_told() {
+    let directory = tree();
+    let file = fs::File::open(directory.path().join("a/b/file")).expect("it is ours");
+    let path = format!("/dev/fd/{}", file.as_raw_fd());
+    let found = own_view().find(path.as_bytes(), true);
+    let name = String::from_utf8_lossy(&found.path);
+    assert!(name.starts_with("/proc/"), "{name}");
+}
