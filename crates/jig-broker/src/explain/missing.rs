@@ -160,10 +160,10 @@ fn path_missing(
                 let may_run = executable || !seen.wanted.has(Rights::EXECUTE);
                 return (!may_run).then(|| no_programs(seen, path, order));
             }
-            if path
-                .parent()
-                .is_some_and(|parent| around.given.is_arranged(parent, at))
-            {
+            let mut arranged = path.parent().into_iter();
+            let is_arranged = arranged.any(|parent| around.given.is_arranged(parent, at));
+            // A directory that holds what was put there is there, too.
+            if is_arranged || around.given.is_above(path) {
                 return None;
             }
             (around.behind(path, at), Rights::NONE, Because::Own)

@@ -397,6 +397,23 @@ fn a_preset_is_offered_where_it_shows_the_path() {
     scene.check_hints(&["r own/.cargo/registry/x/y"], &[both]);
 }
 
+/// With a preset the tool has a folder of its own there, and what it leaves out was left out on purpose.
+#[test]
+fn a_folder_that_a_preset_arranges_is_no_denial() {
+    let mut scene = Scene::new(
+        &[
+            "home/.cargo/registry/x/y",
+            "home/.cargo/.global-cache",
+            "home/.rustup/toolchains/s/bin/cargo! = x",
+        ],
+        &[],
+    );
+    let seen = ["r own/.cargo", "r own/.cargo/.global-cache"];
+    assert_eq!(scene.explain(&seen).len(), 2);
+    scene.settings.presets = vec![Preset::Rust];
+    scene.check(&seen, &[]);
+}
+
 #[test]
 fn sensitive_paths_are_named_as_such_and_never_offered() {
     let scene = Scene::new(&["home/.ssh/id", "home/.aws/credentials", "state/x"], &[]);
