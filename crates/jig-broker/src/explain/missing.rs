@@ -248,7 +248,7 @@ fn program_missing(
     let directory = path.parent()?;
     let name = path.file_name()?.to_str()?;
     let searched = |path: &PathBuf| path == directory;
-    if !around.search_path.iter().any(searched) || known.contains(name) {
+    if !around.search_path.iter().any(searched) || known.contains(name) || is_habit(seen, name) {
         return None;
     }
     let finds = |directory: &PathBuf| {
@@ -283,6 +283,12 @@ fn program_missing(
         count: seen.count,
         weight: weight(Rights::EXECUTE, order),
     })
+}
+
+/// Whether a program is looked for out of habit: pip tells the index which `rustc` there is, and does without.
+fn is_habit(seen: &Seen, name: &str) -> bool {
+    let is_python = |program: &String| program.starts_with("python");
+    seen.looked && name == "rustc" && seen.programs.iter().all(is_python)
 }
 
 fn socket_missing(around: &Around<'_>, seen: &Seen, path: &Path, order: usize) -> Option<Missing> {

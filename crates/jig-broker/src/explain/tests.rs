@@ -66,7 +66,7 @@ impl Scene {
         })
     }
 
-    /// `r PATH`: the letters as in rules, and `l` for what was only asked about. `ws/…` and `home/…` are those of the scene, `own/…` is in the home
+    /// `r PATH`: the letters as in rules, `l` for what was only asked about, and `which` for what Python asked about. `ws/…` and `home/…` are those of the scene, `own/…` is in the home
     /// that the tool has, `socket PATH` and `connect ADDRESS` are no paths.
     fn seen(&self, text: &str, own: &std::path::Path) -> Seen {
         let (letters, place) = text.split_once(' ').unwrap();
@@ -82,6 +82,7 @@ impl Scene {
         };
         let wanted = match letters {
             "socket" | "connect" => Rights::NONE,
+            "which" => Rights::READ,
             letters => letters.chars().fold(Rights::NONE, |rights, letter| {
                 rights.with(match letter {
                     'r' => Rights::READ,
@@ -96,8 +97,15 @@ impl Scene {
         Seen {
             target,
             wanted,
-            looked: letters == "l",
-            programs: vec!["sh".to_owned()],
+            looked: ["l", "which"].contains(&letters),
+            programs: vec![
+                if letters == "which" {
+                    "python3.11"
+                } else {
+                    "sh"
+                }
+                .to_owned(),
+            ],
             count: 1,
         }
     }
@@ -447,6 +455,17 @@ fn a_program_that_only_the_host_finds_is_named() {
     system = [{ path = \"~/bin\", execute = true }]"],
     );
     scene.check(&["x /usr/bin/sh-that-nobody-has"], &[]);
+}
+
+/// pip looks for `rustc`, to tell the index of its version, and does without. Whatever compiles starts it.
+#[test]
+fn a_compiler_that_pip_only_looks_for_is_no_denial() {
+    let scene = Scene::new(&["home/bin/rustc! = x"], &[]);
+    scene.check(&["which /usr/bin/rustc", "which /bin/rustc"], &[]);
+    for wants in ["x /bin/rustc", "l /bin/rustc"] {
+        let told = scene.explain(&["which /usr/bin/rustc", wants]);
+        assert_eq!(told.len(), 1, "{wants}: {told:?}");
+    }
 }
 
 #[test]
