@@ -45,6 +45,8 @@ impl Showing<'_> {
             format!("store-dir={}\n", store.display()),
         );
         self.set("pnpm_config_store_dir", store);
+        // Its own choice for root would be one of the system. The folder that yarn 2 uses is another setting.
+        self.set("YARN_PREFERRED_CACHE_FOLDER", private.join(".cache/yarn"));
         self.set("npm_config_update_notifier", "false");
         if !self.around.online {
             // What is refused stays so.

@@ -210,6 +210,7 @@ fn node_is_found_on_the_search_path_or_where_nvm_keeps_it() {
     let rc = &format!("/home/jig/.config/pnpm/rc: store-dir={store}\\n");
     let store = &format!("pnpm_config_store_dir={store}");
     let variables = [
+        "YARN_PREFERRED_CACHE_FOLDER=/home/jig/.cache/yarn",
         "npm_config_update_notifier=false",
         "npm_config_fetch_retries=0",
     ];
@@ -224,6 +225,7 @@ fn node_is_found_on_the_search_path_or_where_nvm_keeps_it() {
             store,
             variables[0],
             variables[1],
+            variables[2],
             "PATH home/node/bin",
         ],
     );
@@ -236,6 +238,7 @@ fn node_is_found_on_the_search_path_or_where_nvm_keeps_it() {
             store,
             variables[0],
             variables[1],
+            variables[2],
             &format!("PATH {nvm}/bin"),
         ];
         machine.check(Preset::Node, "none", &expected);
