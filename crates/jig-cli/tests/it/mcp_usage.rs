@@ -206,7 +206,8 @@ fn check_finds_fault() {
     let cases = [
         (
             "[tools.mute]\nsource = \"local\"\nruntime = \"stdio\"\ncommand = \"true\"\n",
-            "`mute` has no description",
+            "`mute` has no description: an agent does not know what it is for; add `description = \"…\"` to \
+             `[tools.mute]`",
         ),
         ("[tools.'*']\nenable = false\n", "there is no tool"),
     ];

@@ -158,9 +158,16 @@ fn findings(project: &Project, older: &Seen, newer: &Seen) -> Vec<Finding> {
             .as_deref()
             .is_none_or(|text| text.trim().is_empty())
         {
+            let declared = project.config().tools.keys();
+            let mut declared = declared.filter(|declared| declared.as_str() == name);
+            let remedy = declared.next().map_or_else(String::new, |name| {
+                format!("; add `description = \"…\"` to `[tools.{name}]`")
+            });
             found(
                 true,
-                format!("`{name}` has no description: an agent does not know what it is for"),
+                format!(
+                    "`{name}` has no description: an agent does not know what it is for{remedy}"
+                ),
             );
         }
         if !tool.takes_object {
