@@ -170,6 +170,32 @@ impl Showing<'_> {
         (host::is_directory(&canonical) && is_apart && !is_inside).then_some(canonical)
     }
 
+    /// Whether a canonical directory is the one in its usual place in the home.
+    fn is_usual(&self, directory: &Path, usual: &str) -> bool {
+        let at_home = self.around.home.map(|home| home.join(usual));
+        at_home.and_then(|path| host::canonical(&path)).as_deref() == Some(directory)
+    }
+
+    /// Whether a canonical directory is a cache and nothing else. A variable can name any folder, such as one with
+    /// somebody's documents: to have it shown, everything in it must be what the toolchain makes there.
+    fn holds_only(&mut self, directory: &Path, cache: &Cache) -> bool {
+        if self.is_usual(directory, cache.usual) {
+            return true;
+        }
+        let names = host::names(directory);
+        let mut paths = names.iter().map(|name| directory.join(name));
+        let Some(other) = paths.find(|path| !(cache.belongs)(path)) else {
+            return !names.is_empty();
+        };
+        self.added.warnings.push(format!(
+            "`{}` is not one of the files that a cache holds, so `{}` stays hidden, and downloads go to a cache of jig's \
+             own",
+            other.display(),
+            directory.display(),
+        ));
+        false
+    }
+
     fn set(&mut self, name: &'static str, value: impl Into<OsString>) {
         self.added.variables.push((name, value.into()));
     }
@@ -231,8 +257,10 @@ impl Showing<'_> {
 
     /// As [`keep`](Self::keep), with what the user has in a directory of their own, which is only read. Returns
     /// where it is.
-    fn keep_over(&mut self, at: &Path, lower: Option<PathBuf>, name: &str) -> Option<PathBuf> {
+    fn keep_over(&mut self, at: &Path, lower: Option<PathBuf>, cache: &Cache) -> Option<PathBuf> {
+        let name = cache.name;
         let lower = lower.and_then(|lower| self.apart(&lower));
+        let lower = lower.filter(|lower| self.holds_only(lower, cache));
         let place = match (lower, self.caches.as_deref_mut()) {
             (Some(lower), caches) => {
                 let is_over = caches.is_some_and(|caches| caches.over(&lower, name, self.shown));
@@ -247,6 +275,22 @@ impl Showing<'_> {
         self.link(at.to_owned(), place.clone());
         Some(place)
     }
+}
+
+/// What a user has downloaded, which a variable can have elsewhere than in its usual place.
+struct Cache {
+    /// Its name among jig's own.
+    name: &'static str,
+    /// Where it usually is in the home.
+    usual: &'static str,
+    /// Whether a path in it is one that the toolchain makes there.
+    belongs: fn(&Path) -> bool,
+}
+
+/// Whether the last name of a path is one of these.
+fn is_named(path: &Path, names: &[&str]) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    name.is_some_and(|name| names.contains(&name))
 }
 
 const PROGRAMS: Rights = Rights::READ.with(Rights::EXECUTE);

@@ -1,6 +1,7 @@
 //! The preset `go`: Go as it is installed, downloaded modules, and caches.
 
-use super::{CERTIFICATES, Showing, settings};
+use super::super::host;
+use super::{CERTIFICATES, Cache, Showing, is_named, settings};
 
 impl Showing<'_> {
     pub(super) fn go(&mut self) -> bool {
@@ -15,7 +16,7 @@ impl Showing<'_> {
         let path = self.home_or("GOPATH", "go");
         let modules = (self.around.variable)("GOMODCACHE").map(Into::into);
         let modules = modules.or_else(|| Some(path?.join("pkg/mod")));
-        let modules = self.keep_over(&private.join("go/pkg/mod"), modules, "go-mod");
+        let modules = self.keep_over(&private.join("go/pkg/mod"), modules, &MODULES);
         self.set("GOPATH", private.join("go"));
         self.set(
             "GOMODCACHE",
@@ -44,3 +45,14 @@ impl Showing<'_> {
         true
     }
 }
+
+/// Downloaded modules. Below `cache` is how they came, and beside it each under the name of its host.
+const MODULES: Cache = Cache {
+    name: "go-mod",
+    usual: "go/pkg/mod",
+    belongs: |path| {
+        let name = path.file_name().and_then(|name| name.to_str());
+        let is_host = name.is_some_and(|name| name.contains('.') && !name.starts_with('.'));
+        host::is_directory(path) && (is_host || is_named(path, &["cache"]))
+    },
+};

@@ -3,7 +3,7 @@
 use jig_sandbox::RuleSource;
 
 use super::super::{host, shim};
-use super::{CERTIFICATES, PROGRAMS, Showing, settings};
+use super::{CERTIFICATES, Cache, PROGRAMS, Showing, settings};
 
 impl Showing<'_> {
     pub(super) fn node(&mut self) -> bool {
@@ -26,15 +26,14 @@ impl Showing<'_> {
             }
         }
         let private = self.around.private_home;
-        let at_home = |name: &str| self.around.home.map(|home| home.join(name));
-        let corepack = at_home(".cache/node/corepack");
+        let corepack = self.around.home.map(|home| home.join(COREPACK.usual));
         self.keep(".npm", "npm");
         self.keep(".cache/yarn", "yarn");
         self.keep(".yarn", "yarn-berry");
         self.keep(".cache/pnpm", "pnpm");
         self.keep(".local/share/pnpm", "pnpm-home");
         self.keep(".cache/node-gyp", "node-gyp");
-        self.keep_over(&private.join(".cache/node/corepack"), corepack, "corepack");
+        self.keep_over(&private.join(COREPACK.usual), corepack, &COREPACK);
         if let Some(npmrc) = self.text_at_home(".npmrc") {
             self.write(".npmrc", settings::npmrc(&npmrc));
         }
@@ -76,6 +75,9 @@ impl Showing<'_> {
             (is_chosen && chosen != "v", shim::numbers(&name))
         });
         let prefix = host::canonical(&versions.join(latest?))?;
+        if !host::is_file(&prefix.join("bin/node")) {
+            return None;
+        }
         if !self.around.may_show(&prefix) || prefix.starts_with(self.around.root) {
             return None;
         }
@@ -84,3 +86,10 @@ impl Showing<'_> {
         Some(prefix)
     }
 }
+
+/// Package managers that were downloaded. No variable has them elsewhere.
+const COREPACK: Cache = Cache {
+    name: "corepack",
+    usual: ".cache/node/corepack",
+    belongs: |_| false,
+};

@@ -7,7 +7,7 @@ use jig_sandbox::RuleSource;
 
 use super::super::host;
 use super::super::program::Surroundings;
-use super::{CERTIFICATES, PROGRAMS, Showing, settings};
+use super::{CERTIFICATES, Cache, PROGRAMS, Showing, settings};
 
 /// A virtual environment that `VIRTUAL_ENV` or `CONDA_PREFIX` names, and that is one.
 ///
@@ -79,9 +79,9 @@ impl Showing<'_> {
         self.keep(".cache/uv", "uv");
         self.keep(".cache/pypoetry/cache", "poetry");
         self.keep(".cache/pypoetry/artifacts", "poetry-artifacts");
-        let environments = home.map(|home| home.join(".cache/pypoetry/virtualenvs"));
-        let at = private.join(".cache/pypoetry/virtualenvs");
-        self.keep_over(&at, environments, "poetry-environments");
+        let environments = home.map(|home| home.join(ENVIRONMENTS.usual));
+        let at = private.join(ENVIRONMENTS.usual);
+        self.keep_over(&at, environments, &ENVIRONMENTS);
         let pip = [".config/pip/pip.conf", ".pip/pip.conf"].iter();
         let pip = pip.filter_map(|name| self.text_at_home(name)).next();
         if let Some(text) = pip {
@@ -138,6 +138,13 @@ fn installation(python: &Path) -> Option<PathBuf> {
         libraries.any(|name| host::is_file(&prefix.join("lib").join(name).join("os.py")));
     (is_program && has_library).then(|| prefix.to_owned())
 }
+
+/// The environments of poetry. No variable has them elsewhere.
+const ENVIRONMENTS: Cache = Cache {
+    name: "poetry-environments",
+    usual: ".cache/pypoetry/virtualenvs",
+    belongs: |_| false,
+};
 
 /// Where uv keeps the interpreters that it downloads, under several names each.
 const PYTHONS_OF_UV: &str = ".local/share/uv/python";

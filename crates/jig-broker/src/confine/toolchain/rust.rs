@@ -5,7 +5,7 @@ use std::path::Path;
 use jig_sandbox::{Rights, RuleSource};
 
 use super::super::{host, shim};
-use super::{CERTIFICATES, PROGRAMS, Showing, settings};
+use super::{CERTIFICATES, Cache, PROGRAMS, Showing, is_named, settings};
 
 impl Showing<'_> {
     pub(super) fn rust(&mut self) -> bool {
@@ -13,7 +13,8 @@ impl Showing<'_> {
         let cargo = self.home_or("CARGO_HOME", ".cargo");
         if let Some(home) = cargo {
             match self.apart(&home) {
-                Some(home) => self.cargo(&home),
+                Some(home) if self.is_cargo_home(&home) => self.cargo(&home),
+                Some(_) => {}
                 // In the workspace it is as open as the rules have it.
                 None if home.starts_with(self.around.root) => self.set("CARGO_HOME", home),
                 None => {}
@@ -35,6 +36,10 @@ impl Showing<'_> {
     /// download.
     fn rustup(&mut self) -> bool {
         let home = shim::rustup_home(self.around).and_then(|home| self.apart(&home));
+        // It is made by an installation, and by nothing else beside toolchains.
+        let home = home.filter(|home| {
+            self.is_usual(home, ".rustup") || host::is_file(&home.join("settings.toml"))
+        });
         let Some(home) = home else {
             return false;
         };
@@ -71,6 +76,13 @@ impl Showing<'_> {
         true
     }
 
+    /// Whether Cargo has installed or downloaded something in a canonical directory that is said to be its home.
+    fn is_cargo_home(&self, home: &Path) -> bool {
+        let marks = [".crates.toml", "bin/rustup", "registry/CACHEDIR.TAG"];
+        let mut marks = marks.iter().map(|mark| home.join(mark));
+        self.is_usual(home, ".cargo") || marks.any(|mark| host::is_file(&mark))
+    }
+
     /// Cargo writes to its home whatever it does, if only locks. So its home is a private one. What can be shared
     /// is linked to from there.
     fn cargo(&mut self, home: &Path) {
@@ -87,9 +99,9 @@ impl Showing<'_> {
             self.added.unlisted.push(bin);
             self.added.directories.push(private.join("bin"));
         }
-        for (name, kept) in [("registry", "cargo-registry"), ("git", "cargo-git")] {
+        for (name, cache) in [("registry", REGISTRY), ("git", CHECKOUTS)] {
             let lower = Some(home.join(name));
-            self.keep_over(&private.join(name), lower, kept);
+            self.keep_over(&private.join(name), lower, &cache);
         }
         let text = ["config.toml", "config"].iter();
         let text = text.filter_map(|name| host::text(&home.join(name))).next();
@@ -99,6 +111,20 @@ impl Showing<'_> {
         self.set("CARGO_HOME", private);
     }
 }
+
+/// What comes from registries.
+const REGISTRY: Cache = Cache {
+    name: "cargo-registry",
+    usual: ".cargo/registry",
+    belongs: |path| is_named(path, &["CACHEDIR.TAG", "cache", "index", "src"]),
+};
+
+/// What comes from repositories. People call folders of their own `git`, too.
+const CHECKOUTS: Cache = Cache {
+    name: "cargo-git",
+    usual: ".cargo/git",
+    belongs: |path| is_named(path, &["CACHEDIR.TAG", "checkouts", "db"]),
+};
 
 /// What people set for builds.
 const VARIABLES: &[&str] = &[

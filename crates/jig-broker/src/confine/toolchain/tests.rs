@@ -151,6 +151,81 @@ fn a_hostile_variable_shows_no_more() {
     }
 }
 
+/// A variable that names a folder of somebody's own in the home shows nothing of it; one that names a cache, that.
+#[test]
+fn a_variable_shows_a_cache_and_no_other_folder() {
+    let entries = [
+        "bin/cargo! = ELF",
+        "bin/go! = ELF",
+        // Somebody's documents, with folders of names that toolchains know.
+        "home/mine/letter.txt",
+        "home/mine/bin/program!",
+        "home/mine/cache/",
+        "home/mine/config.toml = [secret]\n",
+        "home/mine/git/diary/",
+        "home/mine/pkg/mod/cache/",
+        "home/mine/pkg/mod/letter.txt",
+        "home/mine/registry/index/",
+        "home/mine/registry/wedding/",
+        "home/mine/toolchains/x/bin/cargo!",
+        "home/mine/versions/node/v1/diary",
+        // Homes of Cargo, rustup and Go in other places.
+        "home/data/cargo/.crates.toml",
+        "home/data/cargo/bin/tool!",
+        "home/data/cargo/git/db/",
+        "home/data/cargo/registry/CACHEDIR.TAG",
+        "home/data/cargo/registry/index/",
+        "home/data/rustup/settings.toml = default_toolchain = \"x\"",
+        "home/data/rustup/toolchains/x/bin/cargo!",
+        "home/data/mod/cache/download/",
+        "home/data/mod/golang.org/",
+        "home/data/nvm/versions/node/v2/bin/node!",
+        // A home of Cargo in which somebody keeps more.
+        "home/both/.crates.toml",
+        "home/both/git/db/",
+        "home/both/git/diary/",
+        "home/both/registry/src/",
+    ];
+    let rules = |preset: Preset, variables: &[(&'static str, &str)]| {
+        let mut machine = Machine::new(&entries);
+        for (name, value) in variables {
+            let value = machine.tree.root().join(value);
+            machine.variables.insert(name, value.display().to_string());
+        }
+        let lines = match machine.show(preset, "bin") {
+            Ok(lines) => lines,
+            Err(ConfineError::PresetNotInstalled { .. }) => Vec::new(),
+            Err(error) => panic!("{error}"),
+        };
+        let at_home = |line: &String| line.contains("home/mine") || line.starts_with("home/");
+        lines.into_iter().filter(at_home).collect::<Vec<String>>()
+    };
+    let nothing: [&str; 0] = [];
+    let mine = [("CARGO_HOME", "home/mine"), ("RUSTUP_HOME", "home/mine")];
+    assert_eq!(rules(Preset::Rust, &mine), nothing);
+    assert_eq!(rules(Preset::Go, &[("GOMODCACHE", "home/mine")]), nothing);
+    assert_eq!(rules(Preset::Go, &[("GOPATH", "home/mine")]), nothing);
+    assert_eq!(rules(Preset::Node, &[("NVM_DIR", "home/mine")]), nothing);
+    let data = [
+        ("CARGO_HOME", "home/data/cargo"),
+        ("RUSTUP_HOME", "home/data/rustup"),
+    ];
+    let expected = [
+        "home/data/cargo/bin: read, execute",
+        "home/data/cargo/git: read",
+        "home/data/cargo/registry: read",
+        "home/data/rustup/settings.toml: read",
+        "home/data/rustup/toolchains: read, execute",
+    ];
+    assert_eq!(rules(Preset::Rust, &data), expected);
+    let modules = rules(Preset::Go, &[("GOMODCACHE", "home/data/mod")]);
+    assert_eq!(modules, ["home/data/mod: read"]);
+    let node = rules(Preset::Node, &[("NVM_DIR", "home/data/nvm")]);
+    assert_eq!(node, ["home/data/nvm/versions/node/v2: read, execute"]);
+    let both = rules(Preset::Rust, &[("CARGO_HOME", "home/both")]);
+    assert_eq!(both, ["home/both/registry: read"]);
+}
+
 #[test]
 fn the_toolchain_is_the_one_that_is_active_outside() {
     let entries = [
