@@ -22,7 +22,11 @@ impl Output {
         let choice = match color {
             Color::Auto => AutoStream::choice(&io::stdout()),
             Color::Always => ColorChoice::Always,
-            Color::Never => ColorChoice::Never,
+            Color::Never => {
+                // Also for what is printed elsewhere: questions at the terminal, remarks.
+                ColorChoice::Never.write_global();
+                ColorChoice::Never
+            }
         };
         Self {
             json,

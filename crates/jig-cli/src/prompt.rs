@@ -12,6 +12,7 @@ use std::os::fd::AsFd as _;
 use std::process::Command;
 use std::sync::Arc;
 
+use anstream::AutoStream;
 use jig_engine::{About, Answer, Ask, Asker};
 use jig_proto::{Prompt, Question};
 use jig_sandbox::{Interest, Waker};
@@ -25,7 +26,7 @@ use crate::output::{BOLD, DIM, YELLOW, printable, remark};
 pub(crate) struct Terminal {
     /// Yes to whether a tool may run, and to its own yes/no questions. Never to access.
     yes: bool,
-    tty: Option<(BufReader<File>, File)>,
+    tty: Option<(BufReader<File>, AutoStream<File>)>,
     /// Ends the wait for a line.
     waker: Option<Arc<Waker>>,
     /// The terminal has no more lines.
@@ -288,14 +289,14 @@ fn warned(tool: &str, text: &str) {
     remark(&format!("jig: {tool}: {text}"));
 }
 
-fn open_tty() -> Option<(BufReader<File>, File)> {
+fn open_tty() -> Option<(BufReader<File>, AutoStream<File>)> {
     let tty = OpenOptions::new()
         .read(true)
         .write(true)
         .open("/dev/tty")
         .ok()?;
     let writer = tty.try_clone().ok()?;
-    Some((BufReader::new(tty), writer))
+    Some((BufReader::new(tty), AutoStream::auto(writer)))
 }
 
 fn edited(before: &str) -> Option<String> {

@@ -361,6 +361,31 @@ fn s073_a_tool_asks_before_it_applies_changes() {
     assert!(content().contains("\"hello\""));
 }
 
+/// Questions have colours on a terminal, and none with `--color never`.
+#[test]
+fn questions_are_without_colours_if_none_are_wanted() {
+    let workspace = project();
+    let patterns = r#"--args '{"path":"src/main.rs","patterns":[{"old":"hi","new":"hello"}]}'"#;
+    let shown = |color: &str| {
+        let unattended = "tools.fs_modify_file.run=unattended";
+        let args = [
+            "--color",
+            color,
+            "--set",
+            unattended,
+            "call",
+            "fs_modify_file",
+            patterns,
+        ];
+        let shown = on_a_terminal(&workspace, &args, "n\n");
+        assert!(shown.contains("println!(\"hello\");"), "{shown}");
+        shown
+    };
+    assert!(shown("auto").contains('\u{1b}'));
+    let plain = shown("never");
+    assert!(!plain.contains('\u{1b}'), "{plain:?}");
+}
+
 /// The host's side on stdin and stdout, for tests of tools.
 #[test]
 fn vfs_host_answers_a_tool() {
