@@ -174,7 +174,9 @@ impl Edit {
 ///
 /// If it cannot be read, is no regular file, is too large or is no UTF-8.
 pub fn read_config(path: &Utf8Path, shown: &str) -> Result<Option<String>, Errors> {
-    crate::file::read(path, shown).map_err(|problem| Errors::of(vec![*problem]))
+    crate::file::read(path, shown)
+        .map(|found| found.map(|(text, _)| text))
+        .map_err(|problem| Errors::of(vec![*problem]))
 }
 
 /// The changed text.

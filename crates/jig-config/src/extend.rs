@@ -3,7 +3,8 @@
 //! An extended file belongs to the layer of the file that names it, so it can decide no more than that file could.
 //! One that a file of the workspace names lies in the workspace and is reached without symbolic links: whoever writes
 //! the project's files can't have a file of the person's read, and no tool can move a link to a file that it wrote.
-//! The folder in which a pattern begins is guarded as a whole, because a new file there would be configuration.
+//! The folder in which a pattern begins is guarded as a whole, because a new file there would be configuration. A path
+//! of the person's that leads into the workspace through a link counts as the path inside.
 
 mod find;
 mod walk;
@@ -91,6 +92,8 @@ struct Reader<'a> {
 struct Place {
     layer: Layer,
     path: Utf8PathBuf,
+    /// Where the file that was opened lies.
+    real: Option<Utf8PathBuf>,
     /// Whether keys outside the tools belong to JP.
     is_jps: bool,
     is_extended: bool,
@@ -98,22 +101,29 @@ struct Place {
 
 impl Reader<'_> {
     /// Reads one of the files that the layers consist of.
-    fn named_file(&mut self, layer: Layer, path: Utf8PathBuf) {
+    fn named_file(&mut self, layer: Layer, named: Utf8PathBuf) {
+        let path = self.settled(&named);
         let shown = self.shown(&path);
-        let given = self.instead.filter(|(other, _)| *other == path);
+        let given = self.instead;
+        let given = given.filter(|(other, _)| *other == named || *other == path);
         let content = match given {
-            Some((_, text)) => Ok(Some(text.to_owned())),
+            Some((_, text)) => Ok(Some((text.to_owned(), file::real_path(&path)))),
             None => file::read(&path, &shown),
         };
-        let place = Place {
+        let mut place = Place {
             layer,
             is_jps: self.sources.belongs_to_jp(&path),
+            real: None,
             path,
             is_extended: false,
         };
         match content {
-            Ok(Some(content)) => self.read(place, content),
+            Ok(Some((content, real))) => {
+                place.real = real;
+                self.read(place, content);
+            }
             Ok(None) => {
+                place.real = file::real_path(&place.path);
                 self.note_file(&place, false);
                 if layer == Layer::File {
                     self.gathered.problems.push(missing_file(&shown));
@@ -216,7 +226,7 @@ impl Reader<'_> {
                 "name fewer files, or put several into one".to_owned(),
             )));
         }
-        let content = self.content(wanted, &path)?;
+        let (content, real) = self.content(wanted, &path)?;
         self.extended_bytes += content.len();
         if self.extended_bytes > MOST_BYTES {
             return Err(wanted.error((
@@ -231,14 +241,15 @@ impl Reader<'_> {
             layer: from.layer,
             is_jps: from.is_jps || self.sources.belongs_to_jp(&path),
             path,
+            real,
             is_extended: true,
         };
         self.read(place, content);
         Ok(())
     }
 
-    /// The text of an extended file.
-    fn content(&self, wanted: &Wanted, path: &Utf8Path) -> Result<String, Box<Problem>> {
+    /// The text of an extended file, and where that lies.
+    fn content(&self, wanted: &Wanted, path: &Utf8Path) -> Result<Content, Box<Problem>> {
         let shown = self.shown(path);
         let content = match self.inside_by_name(path) {
             Some(inside) => {
@@ -273,8 +284,30 @@ impl Reader<'_> {
         ProjectPath::normalize(relative.as_str()).ok()
     }
 
+    /// The path by which the workspace knows a file that lies in it: the names after the link of the person's that
+    /// leads there are names in the workspace, where a tool can make links.
+    fn settled(&self, path: &Utf8Path) -> Utf8PathBuf {
+        let workspace = &self.sources.workspace;
+        let by_link = || {
+            let real_workspace = self.real_workspace.as_deref()?;
+            if file::real_path(path)? == *path {
+                return None;
+            }
+            let folders: Vec<&Utf8Path> = path.ancestors().skip(1).collect();
+            folders.into_iter().rev().find_map(|folder| {
+                let inside = file::real_path(folder)?;
+                let inside = inside.strip_prefix(real_workspace).ok()?;
+                let rest = path.strip_prefix(folder).ok()?;
+                Some(workspace.join(inside).join(rest))
+            })
+        };
+        let is_inside = path.starts_with(workspace);
+        let settled = if is_inside { None } else { by_link() };
+        settled.unwrap_or_else(|| path.to_owned())
+    }
+
     fn note_file(&mut self, place: &Place, found: bool) {
-        let inside = inside(&place.path, self.real_workspace.as_deref());
+        let inside = inside(place.real.as_deref(), self.real_workspace.as_deref());
         self.gathered.files.push(ConfigFile {
             path: place.path.clone(),
             layer: place.layer,
@@ -352,10 +385,15 @@ pub(crate) fn refuse(node: &Node, problems: &mut Vec<Problem>) {
     }
 }
 
+/// A text, and where the file that was opened lies, if the kernel tells.
+type Content = (String, Option<Utf8PathBuf>);
+
 /// The place of a file in the workspace, by what the kernel calls both.
-pub(super) fn inside(path: &Utf8Path, real_workspace: Option<&Utf8Path>) -> Option<ProjectPath> {
-    let real = file::real_path(path)?;
-    let relative = real.strip_prefix(real_workspace?).ok()?;
+pub(super) fn inside(
+    real: Option<&Utf8Path>,
+    real_workspace: Option<&Utf8Path>,
+) -> Option<ProjectPath> {
+    let relative = real?.strip_prefix(real_workspace?).ok()?;
     ProjectPath::normalize(relative.as_str()).ok()
 }
 

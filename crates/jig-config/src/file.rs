@@ -19,15 +19,20 @@ pub(crate) use below::{Entry, Unreadable, entries, entries_without_links, read_w
 /// cloned repository could fill the memory of every program that only wanted to list tools.
 pub(crate) const MAX_FILE_BYTES: usize = 4 * 1024 * 1024;
 
-/// The text of the file at `path`; `None` if there is none. `shown` is its name in messages.
-pub(crate) fn read(path: &Utf8Path, shown: &str) -> Result<Option<String>, Box<Problem>> {
+/// The text of the file at `path`, and where the file that was opened lies; `None` if there is none. `shown` is its
+/// name in messages.
+pub(crate) fn read(
+    path: &Utf8Path,
+    shown: &str,
+) -> Result<Option<(String, Option<Utf8PathBuf>)>, Box<Problem>> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
     let file = match rustix::fs::open(path.as_std_path(), flags, Mode::empty()) {
         Ok(file) => file,
         Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
         Err(error) => return Err(cannot_open(shown, error)),
     };
-    text_of(&file, shown).map(Some)
+    let text = text_of(&file, shown)?;
+    Ok(Some((text, opened_path(&file))))
 }
 
 /// The text of an open file.
@@ -152,7 +157,6 @@ pub(crate) fn real_path(path: &Utf8Path) -> Option<Utf8PathBuf> {
 
 #[cfg(target_os = "linux")]
 fn kernel_path(path: &Utf8Path) -> Option<Utf8PathBuf> {
-    use rustix::fd::AsRawFd as _;
     use rustix::fs::{CWD, ResolveFlags};
 
     let flags = OFlags::PATH | OFlags::CLOEXEC;
@@ -170,8 +174,15 @@ fn kernel_path(path: &Utf8Path) -> Option<Utf8PathBuf> {
     {
         return Some(path.to_owned());
     }
-    let handle = rustix::fs::open(path.as_std_path(), flags, Mode::empty()).ok()?;
-    let link = format!("/proc/self/fd/{}", handle.as_raw_fd());
+    opened_path(&rustix::fs::open(path.as_std_path(), flags, Mode::empty()).ok()?)
+}
+
+/// Where an open file lies.
+#[cfg(target_os = "linux")]
+fn opened_path(file: &OwnedFd) -> Option<Utf8PathBuf> {
+    use rustix::fd::AsRawFd as _;
+
+    let link = format!("/proc/self/fd/{}", file.as_raw_fd());
     let real = rustix::fs::readlink(link, Vec::new()).ok()?;
     real.into_string().ok().map(Utf8PathBuf::from)
 }
@@ -186,6 +197,11 @@ fn is_plain(path: &Utf8Path) -> bool {
 
 #[cfg(not(target_os = "linux"))]
 fn kernel_path(_: &Utf8Path) -> Option<Utf8PathBuf> {
+    None
+}
+
+#[cfg(not(target_os = "linux"))]
+fn opened_path(_: &OwnedFd) -> Option<Utf8PathBuf> {
     None
 }
 

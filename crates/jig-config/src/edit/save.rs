@@ -59,7 +59,7 @@ pub(super) fn replace(path: &Utf8Path, before: Option<&str>, text: &str) -> Resu
         Some(_) => return Err(SaveError::NotAFile(path.to_owned())),
     }
     let now = crate::file::read(path, path.as_str()).map_err(|_| changed())?;
-    if now.as_deref() != before {
+    if now.as_ref().map(|(text, _)| text.as_str()) != before {
         return Err(changed());
     }
     let temporary = temporary(name);

@@ -124,7 +124,7 @@ fn of_the_person(
         }
         (None, _) => folder.join(&wanted.text),
     };
-    Ok(normal(&path))
+    Ok(reader.settled(&normal(&path)))
 }
 
 /// The path without `.` and, by name, without `..`.
@@ -196,7 +196,10 @@ fn matching(
         }
     }
     reader.gathered.folders.push(ConfigFolder {
-        inside: inside(&base, reader.real_workspace.as_deref()),
+        inside: inside(
+            file::real_path(&base).as_deref(),
+            reader.real_workspace.as_deref(),
+        ),
         path: base,
         layer,
         folders: walk.folders,

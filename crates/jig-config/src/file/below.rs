@@ -8,7 +8,7 @@ use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::{cannot_open, text_of};
+use super::{cannot_open, opened_path, text_of};
 use crate::problem::Problem;
 
 /// Why a file below the workspace was not read.
@@ -35,12 +35,12 @@ pub(crate) enum Entry {
     Other,
 }
 
-/// The text of the file at `inside` below `root`; `None` if there is none.
+/// The text of the file at `inside` below `root`, and where the file that was opened lies; `None` if there is none.
 pub(crate) fn read_without_links(
     root: &Utf8Path,
     inside: &str,
     shown: &str,
-) -> Result<Option<String>, Unreadable> {
+) -> Result<Option<(String, Option<Utf8PathBuf>)>, Unreadable> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
     let file = match open(root, Utf8Path::new(inside), flags) {
         Ok(file) => file,
@@ -48,8 +48,8 @@ pub(crate) fn read_without_links(
         Err(Failed::Errno(Errno::NOENT | Errno::NOTDIR)) => return Ok(None),
         Err(Failed::Errno(error)) => return Err(Unreadable::Other(cannot_open(shown, error))),
     };
-    let text = text_of(&file, shown);
-    text.map(Some).map_err(Unreadable::Other)
+    let text = text_of(&file, shown).map_err(Unreadable::Other)?;
+    Ok(Some((text, opened_path(&file))))
 }
 
 /// The names in the folder at `inside` below `root`, sorted, with what they are; none if it can't be read. The error

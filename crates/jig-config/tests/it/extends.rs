@@ -332,6 +332,57 @@ fn x70_links_of_the_person_open_nothing() {
     assert!(told.contains("symbolic link"), "{told}");
 }
 
+/// The same for a file that is given through a link to the workspace, or to a folder in it.
+#[test]
+fn x70_a_path_that_leads_into_the_workspace_counts_as_one_inside() {
+    let open = "[tools.w]\nsource = \"local\"\ncommand = \"make\"\n\
+                [[tools.w.access.fs]]\npath = \".\"\nread = true\nwrite = true\n";
+    let workspace = Workspace::with(open)
+        .file("ci/far.toml", "extends = [\"conf/x.toml\"]\n")
+        .file("ci/near.toml", "extends = [\"more/*.toml\"]\n")
+        .file("ci/more/y.toml", "")
+        .file("gen/x.toml", "");
+    std::os::unix::fs::symlink("../gen", workspace.path("ci/conf")).expect("a link");
+    std::os::unix::fs::symlink("near.toml", workspace.path("ci/link.toml")).expect("a link");
+    let home = Workspace::new()
+        .file("all.toml", "extends = [\"w/ci/conf/x.toml\"]\n")
+        .file("some.toml", "extends = [\"ci/conf/*.toml\"]\n");
+    std::os::unix::fs::symlink(workspace.root(), home.path("w")).expect("a link");
+    std::os::unix::fs::symlink(workspace.path("ci"), home.path("ci")).expect("a link");
+    let with = |file: &str| {
+        let mut sources = workspace.sources();
+        sources.files.push(home.path(file));
+        load(&sources)
+    };
+    // A tool could have `ci/conf` lead elsewhere.
+    for file in ["w/ci/far.toml", "ci/far.toml", "all.toml", "some.toml"] {
+        let told = match with(file) {
+            Ok(_) => panic!("{file} loads"),
+            Err(errors) => errors.to_string(),
+        };
+        assert!(told.contains("symbolic link"), "{file}: {told}");
+    }
+    let config = with("ci/link.toml")
+        .unwrap_or_else(|errors| panic!("{errors}"))
+        .config;
+    let tree = jig_policy::Workspace::on_disk(workspace.root().to_owned()).expect("the workspace");
+    let policy = config
+        .policy(config.tool("w").expect("the tool"), &tree)
+        .expect("a policy");
+    for (path, capability) in [
+        ("ci/link.toml", Capability::Delete),
+        ("ci/near.toml", Capability::Update),
+        ("ci/more/new.toml", Capability::Create),
+    ] {
+        // The link itself, where it is one.
+        let place = jig_policy::Resolved::from_handle(
+            jig_proto::ProjectPath::normalize(path).expect("a path"),
+        );
+        let decision = policy.decide_fs(capability, &place);
+        assert!(!decision.is_allowed(), "{path}");
+    }
+}
+
 #[test]
 fn x70_depth_number_and_size_are_bounded() {
     let mut workspace = Workspace::with("extends = [\"c/0.toml\"]\n");
