@@ -24,6 +24,8 @@ mod outside;
 #[cfg(unix)]
 mod place;
 #[cfg(unix)]
+mod ports;
+#[cfg(unix)]
 mod sandbox_toml;
 mod variables;
 #[cfg(unix)]
@@ -40,6 +42,7 @@ use jig_sandbox::Observation;
 use crate::audit::{AuditDecision, AuditEntry};
 use crate::broker::{Broker, Inner};
 use crate::confine::Confined;
+use crate::gateway::{LOOK_UP, lookup_refused};
 use crate::visible::visible;
 
 pub(crate) use limit::of_tree;
@@ -68,6 +71,27 @@ impl Made {
         if self.0.len() < MOST_MADE {
             self.0.insert(path);
         }
+    }
+}
+
+/// The words of a program: the last ones that it said, and those that it was started with, which may tell the port of
+/// a host.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Words<'a> {
+    pub(crate) said: &'a str,
+    pub(crate) command: &'a str,
+}
+
+impl Words<'_> {
+    /// The port that the words name with a host, unless a rule on the host covers it anyway.
+    #[cfg(unix)]
+    fn port_of(&self, host: &str) -> Option<u16> {
+        ports::port_of(self.said, host).or_else(|| ports::port_of(self.command, host))
+    }
+
+    #[cfg(not(unix))]
+    fn port_of(&self, _: &str) -> Option<u16> {
+        None
     }
 }
 
@@ -124,7 +148,7 @@ impl Inner {
     #[cfg(unix)]
     pub(crate) fn guessed(
         &self,
-        said: &str,
+        words: Words<'_>,
         confined: &Confined,
         root: &Utf8Path,
         known: &[Denial],
@@ -132,7 +156,7 @@ impl Inner {
         let Some(around) = place::Around::of(self, confined, root) else {
             return Vec::new();
         };
-        let guesses = guess::of(&around, confined, said);
+        let guesses = guess::of(&around, confined, words);
         let mut told = told_of(&around, guesses.missing);
         told.extend(net::denials(&around, &guesses.addresses));
         told.extend(guesses.hosts);
@@ -143,18 +167,43 @@ impl Inner {
             count: 1,
             ..self.clean(denial)
         });
-        let is_news = |denial: &Denial| known.iter().all(|known| known.target != denial.target);
+        // Whoever serves the lookups of the sandbox knows which host it was.
+        let is_named = known.iter().any(|known| known.operation == LOOK_UP);
+        let is_news = |denial: &Denial| {
+            known.iter().all(|known| known.target != denial.target)
+                && !(is_named && denial.target == guess::SOME_HOST)
+        };
         denials.filter(is_news).take(MAX_GUESSED).collect()
     }
 
     #[cfg(not(unix))]
-    pub(crate) fn guessed(&self, _: &str, _: &Confined, _: &Utf8Path, _: &[Denial]) -> Vec<Denial> {
+    pub(crate) fn guessed(
+        &self,
+        _: Words<'_>,
+        _: &Confined,
+        _: &Utf8Path,
+        _: &[Denial],
+    ) -> Vec<Denial> {
         Vec::new()
     }
 
     #[cfg(not(unix))]
     fn explain(&self, _: &Observation, _: &Confined, _: &Utf8Path, _: &mut Made) -> Vec<Denial> {
         Vec::new()
+    }
+
+    /// Names the port in the rules that are offered for hosts which a program looked up, where its words tell it.
+    pub(crate) fn name_ports(&self, denials: &mut [Denial], words: Words<'_>) {
+        let lookups = denials.iter_mut();
+        for denial in lookups.filter(|denial| denial.operation == LOOK_UP) {
+            let port = words.port_of(&denial.target);
+            let refused = port.and_then(|port| lookup_refused(self, &denial.target, port));
+            if let Some(refused) = refused {
+                let refused = self.clean(refused);
+                denial.hint = refused.hint;
+                denial.advice = refused.advice;
+            }
+        }
     }
 
     /// The denial without secrets, of bounded size, and fit for a terminal. A program chooses the names that

@@ -41,7 +41,7 @@ use jig_sandbox::{GatewaySockets, Interest, Observation, Ready, SeenTarget, Wake
 use rustix::process::Resource;
 
 use self::denials::Denials;
-pub(crate) use self::denials::lookup_refused;
+pub(crate) use self::denials::{LOOK_UP, lookup_refused};
 use self::names::{Names, Plan};
 use crate::broker::Inner;
 use crate::cancel::CancelToken;

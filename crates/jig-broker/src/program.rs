@@ -21,7 +21,7 @@ use jig_sandbox::{
 use crate::broker::{Broker, Inner};
 use crate::confine::{Confined, Intruder};
 use crate::door::Door;
-use crate::explain::{self, Made};
+use crate::explain::{self, Made, Words};
 use crate::gateway::{Gateway, Refusals};
 
 /// A program that is about to start.
@@ -59,6 +59,8 @@ pub struct RunningProgram {
     door: Option<Door>,
     confined: Option<Confined>,
     root: Utf8PathBuf,
+    /// The words that it was started with, for what is told of its refusals.
+    command: String,
     limits: Limits,
     unobserved: Option<String>,
     kept: Option<Box<dyn Any + Send + Sync>>,
@@ -200,6 +202,7 @@ impl RunningProgram {
             root,
         } = start;
         let limits = request.limits;
+        let command = command_of(&request);
         let mut child = spawn(request)?;
         let door = child.door.take();
         let door = door.map(|listener| open_door(listener, &root));
@@ -220,6 +223,7 @@ impl RunningProgram {
             door,
             confined,
             root,
+            command,
             limits,
             kept,
             told: Vec::new(),
@@ -315,7 +319,8 @@ impl RunningProgram {
     pub fn guess(&self, said: &str, known: &[Denial]) -> Vec<Denial> {
         match &self.confined {
             Some(confined) if !self.is_observed() => {
-                self.inner.guessed(said, confined, &self.root, known)
+                let words = self.words(said);
+                self.inner.guessed(words, confined, &self.root, known)
             }
             _ => Vec::new(),
         }
@@ -326,12 +331,20 @@ impl RunningProgram {
         let Some(confined) = &self.confined else {
             return Vec::new();
         };
-        let mut guessed = self.inner.guessed(said, confined, &self.root, &[]);
+        let words = self.words(said);
+        let mut guessed = self.inner.guessed(words, confined, &self.root, &[]);
         guessed.retain(|one| !self.told.contains(one));
         guessed.truncate(MOST_TOLD.saturating_sub(self.told.len()));
         guessed.iter().for_each(|one| self.inner.audit_denial(one));
         self.told.extend_from_slice(&guessed);
         guessed
+    }
+
+    fn words<'a>(&'a self, said: &'a str) -> Words<'a> {
+        Words {
+            said,
+            command: &self.command,
+        }
     }
 
     /// Whether there is a name that the program could make and that may not come into being.
@@ -377,6 +390,7 @@ impl RunningProgram {
             door,
             confined,
             root,
+            command,
             kept,
             told,
             inner,
@@ -391,10 +405,13 @@ impl RunningProgram {
             (ProgramEnding::Unexplained, _) => end.denials.clear(),
             (ProgramEnding::Learned, _) | (ProgramEnding::Failed { .. }, None) => {}
             (ProgramEnding::Failed { said }, Some(confined)) => {
+                let command = &command;
+                let words = Words { said, command };
+                inner.name_ports(&mut end.denials, words);
                 let (seen, made) = (&end.observation, &mut Made::default());
                 let explained = match is_observed {
                     true => inner.explained(seen, confined, &root, made),
-                    false => inner.guessed(said, confined, &root, &end.denials),
+                    false => inner.guessed(words, confined, &root, &end.denials),
                 };
                 // The gateway has logged its own.
                 let is_new = |one: &&Denial| !told.contains(one);
@@ -468,6 +485,17 @@ pub fn unreached_ports(child: &Child, profile: &Profile) -> Vec<u16> {
     ports.retain(|port| !gateways.contains(port) && ![PROXY_PORT, LOOKUPS].contains(port));
     ports
 }
+
+/// The words of a command, as far as they are kept.
+fn command_of(request: &SpawnRequest) -> String {
+    let words: Vec<_> = request.args.iter().map(|arg| arg.to_string_lossy()).collect();
+    let mut words = words.join(" ");
+    words.truncate(words.floor_char_boundary(MOST_WORDS));
+    words
+}
+
+/// How much of a command is kept.
+const MOST_WORDS: usize = 16 << 10;
 
 /// How many denials are told of a program while it runs. Each tells its caller a little about the machine.
 const MOST_TOLD: usize = 20;

@@ -12,9 +12,10 @@ use rustix::fs::Access;
 use super::given::Standing;
 use super::missing::{self, Missing, Weight, weight};
 use super::place::{Around, Stands, canonical, could, stands};
+use super::Words;
 use super::words::{self, Wanted, Wish};
 use crate::confine::Confined;
-use crate::gateway::lookup_refused;
+use crate::gateway::{LOOK_UP, lookup_refused};
 
 /// What a program probably wanted and was not given.
 #[derive(Debug, Default)]
@@ -26,9 +27,9 @@ pub(super) struct Guesses {
 }
 
 /// Judges what the words name. What is given, or is nowhere, is no guess.
-pub(super) fn of(around: &Around<'_>, confined: &Confined, said: &str) -> Guesses {
+pub(super) fn of(around: &Around<'_>, confined: &Confined, words: Words<'_>) -> Guesses {
     let mut guesses = Guesses::default();
-    for (order, wish) in words::read(said).into_iter().enumerate() {
+    for (order, wish) in words::read(words.said).into_iter().enumerate() {
         match wish {
             Wish::File { candidates, wanted } => {
                 let found = file(around, confined, &candidates, wanted, order);
@@ -36,7 +37,8 @@ pub(super) fn of(around: &Around<'_>, confined: &Confined, said: &str) -> Guesse
             }
             Wish::Host(name) => {
                 let is_known = around.inner.policy.speaks_of_host(&name);
-                let refused = (!is_known).then(|| lookup_refused(around.inner, &name));
+                let port = words.port_of(&name).unwrap_or(443);
+                let refused = (!is_known).then(|| lookup_refused(around.inner, &name, port));
                 let order = weight(Rights::WRITE, order);
                 guesses
                     .hosts
@@ -137,7 +139,7 @@ fn some_host(around: &Around<'_>) -> Denial {
     );
     Denial {
         advice: Some(advice.into()),
-        ..Denial::new("look up", "a host", "no rule of this tool allows any host")
+        ..Denial::new(LOOK_UP, SOME_HOST, "no rule of this tool allows any host")
     }
 }
 
@@ -150,6 +152,9 @@ fn seen(address: SocketAddr) -> Seen {
         count: 1,
     }
 }
+
+/// What is told of a host that nobody names.
+pub(super) const SOME_HOST: &str = "a host";
 
 /// To make something, or to change it if it is there.
 const CHANGE: Rights = Rights::CREATE.with(Rights::UPDATE);

@@ -156,7 +156,7 @@ impl Shared {
     /// ask for both kinds of addresses.
     pub(super) fn refuse_lookup(&self, name: &str, counts: bool) {
         // A policy that allows something on a host has it looked up.
-        let denial = lookup_refused(&self.inner, name).unwrap_or_else(|| {
+        let denial = lookup_refused(&self.inner, name, 443).unwrap_or_else(|| {
             Denial::new(LOOK_UP, visible(name, MAX_TARGET), "it cannot be a host")
         });
         let denial = self.clean(denial);
@@ -225,12 +225,15 @@ impl Shared {
     }
 }
 
-/// What is to be said of a name that is not looked up; `None` if a rule allows it.
-pub(crate) fn lookup_refused(inner: &Inner, name: &str) -> Option<Denial> {
+/// What is to be said of a name that is not looked up, and is wanted for this port; `None` if a rule allows it.
+pub(crate) fn lookup_refused(inner: &Inner, name: &str, port: u16) -> Option<Denial> {
     let target = ConnectionTarget {
         host: name.to_owned(),
-        port: 443,
-        speaks: OwnedSpeaks::Tls,
+        port,
+        speaks: match port {
+            443 => OwnedSpeaks::Tls,
+            _ => OwnedSpeaks::Other,
+        },
     };
     let refused = inner.policy.permit(target).err()?;
     Some(Denial {
@@ -254,7 +257,7 @@ fn denial_of<T: Target>(inner: &Inner, operation: &str, refused: &Refused<T>) ->
 }
 
 pub(super) const CONNECT: &str = "connect";
-const LOOK_UP: &str = "look up";
+pub(crate) const LOOK_UP: &str = "look up";
 
 /// How many denials are kept. A program can be refused any number of things.
 const MAX_DENIALS: usize = 100;

@@ -72,6 +72,8 @@ fn a_repository_on_another_host_is_refused() {
             );
             let hint = called.refused("look up", "denied.test");
             assert!(hint.contains("\"denied.test\""), "{hint}");
+            // Git says the port, so one rule is enough.
+            assert!(hint.contains(&format!("port = {port}")), "{hint}");
         }
         assert!(
             server

@@ -8,7 +8,7 @@
 use jig_proto::Denial;
 
 use super::Scene;
-use crate::explain::MAX_GUESSED;
+use crate::explain::{MAX_GUESSED, Words};
 use crate::{Commanded, Reach};
 
 impl Scene {
@@ -25,7 +25,12 @@ impl Scene {
         let root = self.tree.root().display().to_string();
         let own = confined.home.display().to_string();
         let said = said.replace('$', &root).replace('~', &own);
-        broker.inner.guessed(&said, &confined, &self.root(), known)
+        let words = Words {
+            said: &said,
+            command: "fetch https://argued.test:8443/",
+        };
+        let inner = &broker.inner;
+        inner.guessed(words, &confined, &self.root(), known)
     }
 
     /// What is guessed: `operation target`, and `!` after those for which a rule is offered.
@@ -119,7 +124,24 @@ fn hosts_are_judged_by_the_rules() {
         "socket.gaierror: [Errno -3] Temporary failure in name resolution",
         &["look up a host"],
     );
+    // The port is in its words, in those of its command, or nowhere.
+    let offered = |said: &str| {
+        let guessed = scene.guess(said, &[]);
+        let hint = guessed.first().and_then(|denial| denial.hint.clone());
+        hint.expect("a rule")
+    };
+    let said = offered(
+        "fatal: unable to access 'https://git.test:3000/r/': Could not resolve host: git.test",
+    );
+    assert!(said.contains("port = 3000"), "{said}");
+    let argued = offered("Could not resolve host: argued.test");
+    assert!(argued.contains("port = 8443"), "{argued}");
+    let usual = offered("Could not resolve host: api.test");
+    assert!(!usual.contains("port"), "{usual}");
+    // Who serves lookups knows which host was wanted.
     let known = Denial::new("look up", "api.test", "no");
+    let unnamed = "socket.gaierror: [Errno -3] Temporary failure in name resolution";
+    assert_eq!(scene.guess(unnamed, std::slice::from_ref(&known)), []);
     assert_eq!(
         scene.guess("Could not resolve host: api.test", &[known]),
         []
@@ -171,6 +193,51 @@ fn odd_names_stay_harmless() {
             let told = denial.to_string();
             let is_odd = |c: char| c != '\n' && crate::is_odd(c);
             assert!(!told.contains(is_odd), "{told:?}");
+        }
+    }
+}
+
+/// A program makes links and says their names. It is told where its own lead, and not where those lead that it cannot
+/// read itself: the host's, and those of jig's process.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_guess_follows_one_link_of_the_program() {
+    let scene = Scene::new(
+        &["home/other/diary", "home/private/link -> ../other/diary"],
+        &[". rcudx"],
+    );
+    let home = scene.tree.root().join("home");
+    for (name, target) in [
+        ("direct", home.join("other/diary")),
+        ("far", home.join("private/link")),
+        ("way", home.join("private")),
+        ("program", "/proc/self/exe".into()),
+        ("folder", "/proc/self/cwd".into()),
+        ("inside", "/proc/self/cwd/Cargo.toml".into()),
+    ] {
+        std::os::unix::fs::symlink(target, scene.root().join(name)).unwrap();
+    }
+    scene.check_words(
+        "cat: direct: No such file or directory",
+        &["read ~/other/diary !"],
+    );
+    let own = std::env::current_exe().unwrap();
+    let folder = std::env::current_dir().unwrap();
+    let unknown = ["diary", own.to_str().unwrap(), folder.to_str().unwrap()];
+    for name in [
+        "far",
+        "way/link",
+        "program",
+        "folder",
+        "inside",
+        "folder/Cargo.toml",
+    ] {
+        for reason in ["No such file or directory", "Permission denied"] {
+            for denial in scene.guess(&format!("cat: {name}: {reason}"), &[]) {
+                let told = format!("{denial:?}");
+                let given_away = unknown.iter().find(|text| told.contains(*text));
+                assert_eq!(given_away, None, "{name}: {told}");
+            }
         }
     }
 }
