@@ -278,6 +278,35 @@ fn x52_what_the_filter_denies_is_never_opened() {
     assert!(opened());
 }
 
+/// what is ignored can be written by a tool. No pattern tells by the numbers of a search whether something has
+/// a name that the tool may not know.
+#[test]
+fn x52_patterns_do_not_tell_what_the_filter_denies() {
+    let denied = [path("secret-plan"), path(".secret"), path("shut")];
+    let may = |path: &ProjectPath, _: bool| !denied.contains(path);
+    let numbers = |pattern: &str| {
+        let field = Field::new([
+            ("open", "needle\n"),
+            ("secret-plan", "needle\n"),
+            (".secret", "needle\n"),
+            ("shut/b", "needle\n"),
+            (".gitignore", pattern),
+        ]);
+        let found = field.grep_filtered(&Query::new("needle"), &may);
+        assert_eq!(names(&found), ["open"], "{pattern:?}");
+        (found.skipped, found.ignored)
+    };
+    let plain = numbers("");
+    assert_eq!(plain.0, 2);
+    for pattern in ["secret-p*\n", "shut/\n", "!.sec*\n", "!.secret\nsecret*\n"] {
+        assert_eq!(numbers(pattern), plain, "{pattern:?}");
+    }
+    // They count where the filter has nothing against it.
+    let field = Field::new([("open", "needle\n"), (".gitignore", "open\n")]);
+    let found = field.grep_filtered(&Query::new("needle"), &may);
+    assert_eq!((names(&found).len(), found.ignored), (0, 2));
+}
+
 #[test]
 fn a_filter_that_panics_ends_the_search() {
     let many: Vec<String> = (0..200).map(|n| format!("d{n}/f")).collect();

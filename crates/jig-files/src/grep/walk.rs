@@ -320,12 +320,13 @@ impl<T: Tree> Run<'_, T> {
             let child = path.join(&own);
             let said = rules.say(child.as_str(), is_directory);
             let hidden = name.starts_with('.') && !self.query.hidden;
-            if hidden && said != Said::Keep {
+            let may = (self.may)(&child, is_directory);
+            // How a name that nobody may know is counted must not depend on patterns, which a tool may have written.
+            if hidden && (said != Said::Keep || !may) {
                 ignored += 1;
                 continue;
             }
-            // Before the patterns of what is ignored: they must not tell names that nobody may know.
-            if !(self.may)(&child, is_directory) {
+            if !may {
                 skipped += 1;
                 continue;
             }
