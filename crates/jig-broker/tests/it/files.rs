@@ -361,6 +361,25 @@ fn x51_existence_and_metadata_need_read_whether_or_not_there_is_something() {
     });
 }
 
+/// X-52: a link into a place that may not be read is left out, whether or not it leads to something: else a tool
+/// that makes links learns by a listing which names there are.
+#[test]
+fn x52_a_listing_does_not_tell_where_links_lead() {
+    both(|world| {
+        let world = world
+            .with("d/a", "")
+            .with("denied/there", "")
+            .with_link("d/real", "../denied/there")
+            .with_link("d/missing", "../denied/nothing")
+            .with_link("d/far", "near")
+            .with_link("d/near", "../denied/nothing")
+            .with_link("d/own", "nothing")
+            .allow(".", "r")
+            .allow("denied", "");
+        assert_eq!(names(world.ask(&list("d")).unwrap()), ["a", "own"]);
+    });
+}
+
 /// V-055, X-52: what may not be read is left out, also behind a link. A link that leads out is an entry, and no more:
 /// nothing is told of what stands there.
 #[test]

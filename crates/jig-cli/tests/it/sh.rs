@@ -209,6 +209,28 @@ fn f008_files_are_those_of_the_proxy() {
     });
 }
 
+/// A client chooses the name of a file that is gone. What is said about it can be pasted, and is one line.
+#[test]
+fn the_name_of_a_file_that_is_gone_is_quoted() {
+    let desk = Desk::new();
+    let check = |name: &str, shown: &str, how: &str| {
+        let word = format!("'{}'", name.replace('\'', r"'\''"));
+        let ran = desk.shell(&[], &format!("echo x > {word}"));
+        let expected = format!("jig: `{shown}` was only in memory and is gone; {how}\n");
+        assert_eq!((ran.code, ran.err), (Some(0), expected), "{name:?}");
+    };
+    let same = |name: &str, word: &str| {
+        check(name, name, &format!("to keep it, add: -i . -o {word}"));
+    };
+    same("a;touch pwned", "'a;touch pwned'");
+    same("$(touch pwned)", "'$(touch pwned)'");
+    same("it's", r"'it'\''s'");
+    let how = "write to a name without control characters to keep it";
+    check("a\njig: all is well", "a jig: all is well", how);
+    check("a\u{1b}[2Jb", "a\u{fffd}[2Jb", how);
+    check("a\u{202e}b", "a\u{fffd}b", how);
+}
+
 /// The rules of a tool decide, also about what a folder shows (X-52).
 #[test]
 fn f008_x52_a_listing_shows_what_may_be_read() {

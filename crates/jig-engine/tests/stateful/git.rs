@@ -6,7 +6,7 @@ use jig_engine::{About, Answer, Ask};
 
 use super::*;
 
-fn git(root: &Utf8Path, args: &[&str]) -> String {
+pub(super) fn git(root: &Utf8Path, args: &[&str]) -> String {
     let output = Command::new("git")
         .args([
             "-c",
@@ -27,7 +27,7 @@ fn git(root: &Utf8Path, args: &[&str]) -> String {
 }
 
 /// A repository with four commits, and three changes far apart in one file.
-fn repository() -> Workshop {
+pub(super) fn repository() -> Workshop {
     repository_with("")
 }
 
@@ -295,20 +295,24 @@ fn repository_with_programs() -> Workshop {
         &[
             "config",
             "filter.mark.clean",
-            &format!("{root}/.git/filter"),
+            &format!("sh {root}/.git/filter"),
         ],
     );
     git(root, &["config", "filter.mark.required", "true"]);
     git(
         root,
-        &["config", "core.fsmonitor", &format!("{root}/.git/monitor")],
+        &[
+            "config",
+            "core.fsmonitor",
+            &format!("sh {root}/.git/monitor"),
+        ],
     );
     std::fs::write(root.join(".gitattributes"), "one filter=mark\n").unwrap();
     git(root, &["add", "numbers"]);
     shop
 }
 
-fn marks(shop: &Workshop) -> Vec<String> {
+pub(super) fn marks(shop: &Workshop) -> Vec<String> {
     let entries = std::fs::read_dir(shop.root.join("marks")).unwrap();
     let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let mut names: Vec<String> = names.filter(|name| name != ".gitignore").collect();

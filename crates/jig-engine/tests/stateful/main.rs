@@ -10,6 +10,7 @@
 mod dispatch;
 mod explained;
 mod git;
+mod git_attacks;
 mod inquiries;
 mod output;
 mod programs;
