@@ -15,6 +15,8 @@ mod guests;
 mod hints;
 mod mcp;
 mod providers;
+#[cfg(test)]
+mod requirements;
 mod size;
 mod tools;
 mod trial;

@@ -91,6 +91,7 @@ fn outcome(engine: &Engine, tool: &str, arguments: Value, asker: &mut dyn Asker)
     }
 }
 
+/// V-004: a tool cannot tell where the files are.
 #[test]
 fn disk_and_memory_give_the_same_results() {
     let folder = tempfile::tempdir().unwrap();

@@ -99,7 +99,7 @@ fn learn(engine: &Engine, arguments: Value) -> Result<String, CallError> {
     Ok(reply.into_content().to_text())
 }
 
-/// W-050 to W-054, as a model calls it.
+/// W-030, W-050 to W-054: as a model calls it.
 #[test]
 fn learn_lists_and_loads() {
     on_both(CONFIG, |engine| {

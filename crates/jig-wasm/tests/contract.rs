@@ -21,6 +21,7 @@ fn echo(tried: Tried) -> Value {
     serde_json::from_str(done.text()).unwrap()
 }
 
+/// W-024: the workspace has one name for every component.
 #[test]
 fn w016_a_guest_is_told_where_why_and_with_what_it_is_called() {
     let told = echo(

@@ -1,6 +1,7 @@
 //! Asks its host for files, servers and programs by `jp:host`, and for the rest by messages: for tests.
 //!
-//! `arguments` is `{"calls": [[NAME, …], …]}`: each call is made, and what came of it is a line of the result.
+//! `arguments` is `{"calls": [[NAME, …], …]}`: each call is made, and what came of it is a line of the result. Once a
+//! question was answered, the calls are those of `"answered"`, and the first line is all answers.
 
 use serde_json::{Value, json};
 
@@ -31,13 +32,18 @@ use jp::tool::types::ErrorInfo;
 struct Tool;
 
 impl Guest for Tool {
-    fn run(_: Context, _: String, arguments: String, _: String) -> Outcome {
+    fn run(_: Context, _: String, arguments: String, answers: String) -> Outcome {
         let arguments: Value = match serde_json::from_str(&arguments) {
             Ok(arguments) => arguments,
             Err(error) => return failed(format!("Invalid arguments: {error}")),
         };
-        let calls = arguments["calls"].as_array().cloned().unwrap_or_default();
-        let lines: Vec<String> = calls.iter().map(line).collect();
+        let answered = arguments["answered"].as_array();
+        let (first, calls) = match answered.filter(|_| answers != "{}") {
+            Some(calls) => (Some(answers), Some(calls)),
+            None => (None, arguments["calls"].as_array()),
+        };
+        let lines = calls.into_iter().flatten().map(line);
+        let lines: Vec<String> = first.into_iter().chain(lines).collect();
         Outcome::Success(lines.join("\n"))
     }
 }

@@ -230,7 +230,7 @@ fn a_denial_names_the_rule_and_the_way_out() {
 
 /// X-66: a rule on the whole workspace does not give away what is sensitive.
 #[test]
-fn x066_a_sensitive_path_needs_a_rule_of_its_own() {
+fn x66_a_sensitive_path_needs_a_rule_of_its_own() {
     let workspace = Workspace::with(EDITOR);
     assert_snapshot!(workspace.run(&["policy", "explain", "editor", "read", ".env"]), @r#"
     uncovered  read .env for editor

@@ -418,7 +418,7 @@ fn a_signal_ends_the_station_and_its_tools() {
     });
 }
 
-/// S-067: a station that is killed takes everything along, also what left its parents and its session, and
+/// S-067, S-066: a station that is killed takes everything along, also what left its parents and its session, and
 /// the next command says so, once.
 #[test]
 fn s067_a_killed_station_leaves_nothing() {

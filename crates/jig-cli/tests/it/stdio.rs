@@ -16,7 +16,7 @@ fn tool(settings: &str) -> Desk {
     ))
 }
 
-/// A configuration as JP has it, and a program that takes its call in two words and answers with one
+/// S-004, S-092: a configuration as JP has it, and a program that takes its call in two words and answers with one
 /// outcome: both run unchanged, also where the program touches files and asks back.
 #[test]
 fn j007_a_tool_of_jp_runs_unchanged() {
@@ -229,7 +229,7 @@ fn prints(text: &str, code: u8) -> Desk {
     desk
 }
 
-/// J-011, J-014, J-018: the result, whatever stands on the other stream.
+/// J-011, J-014, J-018, S-004, S-092: the result, whatever stands on the other stream.
 #[test]
 fn j011_j014_j018_results() {
     for (text, expected) in [
@@ -291,7 +291,7 @@ fn j014_a_person_sees_the_output_of_a_failed_program() {
     );
 }
 
-/// S-004, S-092, J-012, J-016: every kind of question; the tool runs again with all answers, which may be known before.
+/// J-012, J-016: every kind of question; the tool runs again with all answers, which may be known before.
 #[test]
 fn j012_j016_questions() {
     let script = r#"

@@ -79,7 +79,7 @@ fn exchange(bytes: &[u8], count: usize) -> Vec<Json> {
 
 const EXISTS: &str = r#"{"jsonrpc":"2.0","id":1,"method":"fs.exists","params":{"path":"a.txt"}}"#;
 
-/// V-014 to V-016, V-018, V-190: lines as tools may write them.
+/// V-014, V-190: lines as tools may write them.
 #[test]
 fn v014_v190_lines_are_read_as_they_come() {
     let yes = json!({"jsonrpc": "2.0", "id": 1, "result": {"exists": true}});
@@ -142,7 +142,7 @@ fn v024_ids_come_back() {
     }
 }
 
-/// V-020, V-021, V-150, V-151, V-170, X-07, X-59, X-64: what is no request is answered, and the tool
+/// V-020, V-021, V-150, V-151, V-170, X-07, X-59, X-64, V-183: what is no request is answered, and the tool
 /// goes on.
 #[test]
 fn v150_v170_x59_lines_that_are_no_requests() {
@@ -158,6 +158,7 @@ fn v150_v170_x59_lines_that_are_no_requests() {
             -32600,
             "",
         ),
+        // V-015: no headers.
         (b"Content-Length: 70", json!(null), -32600, ""),
         // V-021: no batches.
         (
@@ -326,7 +327,7 @@ done([sorted(a['id'] for a in answers) == [*range(200), *range(1000, 1200)], lis
     assert_eq!(probe.result(), json!([true, [0]]));
 }
 
-/// V-157, X-56: a tool that gives a request up gets its one answer.
+/// V-157, X-56, V-143: a tool that gives a request up gets its one answer.
 #[test]
 fn v157_x56_a_tool_gives_a_request_up() {
     let script = "
@@ -547,6 +548,37 @@ fn v112_v142_timers_are_configured() {
     );
     // By default it would have 5 s before SIGTERM and 5 s after it.
     assert!(called.took < Duration::from_secs(9), "{called:?}");
+}
+
+/// V-142: `silence = false` lifts the limit. A tool says nothing for longer than another one lives that is silent under
+/// the limit.
+#[test]
+fn v142_silence_can_be_without_a_limit() {
+    let limit = "[tools.'*'.sandbox.limits]\nsilence = '300ms'\n";
+    let lifted = "[tools.probe.sandbox.limits]\nsilence = false\n";
+    let patient = Probe::with(
+        "ask('fs.write', path='ready.txt', content='')\nreceive()\nsys.exit(0)",
+        &format!("{READ_WRITE}\n{lifted}{limit}"),
+    );
+    let mut jig = patient.jig();
+    let child = jig
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    until("the tool starts", || patient.read("ready.txt").is_some());
+    let hung = Probe::with("receive()", &format!("{READ_WRITE}\n{limit}")).call();
+    let message = hung.error()["message"].to_string();
+    assert!(message.contains("was silent for 300 ms"), "{hung:?}");
+    let pid = child.id().to_string();
+    let signal = Command::new("kill").args(["-INT", &pid]).status().unwrap();
+    assert!(signal.success(), "it has ended before");
+    let output = child.wait_with_output().unwrap();
+    let told = parsed(&output).to_string();
+    assert!(!told.contains("silent"), "{told}");
+    let trace = patient.trace();
+    let is_cancel = |line: &Json| line["message"]["method"] == "cancel";
+    assert!(trace.iter().any(is_cancel), "{trace:?}");
 }
 
 /// V-172: additions are a minor version. Every session begins with the plain protocol; a tool may name a version that

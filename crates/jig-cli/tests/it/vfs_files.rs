@@ -52,7 +52,7 @@ pub(crate) fn error(code: i64, kind: &str) -> Json {
     json!({ "error": [code, kind] })
 }
 
-/// V-017, V-044 to V-049, X-55: content and size; what is not UTF-8 travels as base64.
+/// V-016, V-017, V-044 to V-049, X-55: content and size; newlines are escaped, and what is not UTF-8 travels as base64.
 #[test]
 fn v044_v049_read() {
     check(

@@ -164,6 +164,21 @@ value = [
         fs_rules(&config, "fs_create_file"),
         ["out: read + write (jig.toml:5)"]
     );
+    // A rule that is added takes nothing away.
+    let added = Workspace::new()
+        .file(
+            ".jp/config.toml",
+            "[[conversation.tools.fs_create_file.access.fs]]\npath = \".\"\nread = true\n",
+        )
+        .file(
+            "jig.toml",
+            "[[conversation.tools.fs_create_file.access.fs]]\npath = \"out\"\n",
+        )
+        .config();
+    assert_eq!(
+        fs_rules(&added, "fs_create_file"),
+        [".: read (.jp/config.toml:1)", "out: nothing (jig.toml:1)"]
+    );
 }
 
 #[test]

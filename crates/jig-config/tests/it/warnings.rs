@@ -283,7 +283,7 @@ fn one_path_of_all_tools_is_one_warning() {
 }
 
 #[test]
-fn paths_that_tls_hides_from_a_subprocess_x_53() {
+fn paths_that_tls_hides_from_a_subprocess_g_120() {
     let net = |rules: &[&str]| {
         let rules: Vec<String> = rules
             .iter()

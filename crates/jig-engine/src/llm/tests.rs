@@ -86,7 +86,7 @@ fn f093_keys() {
 
 /// F-094, X-31: what is configured is what is counted against.
 #[test]
-fn x031_quota() {
+fn x31_quota() {
     let check = |sets: &[&str], expected: (bool, f64)| {
         let mut sets = sets.to_vec();
         sets.extend(["model=a", LOCAL]);

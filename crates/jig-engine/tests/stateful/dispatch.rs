@@ -49,6 +49,48 @@ fn s013_s024_s025_a_tool_ends_by_itself() {
     assert_eq!(check(3), Err("`check` exited with code 3".to_owned()));
 }
 
+/// S-062, X-20: whether the caller names a handle or not, the tool never sees the name, and what it says itself about
+/// one changes nothing.
+#[test]
+fn s062_a_tool_does_not_know_its_handle() {
+    let all = "env; cat /proc/self/cmdline | tr '\\0' '\\n'; echo '{{ tool }} {{ context }}'; echo end; exec sleep 600";
+    // Without what would have to be escaped in JSON.
+    let init = r#"read -r init
+seen=$({ printf '%s' "$init"; env; } | tr -d '"\\\n')
+echo '{"jsonrpc":"2.0","method":"state","params":{"type":"running","id":"h_77","content":"'"$seen"' end"}}'
+read -r cancel"#;
+    let config = format!(
+        "[tools.plain]\nsource = 'local'\nrun = 'unattended'\nstateful = true\n\
+         command = {{ program = 'sh', args = ['-c', {}] }}\n\
+         [tools.mediated]\nsource = 'local'\nrun = 'unattended'\nstateful = true\nruntime = 'vfs'\n\
+         command = {{ program = 'sh', args = ['-c', {}] }}\n",
+        json!(all),
+        json!(init),
+    );
+    let check = |tool: &str, named: Option<&str>| {
+        let shop = Workshop::new(&config, &[]);
+        let spawn = match named {
+            Some(id) => json!({"action": "spawn", "id": id}),
+            None => json!({"action": "spawn"}),
+        };
+        let spawned = shop.report(tool, spawn);
+        let id = spawned.id.as_str().to_owned();
+        assert_eq!(id, named.unwrap_or("h_1"));
+        let mut said = spawned.state.content().to_text();
+        if !said.contains("end") {
+            said.push_str(&shop.until_said(tool, &id, "end"));
+        }
+        assert!(said.contains("PATH="), "{tool}: {said}");
+        assert!(!said.contains(&id), "{tool}: {said}");
+        let aborted = shop.report(tool, json!({"action": "abort", "id": id}));
+        assert_eq!(aborted.id.as_str(), id);
+    };
+    for tool in ["plain", "mediated"] {
+        check(tool, None);
+        check(tool, Some("my-own-name"));
+    }
+}
+
 #[test]
 fn s014_s076_the_reply_is_json_text() {
     let shop = Workshop::new(TOOLS, &[]);
@@ -59,8 +101,36 @@ fn s014_s076_the_reply_is_json_text() {
     assert_eq!(read["state"], "running");
 }
 
+/// S-070, S-071: a one-shot tool that asks is answered and runs again, and at no time there is a handle.
 #[test]
-fn s001_s031_s070_s071_without_an_action_it_runs_to_its_end() {
+fn s070_s071_a_question_of_a_one_shot_tool_makes_no_handle() {
+    struct Watching<'a>(&'a Workshop, usize);
+    impl Asker for Watching<'_> {
+        fn ask(&mut self, _: &jig_engine::Ask<'_>) -> jig_engine::Answer {
+            assert!(self.0.engine.handles.list().is_empty());
+            self.1 += 1;
+            jig_engine::Answer::Given(json!("Ada"))
+        }
+    }
+    let script = r#"case '{{ tool.answers }}' in
+*Ada*) echo hello Ada ;;
+*) echo '{"type":"needs_input","question":{"id":"name","text":"Who?","answer_type":"Text"}}' ;;
+esac"#;
+    let config = format!(
+        "[tools.greet]\nsource = 'local'\nrun = 'unattended'\nstateful = true\n\
+         command = {{ program = 'sh', args = ['-c', {}] }}\n",
+        json!(script)
+    );
+    let shop = Workshop::new(&config, &[]);
+    let mut asker = Watching(&shop, 0);
+    let reply = shop.ask("greet", json!({}), &mut asker).unwrap();
+    assert_eq!(asker.1, 1);
+    assert_eq!(reply.into_content().to_text(), "hello Ada\n");
+    assert!(shop.engine.handles.list().is_empty());
+}
+
+#[test]
+fn s001_s031_without_an_action_it_runs_to_its_end() {
     let shop = Workshop::new(TOOLS, &[]);
     assert_eq!(shop.called("check", json!({})), "begun\n");
     let failed = shop.refusal("check", json!({"code": 4}));

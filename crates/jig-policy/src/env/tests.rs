@@ -67,6 +67,7 @@ fn the_longer_prefix_wins_g_094() {
     }
 }
 
+/// G-130: of an exact name and a prefix as long, the name counts.
 #[test]
 fn exact_or_prefix_g_090_g_092() {
     for rules in [["!AWS_TOKEN*", "AWS_TOKEN"], ["AWS_TOKEN", "!AWS_TOKEN*"]] {

@@ -86,6 +86,7 @@ fn origin(decision: &Decision<'_>) -> Option<String> {
     decision.rule.map(|rule| rule.origin().to_string())
 }
 
+/// G-039: of three rules the one with the most components counts.
 #[test]
 fn worked_example_g_040() {
     let policy = policy(&["rw .", "r src", "rw src/generated"]);
@@ -121,6 +122,7 @@ fn prefixes_by_components_g_030_g_032() {
     check(&policy(&["r ."]), &[(".", "r"), ("x/y", "r")]);
 }
 
+/// X-54: only sensitive paths are patterns.
 #[test]
 fn rule_paths_are_literal_g_031() {
     check(

@@ -84,6 +84,7 @@ fn nothing_declared_is_uncovered_x_10() {
     assert!(matches!(decision.reason, Reason::DefaultWithholds(_)));
 }
 
+/// G-130: also hosts in other alphabets.
 #[test]
 fn hosts_are_compared_in_normal_form_g_072_g_075() {
     let equal = [
@@ -127,6 +128,7 @@ fn schemes_g_074() {
     check(&["allow SSH://h"], &[("ssh://h/", "allow SSH://h")]);
 }
 
+/// G-130: a port that is not named is that of the scheme.
 #[test]
 fn ports_g_076() {
     check(

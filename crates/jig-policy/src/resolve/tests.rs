@@ -116,6 +116,7 @@ fn lexical_normalisation_g_054() {
     ]);
 }
 
+/// G-130: links inside are followed, and those that leave are escapes.
 #[test]
 fn links_g_055() {
     check(&[

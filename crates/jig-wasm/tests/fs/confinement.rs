@@ -98,6 +98,7 @@ fn a_directory_leads_to_nothing_above_it() {
     }
 }
 
+/// W-026: what the guest is told is that it may not, or that there is nothing.
 #[test]
 fn w070_the_library_of_a_guest_finds_no_way_out_either() {
     for on in On::ALL {

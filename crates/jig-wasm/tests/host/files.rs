@@ -16,6 +16,7 @@ fn workspace(on: On) -> Tried {
         .link("out", "/etc")
 }
 
+/// V-008: files by `jp:host`, as mediated tools have them.
 #[test]
 fn what_is_there_can_be_read_listed_and_looked_at() {
     for on in On::ALL {

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use jig_broker::Unapproved;
 use jig_proto::{Status, ToolState};
+use jig_runtime::AskedBy;
 use serde_json::{Value, json};
 
 use crate::common::{LIMIT, On, Tried, until};
@@ -204,6 +205,38 @@ fn the_last_word_may_be_a_message() {
         assert_eq!(done.decisions(), ["fs.read a.txt allow"]);
         assert!(done.read("a.txt").is_some());
     }
+}
+
+/// V-027: as in every runtime, a question among the blocks of a result is asked, and the guest is run again with the
+/// answer. What stands beside the question is shown with it.
+#[test]
+fn v027_a_question_in_a_result_is_asked() {
+    let result = json!({"jsonrpc": "2.0", "method": "result", "params": {"content": [
+        {"type": "text", "text": "About you."},
+        {"type": "question", "id": "name", "text": "Who?", "schema": {"type": "string"}},
+    ]}});
+    let tried = || {
+        let calls = json!([["notify", result]]);
+        let answered = json!([["exists", "a.txt"]]);
+        workspace().arguments(json!({ "calls": calls, "answered": answered }))
+    };
+    let (session, _) = tried().start();
+    let asked = until(&session, Status::Waiting);
+    assert_eq!(asked.asker, Some(AskedBy::Tool));
+    let ToolState::Waiting { question, .. } = asked.state else {
+        panic!("{asked:?}");
+    };
+    assert_eq!(
+        (question.id.as_str(), question.text.as_str()),
+        ("name", "Who?")
+    );
+    assert_eq!(question.context.as_deref(), Some("About you."));
+    drop(session);
+    let done = tried().answer("Ada").run();
+    assert_eq!(done.text(), "{\"name\":\"Ada\"}\ntrue");
+    assert_eq!(done.asked.len(), 1);
+    let expected = "the tool asks `Who?`, and nobody can answer";
+    assert_eq!(tried().run().error().message, expected);
 }
 
 #[test]

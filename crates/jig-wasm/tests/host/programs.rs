@@ -12,6 +12,7 @@ fn workspace() -> Tried {
         .rules("commands = { cat = { envs = [\"WORD\"] }, sh = { args = [[\"-c\", \"**\"]], envs = [\"WORD\"] } }")
 }
 
+/// V-008: programs by `jp:host`.
 #[test]
 fn a_program_that_a_rule_allows_runs_to_its_end() {
     let (line, done) = answer(workspace(), &json!(["run", "cat", ["a.txt"]]));
