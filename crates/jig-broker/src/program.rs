@@ -488,7 +488,11 @@ pub fn unreached_ports(child: &Child, profile: &Profile) -> Vec<u16> {
 
 /// The words of a command, as far as they are kept.
 fn command_of(request: &SpawnRequest) -> String {
-    let words: Vec<_> = request.args.iter().map(|arg| arg.to_string_lossy()).collect();
+    let words: Vec<_> = request
+        .args
+        .iter()
+        .map(|arg| arg.to_string_lossy())
+        .collect();
     let mut words = words.join(" ");
     words.truncate(words.floor_char_boundary(MOST_WORDS));
     words

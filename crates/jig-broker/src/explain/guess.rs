@@ -9,10 +9,10 @@ use jig_proto::Denial;
 use jig_sandbox::{Observation, Rights, Seen, SeenTarget};
 use rustix::fs::Access;
 
+use super::Words;
 use super::given::Standing;
 use super::missing::{self, Missing, Weight, weight};
 use super::place::{Around, Stands, canonical, could, stands};
-use super::Words;
 use super::words::{self, Wanted, Wish};
 use crate::confine::Confined;
 use crate::gateway::{LOOK_UP, lookup_refused};
