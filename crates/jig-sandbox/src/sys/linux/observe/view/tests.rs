@@ -1,5 +1,6 @@
 #![expect(
     clippy::disallowed_methods,
+    clippy::disallowed_types,
     reason = "the tests make the files that are looked at"
 )]
 
