@@ -87,22 +87,23 @@ fn record(line: impl FnOnce() -> serde_json::Value) {
     use std::io::Write as _;
     use std::sync::{LazyLock, Mutex, PoisonError};
 
+    static WRITTEN: LazyLock<Mutex<HashSet<String>>> = LazyLock::new(Mutex::default);
+
+    let line = format!("{}\n", line());
+    let mut written = WRITTEN.lock().unwrap_or_else(PoisonError::into_inner);
+    if !written.insert(line.clone()) {
+        return;
+    }
+    // Opened for each line: tests count the descriptors that jig has open.
     #[expect(
         clippy::disallowed_types,
         reason = "the record of the tests is no file of a workspace, and no release has it"
     )]
-    static RECORD: LazyLock<Option<std::fs::File>> = LazyLock::new(|| {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/hints.jsonl");
-        std::fs::OpenOptions::new().append(true).open(path).ok()
-    });
-    static WRITTEN: LazyLock<Mutex<HashSet<String>>> = LazyLock::new(Mutex::default);
-
-    let Some(mut file) = RECORD.as_ref() else {
-        return;
-    };
-    let line = format!("{}\n", line());
-    let mut written = WRITTEN.lock().unwrap_or_else(PoisonError::into_inner);
-    if written.insert(line.clone()) {
+    let file = std::fs::OpenOptions::new().append(true).open(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../target/hints.jsonl"
+    ));
+    if let Ok(mut file) = file {
         // One write, so that the lines of many processes stay whole.
         let _ = file.write_all(line.as_bytes());
     }

@@ -49,8 +49,8 @@ pub(crate) fn machine_without_namespaces() -> Row {
         hint: "`jig doctor` says what this machine can enforce; with --best-effort the command runs with that",
         config: super::HELLO,
         wrong: "cat > poor <<'end'\nfor kind in user mnt pid net ipc uts; do echo 0 > /proc/sys/user/max_${kind}_namespaces; done\n\
-                \"$@\"\nend\nunshare -Ur sh ./poor jig run echo hello",
-        right: "unshare -Ur sh ./poor «jig doctor»; unshare -Ur sh ./poor jig run «--best-effort» echo hello",
+                \"$@\"\nend\nunshare -Ur sh ./poor jig run --net example.com echo hello",
+        right: "unshare -Ur sh ./poor «jig doctor»; unshare -Ur sh ./poor jig run --net example.com «--best-effort» echo hello",
         works: "hello",
     }
 }
