@@ -139,13 +139,9 @@ impl Seen {
 
     /// Each rule is added to the configuration of a workspace, as the message says, and loads.
     fn bad_rules(&self) -> Result<Vec<String>, String> {
-        let beside = tools::target().join("tmp/hints");
-        let (folder, home) = (beside.join("workspace"), beside.join("home"));
-        for folder in [&folder, &home] {
-            fs::create_dir_all(folder).map_err(|error| error.to_string())?;
-        }
         let mut problems = Vec::new();
-        for (rule, place) in &self.rules {
+        let rules: Vec<(&String, &String)> = self.rules.iter().collect();
+        for (rule, place) in &rules {
             for path in rule.split('"').skip(1).step_by(2) {
                 if OF_PRESETS
                     .iter()
@@ -156,18 +152,27 @@ impl Seen {
                     ));
                 }
             }
-            let config = format!("{}\n{rule}", declared(rule));
-            fs::write(folder.join("jig.toml"), &config).map_err(|error| error.to_string())?;
-            let checked = Command::new(tools::target().join("debug/jig"))
-                .args(["config", "check"])
-                .current_dir(&folder)
-                .env("HOME", &home)
-                .output()
-                .map_err(|error| error.to_string())?;
-            if !checked.status.success() {
-                let mut problem = format!("{place} offers a rule that does not load:\n{config}\n");
-                let _ = write!(problem, "{}", String::from_utf8_lossy(&checked.stderr));
-                problems.push(problem);
+        }
+        for some in rules.chunks(AT_ONCE) {
+            let together = some
+                .iter()
+                .enumerate()
+                .map(|(number, (rule, _))| declared(rule, Some(number)));
+            if config_check(&together.collect::<String>())?
+                .status
+                .success()
+            {
+                continue;
+            }
+            for (rule, place) in some {
+                let config = declared(rule, None);
+                let checked = config_check(&config)?;
+                if !checked.status.success() {
+                    let mut problem =
+                        format!("{place} offers a rule that does not load:\n{config}\n");
+                    let _ = write!(problem, "{}", String::from_utf8_lossy(&checked.stderr));
+                    problems.push(problem);
+                }
             }
         }
         Ok(problems)
@@ -205,28 +210,52 @@ impl Seen {
     }
 }
 
-/// The tool or the server to which a rule is added.
-fn declared(rule: &str) -> String {
-    let mut tables = BTreeSet::new();
+/// What `jig config check` says of a configuration.
+fn config_check(config: &str) -> Result<std::process::Output, String> {
+    let beside = tools::target().join("tmp/hints");
+    let (folder, home) = (beside.join("workspace"), beside.join("home"));
+    let made = fs::create_dir_all(&folder).and_then(|()| fs::create_dir_all(&home));
+    made.and_then(|()| fs::write(folder.join("jig.toml"), config))
+        .map_err(|error| error.to_string())?;
+    let checked = Command::new(tools::target().join("debug/jig"))
+        .args(["config", "check"])
+        .current_dir(&folder)
+        .env("HOME", &home)
+        .output();
+    checked.map_err(|error| error.to_string())
+}
+
+/// A rule, below the tool or the server to which it is added. With a number they get a name that no other has.
+fn declared(rule: &str, number: Option<usize>) -> String {
+    let (mut heads, mut lines) = (BTreeSet::new(), String::new());
     for line in rule.lines() {
-        let line = line.trim_start_matches('[');
-        let table = [".access", ".sandbox"]
+        let header = line.trim_start_matches('[');
+        let brackets = &line[..line.len() - header.len()];
+        let parts = [".access", ".sandbox"];
+        let found = parts
             .iter()
-            .find_map(|part| line.split_once(part));
-        if let Some((table, _)) = table {
-            tables.insert(table.to_owned());
-        }
-    }
-    let mut text = String::new();
-    for table in tables {
-        let source = if table.starts_with("tools.") {
+            .find_map(|part| header.find(part))
+            .filter(|_| !brackets.is_empty());
+        let Some(end) = found else {
+            let _ = writeln!(lines, "{line}");
+            continue;
+        };
+        let (table, rest) = header.split_at(end);
+        let kind = if table.starts_with("tools.") {
+            "tools"
+        } else {
+            "mcp.servers"
+        };
+        let table = number.map_or(table.to_owned(), |number| format!("{kind}.r{number}"));
+        let _ = writeln!(lines, "{brackets}{table}{rest}");
+        let source = if kind == "tools" {
             "source = \"local\"\n"
         } else {
             ""
         };
-        let _ = write!(text, "[{table}]\n{source}command = \"true\"\n");
+        heads.insert(format!("[{table}]\n{source}command = \"true\"\n"));
     }
-    text
+    heads.into_iter().collect::<String>() + &lines + "\n"
 }
 
 /// The templates of `hint!` in the source of all crates, each with its place.
@@ -321,6 +350,9 @@ fn record() -> PathBuf {
     root().join("target/hints.jsonl")
 }
 
+/// How many rules are checked in one configuration: a run for each of a thousand would take a minute.
+const AT_ONCE: usize = 100;
+
 /// What of the user's home a preset shows.
 const OF_PRESETS: &[&str] = &[
     "~/.cargo/",
@@ -328,7 +360,7 @@ const OF_PRESETS: &[&str] = &[
     "~/.nvm",
     "~/.pyenv",
     "~/go/pkg",
-    "~/.npm",
+    "~/.npm/",
 ];
 
 /// The hints that no test follows, by the reason.

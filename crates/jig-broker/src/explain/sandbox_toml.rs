@@ -55,7 +55,12 @@ pub(super) fn presets(around: &Around<'_>, preset: Preset) -> String {
 }
 
 fn written(around: &Around<'_>, access: &SystemAccess) -> String {
-    let path = toml_string(&around.shown(&access.path));
+    let mut path = around.shown(&access.path);
+    // As the configuration takes it.
+    if path == "~" {
+        path.push('/');
+    }
+    let path = toml_string(&path);
     if !access.write && !access.execute {
         return path;
     }
