@@ -355,7 +355,9 @@ const AT_ONCE: usize = 100;
 
 /// What of the user's home a preset shows.
 const OF_PRESETS: &[&str] = &[
-    "~/.cargo/",
+    "~/.cargo/bin",
+    "~/.cargo/git",
+    "~/.cargo/registry",
     "~/.rustup",
     "~/.nvm",
     "~/.pyenv",

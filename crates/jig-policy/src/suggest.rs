@@ -98,7 +98,12 @@ impl Suggestion {
         let mut text = String::new();
         for rule in &self.rules.fs {
             let _ = writeln!(text, "[[{table}.access.fs]]");
-            let _ = writeln!(text, "path = {}", toml_string(&rule.path));
+            // A configuration takes `~/` for the home, which no rule names.
+            let path = match rule.path.starts_with('~') {
+                true => format!("./{}", rule.path),
+                false => rule.path.clone(),
+            };
+            let _ = writeln!(text, "path = {}", toml_string(&path));
             text.push_str(&capability_lines(rule.capabilities));
             text.push('\n');
         }

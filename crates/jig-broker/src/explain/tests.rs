@@ -643,11 +643,11 @@ fn names_cannot_forge_lines_and_secrets_do_not_leave() {
 #[test]
 fn limits_are_offered_twice_as_high() {
     let check = |limit: Limit, height: u64, expected: &str| {
-        let denial = of_tree("tools.\"my tool\"", limit, height);
+        let denial = of_tree("tools.\"my.tool\"", limit, height);
         assert_eq!(denial.operation, "use");
         assert_eq!(denial.hint.as_deref(), Some(expected));
     };
-    let limits = "[tools.\"my tool\".sandbox.limits]\n";
+    let limits = "[tools.\"my.tool\".sandbox.limits]\n";
     check(
         Limit::Memory,
         64 << 20,
