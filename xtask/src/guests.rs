@@ -5,11 +5,7 @@
 //! source says. It can be exact, because the compiler is pinned and no path of a machine gets into a
 //! component.
 
-#![expect(
-    clippy::disallowed_methods,
-    clippy::print_stderr,
-    reason = "components are copied, and the person is told what is skipped"
-)]
+#![expect(clippy::disallowed_methods, reason = "components are copied")]
 
 mod foreign;
 

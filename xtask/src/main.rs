@@ -18,6 +18,7 @@ mod providers;
 #[cfg(test)]
 mod requirements;
 mod size;
+mod skips;
 mod tools;
 mod trial;
 
@@ -29,7 +30,8 @@ const USAGE: &str = "\
 Usage: cargo xtask <CHORE>
 
   test [FILTER…]   all tests, doctests, the Python SDK, the providers' libraries and foreign clients of
-                   `jig mcp` included
+                   `jig mcp` included; names at the end what could not run because a program is missing,
+                   which is a failure with CI=true
   providers        only the check of published schemas by the model providers' libraries
   mcp [PART…]      only `jig mcp` tried by foreign clients: python, inspector, conformance,
                    third_party (all by default)
@@ -71,8 +73,13 @@ fn main() -> ExitCode {
     }
 }
 
-/// With nextest where it is installed, because it is faster; else with cargo alone.
+/// Runs the tests, and names those that could not run.
 fn test(filters: &[&str]) -> Result<(), String> {
+    skips::reported(|| run_tests(filters))
+}
+
+/// With nextest where it is installed, because it is faster; else with cargo alone.
+fn run_tests(filters: &[&str]) -> Result<(), String> {
     let whole = filters.is_empty();
     guests::run(guests::Wanted {
         check: true,
@@ -85,8 +92,12 @@ fn test(filters: &[&str]) -> Result<(), String> {
         .stderr(Stdio::null())
         .status()
         .is_ok_and(|status| status.success());
-    // The attacks on files last as long as they are known to need.
-    let tests = |args: &[&str]| run(cargo_command(args).env("JIG_ATTACK_SECONDS", "10"));
+    let tests = |args: &[&str]| {
+        let mut command = cargo_command(args);
+        // The attacks on files last as long as they are known to need. Many programs behave differently in CI; under
+        // test they behave as they do for a person.
+        run(command.env("JIG_ATTACK_SECONDS", "10").env_remove("CI"))
+    };
     if !nextest {
         let words = [&["test", "--workspace", "--locked", "--"], filters].concat();
         return match whole {
@@ -142,7 +153,10 @@ fn python() -> Result<(), String> {
         .current_dir(root());
     match run(&mut tests) {
         Err(_) if !is_there("python3") => {
-            eprintln!("  skipped: python3 is not installed");
+            skips::skipped_without(
+                "python3",
+                "python3 is not installed, so the Python SDK was not tested",
+            );
             Ok(())
         }
         result => result,

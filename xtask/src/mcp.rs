@@ -1,15 +1,12 @@
 //! `jig mcp`, tried by clients that other people wrote: the MCP Inspector and the official conformance suite
 //! from npm, the Python client from PyPI; and with servers of other people behind it.
 
-#![expect(
-    clippy::disallowed_methods,
-    clippy::print_stderr,
-    reason = "Python is started, and the person is told what is skipped"
-)]
+#![expect(clippy::disallowed_methods, reason = "Python is started")]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::skips;
 use crate::tools::{self, Missing};
 
 /// Builds jig and runs the parts that are named, or all.
@@ -27,7 +24,8 @@ pub(crate) fn check(parts: &[&str]) -> Result<(), String> {
     let installed = match Installed::new() {
         Ok(installed) => installed,
         Err(Missing::Skipped(why)) => {
-            eprintln!("  skipped: {why}, so `jig mcp` was not tried by foreign clients");
+            let why = format!("{why}, so `jig mcp` was not tried by foreign clients");
+            skips::skipped_without("node", &why);
             return Ok(());
         }
         Err(Missing::Unreachable(error) | Missing::Failed(error)) => return Err(error),

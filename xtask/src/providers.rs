@@ -1,13 +1,10 @@
 //! What is published of a tool, checked by the model providers' own Python libraries, offline.
 
-#![expect(
-    clippy::disallowed_methods,
-    clippy::print_stderr,
-    reason = "Python is started, and the person is told what is skipped"
-)]
+#![expect(clippy::disallowed_methods, reason = "Python is started")]
 
 use std::process::Command;
 
+use crate::skips;
 use crate::tools::{self, Missing};
 
 /// Builds jig and runs the tests.
@@ -27,10 +24,10 @@ pub(crate) fn check() -> Result<(), String> {
     let python = match tools::python(&tools::target().join("providers"), &requirements) {
         Ok(python) => python,
         Err(Missing::Skipped(why) | Missing::Unreachable(why)) => {
-            eprintln!(
-                "  skipped: {why}, so the schemas that tools publish were not checked by the \
-                 providers' libraries"
+            let why = format!(
+                "{why}, so the schemas that tools publish were not checked by the providers' libraries"
             );
+            skips::skipped_without("python3", &why);
             return Ok(());
         }
         Err(Missing::Failed(error)) => return Err(error),

@@ -24,12 +24,14 @@
 //! A [`Provider`] is no attack, but the server that questions to language models are sent to in tests; it can be
 //! told to behave as badly as real ones do.
 //!
+//! A test that needs a program asks [`has_program`], so that no test is left out in silence.
+//!
 //! Nothing here does lasting harm when it succeeds: an attack opens the dangerous file and closes it,
 //! sends the signal that means nothing, changes a value to what it was. What it does ruin lies in its
 //! arena. It is for tests, and never part of a release.
 #![cfg_attr(
     not(target_os = "linux"),
-    doc = "On this system there is only the [`Provider`]: the attacks are those on Linux."
+    doc = "On this system there are only the [`Provider`] and the record of skipped tests: the attacks are those on Linux."
 )]
 
 #[cfg(target_os = "linux")]
@@ -43,6 +45,7 @@ mod host;
 #[cfg(target_os = "linux")]
 mod outcome;
 pub mod provider;
+mod skips;
 
 #[cfg(target_os = "linux")]
 pub use arena::Arena;
@@ -55,3 +58,4 @@ pub use host::{Host, MARK, Stage, TERMINAL, TERMINAL_PIXELS, hostile_program};
 #[cfg(target_os = "linux")]
 pub use outcome::Outcome;
 pub use provider::Provider;
+pub use skips::{has_program, skipped_here, skipped_without};

@@ -108,10 +108,8 @@ impl Example {
             Ok(()) => {}
             Err(Missing::Failed(error)) => return Err(error),
             Err(Missing::Skipped(why) | Missing::Unreachable(why)) => {
-                eprintln!(
-                    "  skipped: {why}, so there is no component in {}",
-                    self.name
-                );
+                let why = format!("{why}, so there is no component in {}", self.name);
+                crate::skips::skipped_without(self.name, &why);
                 return Ok(());
             }
         }

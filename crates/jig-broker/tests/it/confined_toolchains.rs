@@ -1,9 +1,10 @@
-//! Toolchains outside the workspace, as this machine has them. What is not installed cannot be tried; the
-//! logic is tried without them beside the code.
+//! Toolchains outside the workspace, as this machine has them. A test is skipped if its program is not installed;
+//! the tests beside the code need none.
 
 use std::path::PathBuf;
 
 use jig_broker::{HostEnv, Preset};
+use jig_testkit::has_program;
 
 use crate::confined::{output, shell};
 use crate::world::World;
@@ -46,14 +47,9 @@ fn run(world: &World, program: &str, args: &[&str]) -> String {
     }
 }
 
-fn is_installed(program: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap();
-    std::env::split_paths(&path).any(|entry| entry.join(program).exists())
-}
-
 #[test]
-fn python_runs_wherever_it_is_installed() {
-    if !is_installed("python3") {
+fn python_runs_wherever_it_has_program() {
+    if !has_program("python3") {
         return;
     }
     let world = world().with(
@@ -72,15 +68,15 @@ fn python_runs_wherever_it_is_installed() {
 }
 
 #[test]
-fn node_runs_wherever_it_is_installed() {
-    if is_installed("node") {
+fn node_runs_wherever_it_has_program() {
+    if has_program("node") {
         assert_eq!(run(&world(), "node", &["-p", "1 + 1"]), "2\n");
     }
 }
 
 #[test]
 fn cargo_builds_and_tests_without_a_preset_and_with() {
-    if !is_installed("cargo") {
+    if !has_program("cargo") {
         return;
     }
     let manifest =

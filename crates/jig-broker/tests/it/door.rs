@@ -541,8 +541,7 @@ fn a_program_whose_caller_goes_on_talking_is_ended() {
 
 #[test]
 fn cargo_is_held_to_the_arguments_of_its_rule() {
-    let path = std::env::var_os("PATH").unwrap();
-    if !std::env::split_paths(&path).any(|entry| entry.join("cargo").exists()) {
+    if !jig_testkit::has_program("cargo") {
         return;
     }
     let manifest =

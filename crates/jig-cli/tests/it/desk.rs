@@ -159,11 +159,8 @@ impl Desk {
         Ran::of(command.args(&words[1..]).output().unwrap()).ok(words)
     }
 
-    /// Whether the user can run a program at all. What is not installed is said, and not tested.
-    #[expect(
-        clippy::print_stderr,
-        reason = "whoever reads the log of the tests must see what was left out"
-    )]
+    /// Whether the user can run a program at all. If not, the test that asks is recorded.
+    #[track_caller]
     pub(crate) fn has(&self, words: &[&str]) -> bool {
         let output = self.command(words[0]).args(&words[1..]).output();
         let reason = match output {
@@ -171,13 +168,17 @@ impl Desk {
             Ok(output) => String::from_utf8_lossy(&output.stderr).into_owned(),
             Err(error) => error.to_string(),
         };
-        let who = self
-            .user
-            .map_or("this user".to_owned(), |user| format!("uid {user}"));
-        eprintln!(
-            "skipped for {who}: `{}` does not run: {reason}",
-            words.join(" ")
-        );
+        match self.user {
+            // The program may be in the home of who runs the tests, and others cannot come there.
+            Some(user) if jig_testkit::has_program(words[0]) => {
+                jig_testkit::skipped_here(&format!(
+                    "uid {user} cannot run `{}`: {reason}",
+                    words.join(" ")
+                ));
+            }
+            Some(_) => {}
+            None => jig_testkit::skipped_without(words[0], &reason),
+        }
         false
     }
 

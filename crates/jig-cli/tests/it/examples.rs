@@ -1,6 +1,5 @@
 //! The examples of the repository, run as their READMEs say.
 
-use std::path::Path;
 use std::process::Command;
 
 use super::Workspace;
@@ -17,16 +16,10 @@ fn copy(workspace: &Workspace, folder: &str) {
     assert!(copied.success(), "{folder} is there");
 }
 
-fn is_installed(program: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|folder| Path::new(&folder).join(program).exists())
-}
-
 /// V-001, V-168: no SDK is needed to write a tool.
 #[test]
 fn v168_a_tool_in_shell() {
-    if !is_installed("jq") {
-        println!("skipped: the example needs jq, which is not installed");
+    if !jig_testkit::has_program("jq") {
         return;
     }
     let workspace = Workspace::new();
@@ -61,8 +54,7 @@ fn v168_a_tool_in_shell() {
 /// V-191: a real tool on the Python SDK, as a real subprocess of the real jig.
 #[test]
 fn v191_a_tool_in_python() {
-    if !is_installed("python3") {
-        println!("skipped: the example needs python3, which is not installed");
+    if !jig_testkit::has_program("python3") {
         return;
     }
     let workspace = Workspace::new();

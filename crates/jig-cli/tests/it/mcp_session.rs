@@ -5,12 +5,6 @@ use std::process::Command;
 
 const EXAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/mcp-session");
 
-/// What the script needs.
-fn has_python() -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|folder| folder.join("python3").exists())
-}
-
 /// What the script prints, with every time the same.
 fn session(args: &[&str]) -> String {
     let output = Command::new("python3")
@@ -53,8 +47,7 @@ fn timeless(text: &str) -> String {
 /// The transcript in the repository, and in the README, is what happens.
 #[test]
 fn a_refusal_an_approval_and_the_log() {
-    if !has_python() {
-        println!("skipped: the example needs python3, which is not installed");
+    if !jig_testkit::has_program("python3") {
         return;
     }
     let text = session(&[]);
@@ -68,8 +61,7 @@ fn a_refusal_an_approval_and_the_log() {
 
 #[test]
 fn a_client_that_can_ask_is_asked() {
-    if !has_python() {
-        println!("skipped: the example needs python3, which is not installed");
+    if !jig_testkit::has_program("python3") {
         return;
     }
     let text = session(&["--elicit"]);

@@ -30,10 +30,6 @@ pub(crate) struct Ran {
 
 impl<'a> Scene<'a> {
     /// Makes everything ready. `None` if this machine or user lacks a program or the port that it takes.
-    #[expect(
-        clippy::print_stderr,
-        reason = "whoever reads the log of the tests must see what was left out"
-    )]
     pub(crate) fn set(site: &'a Site, mistake: &Mistake) -> Option<Self> {
         let words = format!("{}\n{}", mistake.setup, mistake.way.shown());
         let programs = ["curl", "git", "/usr/bin/python3"];
@@ -60,7 +56,7 @@ impl<'a> Scene<'a> {
             server: match Server::at(address, tls) {
                 Ok(server) => server,
                 Err(error) if error.kind() == ErrorKind::PermissionDenied => {
-                    eprintln!("skipped: port 80 is not for this user");
+                    jig_testkit::skipped_here("port 80 is not for this user");
                     return None;
                 }
                 Err(error) => panic!("{address}: {error}"),

@@ -4,16 +4,13 @@ use super::fixture::http::Server;
 use super::fixture::site::{Site, for_each_user, net, reach};
 
 /// A server on the loopback of IPv6, unless there is none.
-#[expect(
-    clippy::print_stderr,
-    reason = "whoever reads the log of the tests must see what was left out"
-)]
 fn server(site: &Site) -> Option<Server> {
     if !site.has(&["curl", "--version"]) {
         return None;
     }
     let server = Server::at("[::1]:0".parse().unwrap(), None);
-    let skipped = |error: &std::io::Error| eprintln!("skipped: there is no IPv6: {error}");
+    let skipped =
+        |error: &std::io::Error| jig_testkit::skipped_here(&format!("there is no IPv6: {error}"));
     server.inspect_err(skipped).ok()
 }
 

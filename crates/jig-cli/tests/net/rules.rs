@@ -23,7 +23,11 @@ fn a_rule_without_a_port_opens_80_and_443_alone() {
         });
         let (plain, secured, other) = match servers {
             Ok(servers) => servers,
-            Err(error) => return eprintln!("skipped: port 80 is not for this user: {error}"),
+            Err(error) => {
+                return jig_testkit::skipped_here(&format!(
+                    "port 80 is not for this user: {error}"
+                ));
+            }
         };
         let ssh = Lines::start("127.79.83.1:22", "SSH-2.0-fixture\r\n");
         site.names.put("web.test", &["127.79.83.1"]);

@@ -52,7 +52,10 @@ fn a_component_in_rust() {
 #[test]
 fn a_component_in_python() {
     let Some(component) = optional_guest("python") else {
-        println!("skipped: `cargo xtask guests --python` has not been run");
+        jig_testkit::skipped_without(
+            "componentize-py",
+            "`cargo xtask guests --python` installs it",
+        );
         return;
     };
     let workspace = example("wasm-python");
@@ -78,7 +81,7 @@ fn a_component_in_python() {
 #[test]
 fn a_component_in_javascript() {
     let Some(component) = optional_guest("js") else {
-        println!("skipped: `cargo xtask guests --js` has not been run");
+        jig_testkit::skipped_without("componentize-js", "`cargo xtask guests --js` installs it");
         return;
     };
     let workspace = example("wasm-js");

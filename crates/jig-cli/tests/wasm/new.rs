@@ -137,7 +137,10 @@ fn a_description_cannot_steer_a_terminal(workspace: &Workspace) {
 fn a_project_in_python_builds() {
     let componentize = repository().join("target/guests-tools/python/bin/componentize-py");
     if !componentize.exists() {
-        println!("skipped: `cargo xtask guests --python` has not been run");
+        jig_testkit::skipped_without(
+            "componentize-py",
+            "`cargo xtask guests --python` installs it",
+        );
         return;
     }
     let workspace = Workspace::new();
@@ -160,7 +163,7 @@ fn a_project_in_python_builds() {
 fn a_project_in_javascript_builds_and_runs() {
     let modules = repository().join("target/guests-tools/js/node_modules");
     if !modules.exists() {
-        println!("skipped: `cargo xtask guests --js` has not been run");
+        jig_testkit::skipped_without("componentize-js", "`cargo xtask guests --js` installs it");
         return;
     }
     let workspace = Workspace::new();

@@ -2,9 +2,8 @@
 
 #![expect(
     clippy::disallowed_methods,
-    clippy::print_stderr,
     clippy::unwrap_used,
-    reason = "the tests make real workspaces, fail where that fails, and say what they leave out"
+    reason = "the tests make real workspaces and fail where that fails"
 )]
 
 mod dispatch;

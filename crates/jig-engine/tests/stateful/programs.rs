@@ -3,14 +3,10 @@
 use super::*;
 
 /// A tool on a terminal that runs this command.
+#[track_caller]
 fn on_terminal(command: &str, files: &[(&str, &str)]) -> Option<Workshop> {
     let program = command.split(' ').next().unwrap_or_default();
-    let path = std::env::var("PATH").unwrap_or_default();
-    let is_there = path
-        .split(':')
-        .any(|folder| Utf8Path::new(folder).join(program).exists());
-    if !is_there {
-        eprintln!("skipped: {program} is not installed");
+    if !jig_testkit::has_program(program) {
         return None;
     }
     let config = format!(

@@ -183,8 +183,7 @@ fn attributes_are_applied() {
     if !has_layers() {
         return;
     }
-    let python = Path::new("/usr/bin/python3");
-    if !python.exists() {
+    if !jig_testkit::has_program("/usr/bin/python3") {
         return;
     }
     let script = "import os\n\
