@@ -9,6 +9,8 @@
 )]
 
 mod bench;
+#[cfg(test)]
+mod dependencies;
 mod fuzz;
 mod generate;
 mod guests;
