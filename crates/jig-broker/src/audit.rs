@@ -4,7 +4,6 @@
 //! file contents, the query of a URL or a secret. [`FileSink`] writes lines, [`AuditReader`] reads
 //! them back; nothing here prints.
 
-mod draft;
 #[cfg(unix)]
 mod file;
 #[cfg(unix)]
@@ -17,7 +16,6 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-pub use draft::AuditDraft;
 #[cfg(unix)]
 pub use file::{FileSink, FileSinkOptions};
 #[cfg(unix)]
@@ -187,16 +185,6 @@ fn escape_control(json: String) -> String {
 pub trait AuditSink: fmt::Debug + Send + Sync {
     /// Takes one entry.
     fn record(&self, entry: &AuditEntry) -> io::Result<()>;
-
-    /// Takes one entry whose line is written already: what [`AuditEntry::to_line`] would return.
-    ///
-    /// # Errors
-    ///
-    /// As for [`record`](Self::record).
-    fn record_line(&self, entry: &AuditEntry, line: &str) -> io::Result<()> {
-        let _ = line;
-        self.record(entry)
-    }
 
     /// Writes what was taken and is not written yet. Whoever runs a tool calls it while the tool is
     /// at work, and before the end.

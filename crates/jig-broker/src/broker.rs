@@ -9,7 +9,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use jig_files::ProjectFiles;
 use jig_policy::{Capability, FileTarget, Policy, Resolved, Target as _, Verdict, toml_key};
-use jig_proto::vfs::{ErrorReply, Method, Request};
+use jig_proto::vfs::{ErrorReply, Request};
 use jig_proto::{Denial, ProjectPath};
 
 use crate::approvals::{ApprovalKey, Approvals};
@@ -62,9 +62,6 @@ pub struct BrokerParts {
     pub approvals: Arc<Approvals>,
     /// The values that must not reach the tool; those resolved here are added. Default: none.
     pub secrets: Secrets,
-    /// Whether the tool only looks at files: every other request is refused, whatever the policy says, so that
-    /// the policy need not know what is protected from changes. Default: no.
-    pub only_looks: bool,
     /// How messages name the person who is asked. Default: as somebody else.
     pub person: Person,
 }
@@ -93,7 +90,6 @@ impl BrokerParts {
             on_audit_failure: OnAuditFailure::default(),
             approvals: Arc::new(Approvals::new()),
             secrets: Secrets::new(),
-            only_looks: false,
             person: Person::default(),
         }
     }
@@ -151,7 +147,6 @@ impl Broker {
             audit_failure: Mutex::new(None),
             approvals: parts.approvals,
             secrets: parts.secrets,
-            only_looks: parts.only_looks,
             person: parts.person,
             copies: Copies::default(),
             refused: Mutex::new(Vec::new()),
@@ -316,9 +311,6 @@ impl Broker {
         }
         let time = Timestamp::now();
         let method = wanted.method();
-        if inner.only_looks && !only_looks(method) {
-            return Judged::Refused(ErrorReply::internal("this tool only looks at files"));
-        }
         let mut judge = Judge::new(inner, method, once).with_beneath(self.beneath.clone());
         let job = wanted.judge(&mut judge);
         match job {
@@ -355,30 +347,6 @@ impl Broker {
     }
 }
 
-/// Whether a method changes nothing. Protection is against changes alone.
-fn only_looks(method: Method) -> bool {
-    match method {
-        Method::FsRead
-        | Method::FsExists
-        | Method::FsListDir
-        | Method::FsMetadata
-        | Method::FsGrep => true,
-        Method::FsWrite
-        | Method::FsAppend
-        | Method::FsPatch
-        | Method::FsMkdir
-        | Method::FsDelete
-        | Method::FsRename
-        | Method::HttpGet
-        | Method::HttpPost
-        | Method::ProcessRun
-        | Method::ProcessStart
-        | Method::ProcessRead
-        | Method::ProcessWrite
-        | Method::ProcessStop => false,
-    }
-}
-
 /// What the parts become.
 pub(crate) struct Inner {
     pub(crate) tool: String,
@@ -402,7 +370,6 @@ pub(crate) struct Inner {
     audit_failure: Mutex<Option<io::Error>>,
     pub(crate) approvals: Arc<Approvals>,
     pub(crate) secrets: Secrets,
-    only_looks: bool,
     pub(crate) person: Person,
     /// How much of open files is kept without secrets.
     pub(crate) copies: Copies,

@@ -98,8 +98,7 @@ mod work;
 
 pub use approvals::Approvals;
 pub use audit::{
-    AuditDecision, AuditDraft, AuditEntry, AuditFilter, AuditSink, MAX_LINE, NullSink,
-    OnAuditFailure,
+    AuditDecision, AuditEntry, AuditFilter, AuditSink, MAX_LINE, NullSink, OnAuditFailure,
 };
 #[cfg(unix)]
 pub use audit::{AuditReader, FileSink, FileSinkOptions};

@@ -89,11 +89,6 @@ impl AuditSink for OptionalSink {
         Ok(())
     }
 
-    fn record_line(&self, entry: &AuditEntry, line: &str) -> io::Result<()> {
-        self.tell(self.sink.record_line(entry, line));
-        Ok(())
-    }
-
     fn flush(&self) -> io::Result<()> {
         self.tell(self.sink.flush());
         Ok(())

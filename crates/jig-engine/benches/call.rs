@@ -1,6 +1,5 @@
 //! `fs_read_file` of 1 KiB through [`Engine::call`], against a plain `std::fs::read` of the same file; and a tool of
-//! an MCP server that answers at once, which is what the engine itself adds to such a call: as a session, and made
-//! by its caller.
+//! an MCP server that answers at once, which is what the engine itself adds to such a call.
 //!
 //! The ways are taken in turns, call by call, so that whatever else the machine does falls on all alike.
 //!
@@ -49,8 +48,7 @@ fn main() {
         "Engine::call",
         "… with a log",
         "… with rules",
-        "server, session",
-        "server, direct",
+        "server",
     ];
     let mut taken: Vec<Vec<Duration>> = vec![Vec::with_capacity(count); names.len()];
     let plain = || drop(black_box(fs::read(&file).expect("it is there")));
@@ -61,7 +59,6 @@ fn main() {
             timed(|| read(&logged)),
             timed(|| read(&ruled)),
             timed(|| echo(&served)),
-            timed(|| echo_directly(&served)),
         ];
         if round >= WARM_UP {
             for (taken, one) in taken.iter_mut().zip(all) {
@@ -91,7 +88,6 @@ fn main() {
             middle(taken).as_secs_f64() / base.as_secs_f64(),
         );
     }
-    println!("less than 15 us is wanted for a call at the median");
 }
 
 fn engine(root: &Utf8Path, rules: &str) -> Engine {
@@ -133,27 +129,10 @@ fn served(root: &Utf8Path, log: Arc<dyn AuditSink>) -> Engine {
     engine
 }
 
-fn echo_call() -> Call {
-    Call::new("s_echo", json!({ "message": "fifteen letters" }))
-}
-
 fn echo(engine: &Engine) {
-    let reply = engine.call(echo_call(), &mut Nobody).expect("it answers");
+    let call = Call::new("s_echo", json!({ "message": "fifteen letters" }));
+    let reply = engine.call(call, &mut Nobody).expect("it answers");
     assert_eq!(reply.into_content().to_text(), "fifteen letters");
-}
-
-fn echo_directly(engine: &Engine) {
-    let direct = engine.try_direct(&mut echo_call()).expect("it fits");
-    let (call, direct) = direct.expect("nobody is asked");
-    let reply = direct
-        .end(engine, answer(&call), false)
-        .expect("it answers");
-    assert_eq!(reply.into_content().to_text(), "fifteen letters");
-}
-
-fn answer(call: &ServerCall) -> Result<Content, ToolError> {
-    let text = &call.arguments["message"];
-    Content::from_mcp(json!({ "content": [{ "type": "text", "text": text }] }))
 }
 
 /// A server that answers at once.
@@ -162,7 +141,8 @@ struct AtOnce;
 
 impl ToolServers for AtOnce {
     fn call(&self, call: ServerCall, _: &mut InProcess) -> Result<Content, ToolError> {
-        answer(&call)
+        let text = &call.arguments["message"];
+        Content::from_mcp(json!({ "content": [{ "type": "text", "text": text }] }))
     }
 
     fn held(&self, _: &str, _: &str, _: Option<&CancelToken>) -> Result<Option<Held>, ToolError> {

@@ -30,6 +30,9 @@ pub struct Call {
     pub cancel: Option<CancelToken>,
     /// What ends the tool at once, if cancelling takes too long.
     pub kill: Option<CancelToken>,
+    /// Whether a person has [agreed](crate::Engine::agree) to a `spawn` elsewhere, and is who sees what the tool says:
+    /// nobody is asked whether it runs, nor whether to pass on what it said by then. Default: no.
+    pub agreed: bool,
 }
 
 impl Call {
@@ -48,6 +51,7 @@ impl Call {
             tracer: None,
             cancel: None,
             kill: None,
+            agreed: false,
         }
     }
 }

@@ -36,9 +36,12 @@ impl Engine {
             ToolCommand::Spawn { id, args } => {
                 let mut call = Call {
                     arguments: self.arguments(tool, args)?,
-                    id: Some(self.call_id(call.id)),
                     ..call
                 };
+                if call.agreed {
+                    let report = self.started(tool, id, call, asker)?;
+                    return Ok(Reply::Handle(report));
+                }
                 self.accepted(tool, &call, asker)?;
                 call.arguments = self.agreed(tool, &call, true, asker)?;
                 self.started(tool, id, call, asker)?
@@ -88,36 +91,17 @@ impl Engine {
     }
 
     /// Asks whether a tool may be spawned, as its run mode says, and completes its arguments: for a caller
-    /// that has another engine start it, where nobody can be asked.
+    /// that has another engine [call](Self::call) it, where nobody can be asked.
     ///
     /// The arguments are those of the tool itself, without `action` and `id`.
     pub fn agree(&self, call: &Call, asker: &mut dyn Asker) -> Result<Call, CallError> {
         let tool = self.tool(&call.tool)?;
         let mut call = call.clone();
-        call.id = Some(self.call_id(call.id));
+        call.id = Some(call.id.take().unwrap_or_else(|| self.new_id('w')));
         call.arguments = self.arguments(tool, call.arguments)?;
         self.accepted(tool, &call, asker)?;
         call.arguments = self.agreed(tool, &call, true, asker)?;
         Ok(call)
-    }
-
-    /// Starts a stateful tool as a handle, without asking whether it may run: somebody has
-    /// [agreed](Self::agree) already. Questions that it has at once go to `asker`.
-    pub fn spawn_agreed(
-        &self,
-        call: Call,
-        id: Option<HandleId>,
-        asker: &mut dyn Asker,
-    ) -> Result<HandleReport, CallError> {
-        let tool = self.tool(&call.tool)?;
-        if tool.actions.is_one_shot() {
-            return Err(CallError::NotStateful(tool.name.to_string()));
-        }
-        let call = Call {
-            arguments: self.arguments(tool, call.arguments)?,
-            ..call
-        };
-        self.started(tool, id, call, asker)
     }
 
     fn started(

@@ -12,7 +12,6 @@ use jig_policy::Policy;
 
 use crate::effects::Effects;
 use crate::output::Outputs;
-use crate::rules::Looking;
 use crate::servers::Definitions;
 
 /// What the engines of all turns have in common, beside the configuration and the files: whatever is made
@@ -23,8 +22,6 @@ pub(crate) struct Common {
     pub(crate) calls: AtomicU64,
     /// The compiled schemas of results.
     pub(crate) outputs: Outputs,
-    /// The compiled rules of tools that only look.
-    pub(crate) looking: Looking,
     /// What servers say about tools that were called.
     pub(crate) definitions: Definitions,
     /// What servers can do at most, by their names.

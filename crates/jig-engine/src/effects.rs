@@ -2,9 +2,8 @@
 
 use std::sync::PoisonError;
 
-use jig_config::{Enforce, OnUncovered, OverlayMode, RunMode, Runtime, Tool};
+use jig_config::{Enforce, OnUncovered, OverlayMode, Runtime, Tool};
 use jig_policy::{Capabilities, Capability, Policy};
-use jig_proto::ToolAction;
 use jig_sandbox::Layers;
 use serde_json::Value;
 
@@ -177,7 +176,7 @@ fn mediated(policy: &Policy, net: bool) -> Effects {
 }
 
 /// Whether some rule grants one of these.
-pub(crate) fn grants(policy: &Policy, wanted: Capabilities) -> bool {
+fn grants(policy: &Policy, wanted: Capabilities) -> bool {
     let mut rules = policy.fs_rules().iter();
     rules.any(|rule| {
         let granted = rule.capabilities();
@@ -185,25 +184,10 @@ pub(crate) fn grants(policy: &Policy, wanted: Capabilities) -> bool {
     })
 }
 
-impl Engine {
-    /// Whether a call of the tool takes hardly longer than reading one file, unless somebody has to be asked:
-    /// a caller with few threads can do that on one of them.
-    pub fn is_quick(&self, tool: &Tool) -> bool {
-        let is_read = tool.implementation() == Some(LOOK[0]);
-        let run = tool.run.of(ToolAction::Spawn);
-        is_read && tool.runtime == Runtime::Builtin && run.is_always(RunMode::Unattended)
-    }
-}
-
 /// Whether the code of the tool is jig's own and changes nothing, whatever its rules would allow.
 fn only_looks(tool: &Tool) -> bool {
-    is_await(tool) || is_learn(tool) || only_looks_at_files(tool)
-}
-
-/// Whether the tool is one of the predefined ones that only look at the files of the workspace.
-pub(crate) fn only_looks_at_files(tool: &Tool) -> bool {
     let named = tool.implementation();
-    named.is_some_and(|name| LOOK.contains(&name))
+    is_await(tool) || is_learn(tool) || named.is_some_and(|name| LOOK.contains(&name))
 }
 
 /// The predefined tools that only look at the workspace.

@@ -6,14 +6,14 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jig_broker::{
-    Approvals, AuditSink, CancelHook, CancelToken, ConfineError, DnsResolver, HostEnv,
-    HttpSettings, Limits, NullSink, Person,
+    Approvals, AuditSink, CancelToken, ConfineError, DnsResolver, HostEnv, HttpSettings, Limits,
+    NullSink, Person,
 };
 use jig_config::{Config, ResultMode, Source, Tool};
-use jig_files::{Layer, ProjectFiles};
+use jig_files::ProjectFiles;
 use jig_proto::{Action, Content, Invocation, Notice, ToolError};
 use jig_runtime::{
-    Handles, Plan, Runtime as _, Session, StartError, StdioRuntime, Timing, Unstarted, VfsRuntime,
+    Handles, Plan, Runtime as _, Session, StartError, StdioRuntime, Timing, VfsRuntime,
 };
 use jig_sandbox::SpawnError;
 use serde_json::{Map, Value};
@@ -28,7 +28,6 @@ use crate::confine::Confinement;
 use crate::inquiry::Remembered;
 use crate::predefined;
 use crate::reply::Reply;
-use crate::rules::looks_inside;
 use crate::servers::ToolServers;
 use crate::turn::Turn;
 
@@ -78,19 +77,6 @@ pub struct Engine {
     /// How components are run, and where their compiled code is kept. Default: in memory only.
     #[cfg(feature = "wasm-tools")]
     pub wasm: jig_wasm::Settings,
-}
-
-/// A run of a tool that was started.
-#[derive(Debug)]
-pub(crate) struct Run {
-    pub(crate) session: Arc<Session>,
-    /// The call in the log.
-    call: String,
-    /// Answers that came with the call.
-    answers: Map<String, Value>,
-    /// Where its changes go, if not to the workspace.
-    layer: Option<Layer>,
-    _hooks: [Option<CancelHook>; 2],
 }
 
 /// A tool that runs.
@@ -173,10 +159,17 @@ impl Engine {
     ///
     /// A tool that is not stateful, or that is called without `action`, runs to its end; the other calls
     /// of a stateful tool do one thing and tell where the tool stands then (S-031, S-032, X-21).
+    ///
+    /// It is the one way to a tool: of the command line, of MCP clients, of the station and of programs that embed jig.
+    /// In the log, the id of a call that came this way begins with `c`, unless the caller gave it another.
     pub fn call(&self, mut call: Call, asker: &mut dyn Asker) -> Result<Reply, CallError> {
+        call.id = Some(call.id.take().unwrap_or_else(|| self.new_id('c')));
         let tool = &*self.whole_tool(&call.tool)?;
         if is_await(tool) {
             return self.wait_for_handles(tool, call, asker);
+        }
+        if call.agreed && tool.actions.is_one_shot() {
+            return Err(CallError::NotStateful(tool.name.to_string()));
         }
         let arguments = std::mem::take(&mut call.arguments);
         let invocation = Invocation::parse(arguments, tool.actions);
@@ -189,32 +182,24 @@ impl Engine {
         }
     }
 
-    /// Runs a tool to its end.
-    fn run(&self, tool: &Tool, call: Call, asker: &mut dyn Asker) -> Result<Content, CallError> {
-        let run = self.begin_run(tool, call, asker)?;
-        self.end_run(tool, run, asker)
-    }
-
-    /// Asks whether the tool may run, and starts it. One that only looks has ended when this returns, unless
-    /// somebody has to be asked.
-    pub(crate) fn begin_run(
+    /// Asks whether the tool may run, runs it to its end, and hands its result on.
+    fn run(
         &self,
         tool: &Tool,
         mut call: Call,
         asker: &mut dyn Asker,
-    ) -> Result<Run, CallError> {
+    ) -> Result<Content, CallError> {
         call.arguments = self.arguments(tool, call.arguments)?;
-        let id = self.call_id(call.id.take());
-        call.id = Some(id.clone());
+        let id = call.id.clone();
         self.accepted(tool, &call, asker)?;
         call.arguments = self.agreed(tool, &call, false, asker)?;
         let (cancel, kill) = (call.cancel.clone(), call.kill.clone());
         let mut answers = call.answers.clone();
         self.remembered.add_to(tool, &mut call.answers);
         let mut plan = self.plan(tool, call, Action::Run, None)?;
+        plan.given_up = cancel.as_ref().is_some_and(CancelToken::is_cancelled);
         let layer = self.layer(tool, &mut plan)?;
-        let (session, unstarted) = self.begin(tool, plan)?;
-        let session = Arc::new(session);
+        let session = Arc::new(self.start_plan(tool, plan)?.session);
         let hook = |token: Option<CancelToken>, end: fn(&Session)| {
             let running = Arc::downgrade(&session);
             Some(token?.on_cancel(move || {
@@ -223,37 +208,11 @@ impl Engine {
                 }
             }))
         };
-        let hooks = [hook(cancel, Session::cancel), hook(kill, Session::abort)];
+        let _hooks = [hook(cancel, Session::cancel), hook(kill, Session::abort)];
         if gets_answers_at_start(tool) {
             answers.clear();
         }
-        if let Some(unstarted) = unstarted {
-            unstarted.run();
-        }
-        Ok(Run {
-            session,
-            call: id,
-            answers,
-            layer,
-            _hooks: hooks,
-        })
-    }
-
-    /// Drives a tool that was started to its end, and hands its result on.
-    pub(crate) fn end_run(
-        &self,
-        tool: &Tool,
-        run: Run,
-        asker: &mut dyn Asker,
-    ) -> Result<Content, CallError> {
-        let Run {
-            session,
-            call,
-            answers,
-            layer,
-            _hooks,
-        } = run;
-        let of = Asking::of_call(tool.name.as_str(), Some(&call));
+        let of = Asking::of_call(tool.name.as_str(), id.as_deref());
         let result = self.drive(of, tool, &session, answers, asker);
         let most = self.most(tool);
         let mut content = match result {
@@ -279,17 +238,6 @@ impl Engine {
             self.checked(tool, &content)?;
         }
         Ok(content)
-    }
-
-    /// Starts a plan, or has it ready where it needs no thread but that of its caller, unless somebody has to
-    /// be asked.
-    fn begin(&self, tool: &Tool, plan: Plan) -> Result<(Session, Option<Unstarted>), CallError> {
-        if !looks_inside(tool) {
-            return Ok((self.start_plan(tool, plan)?.session, None));
-        }
-        let prepared = predefined::RUNTIME.prepare(plan);
-        let (session, unstarted) = prepared.map_err(|error| self.not_started(tool, error))?;
-        Ok((session, Some(unstarted)))
     }
 
     /// Starts a tool whose arguments are settled, without asking anybody.

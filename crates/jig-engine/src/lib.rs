@@ -37,7 +37,6 @@ mod arguments;
 mod asker;
 mod asking;
 mod assistant;
-mod at_once;
 mod bound;
 mod call;
 mod command;
@@ -72,7 +71,6 @@ mod turn;
 pub use arguments::ArgumentErrors;
 pub use asker::{About, Answer, Ask, Asker, Nobody};
 pub use assistant::{AssistantPrompt, read_assistant};
-pub use at_once::{AtOnce, Waits};
 pub use call::{Call, CallError};
 #[cfg(feature = "wasm-tools")]
 pub use component::ComponentFileError;
@@ -92,7 +90,7 @@ pub use run::{CommandEnd, CommandError, CommandLog, Preparation, Prepared, Runni
 pub use server::{
     Downloading, FilledServer, Mark, NotDownloaded, Packages, PackagesAccess, ServerProcess,
 };
-pub use servers::{Direct, Held, Inquired, ServerCall, ToolServers, Unaccepted};
+pub use servers::{Held, ServerCall, ToolServers, Unaccepted};
 #[cfg(unix)]
 pub use suggest::{
     Evidence, LearnError, Learner, Proposal, ProposedPath, ProposedPreset, ProposedRule, Rehearsal,

@@ -53,14 +53,10 @@ impl Engine {
             (Some(command), Runtime::Stdio) => command.view.path().to_owned(),
             _ => mount.map_or(root, |mount| mount.guest.clone().into()),
         };
-        let context = Context::new(root, action).with_access(rules.access.clone());
+        let context = Context::new(root, action).with_access(rules.access);
         let mut parts = self.broker_parts(tool, call.id, Arc::clone(&rules.policy));
         parts.handle = call.handle.map(|handle| handle.to_string());
-        parts.only_looks = rules.only_looks;
-        // A tool that only looks starts no program that would need one.
-        if !rules.only_looks {
-            parts.process.env = minimal_environment(Path::new(NO_HOME));
-        }
+        parts.process.env = minimal_environment(Path::new(NO_HOME));
         let broker = Broker::new(parts);
         Ok(Plan {
             name: tool.name.to_string(),
@@ -72,7 +68,7 @@ impl Engine {
                 Input::Stdin => Delivery::Stdin,
                 Input::File => Delivery::File,
             },
-            methods: rules.methods.clone(),
+            methods: rules.methods,
             offer: offer(),
             timing: self.timing_of(tool),
             message_limit: message_limit(tool),
@@ -159,7 +155,7 @@ impl Engine {
         let input = tool_input(tool, call.arguments.clone(), call.answers.clone());
         let rules = self.rules(tool).ok()?;
         let context = Context::new(self.files.display_root().to_owned(), Action::Run);
-        let context = context.with_access(rules.access.clone());
+        let context = context.with_access(rules.access);
         let program = Word::parse(&command.program);
         let args: Vec<Word> = command.args.iter().map(Word::parse).collect();
         let call = (&input, &context);
@@ -180,7 +176,7 @@ impl Engine {
         id: Option<String>,
         policy: Arc<Policy>,
     ) -> BrokerParts {
-        let id = self.call_id(id);
+        let id = id.unwrap_or_else(|| self.new_id('w'));
         let files = Arc::clone(&self.files);
         BrokerParts {
             env: self.env.clone(),

@@ -6,7 +6,6 @@
 //! questions, checks, limits and the line in the log.
 
 mod define;
-mod direct;
 mod hold;
 mod result;
 mod schema;
@@ -29,7 +28,6 @@ use crate::call::{Call, CallError};
 use crate::engine::Engine;
 
 pub(crate) use define::Definitions;
-pub use direct::{Direct, Inquired};
 pub use hold::{Held, Unaccepted};
 
 /// The MCP servers behind jig.
@@ -119,7 +117,7 @@ impl Engine {
         id: Option<String>,
         handle: Option<HandleId>,
     ) -> Result<Broker, CallError> {
-        let id = self.call_id(id);
+        let id = id.unwrap_or_else(|| self.new_id('w'));
         let policy = match self.common.nothing.get() {
             Some(policy) => policy,
             None => {
@@ -135,12 +133,11 @@ impl Engine {
         }))
     }
 
-    /// What a call is named in the log.
-    pub(crate) fn call_id(&self, given: Option<String>) -> String {
-        given.unwrap_or_else(|| {
-            let number = self.common.calls.fetch_add(1, Ordering::Relaxed) + 1;
-            format!("c{}-{number}", std::process::id())
-        })
+    /// What is named in the log: `c` is a call that came through [`Engine::call`], `w` other work of jig, such as a
+    /// program of `jig run`.
+    pub(crate) fn new_id(&self, kind: char) -> String {
+        let number = self.common.calls.fetch_add(1, Ordering::Relaxed) + 1;
+        format!("{kind}{}-{number}", std::process::id())
     }
 
     /// The policy that grants nothing.

@@ -12,7 +12,7 @@ use rmcp::RoleServer;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelledNotificationParam, ClientResult,
     ElicitRequest, ErrorData, InputRequest, InputRequests, InputRequiredResult, InputResponses,
-    JsonObject, ProtocolVersion, ServerRequest,
+    ProtocolVersion, ServerRequest,
 };
 use rmcp::service::{PeerRequestOptions, RequestContext, RequestHandle, ServiceError};
 use tokio::time::{Instant, sleep_until};
@@ -20,11 +20,9 @@ use tokio::time::{Instant, sleep_until};
 use crate::caller::Caller;
 use crate::in_flight::{Asking, Event, InFlight, Request, Way, error};
 use crate::progress::Progress;
-use crate::quick::{self, Begun, Tried};
 use crate::server::Connection;
 use crate::shared::{Served, Shared};
 use crate::state::Bound;
-use crate::stdio::HandedOver;
 
 /// What a client can do, as it said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,46 +49,7 @@ pub(crate) async fn call_tool(
 ) -> Result<CallToolResponse, ErrorData> {
     let shared = &connection.shared;
     let caller = connection.caller(&context.extensions)?;
-    let handed = context.extensions.get::<HandedOver>();
-    let begun = match handed.and_then(HandedOver::take).map(Tried::Begun) {
-        None if request.request_state.is_none() => {
-            let arguments = || request.arguments.clone().unwrap_or_default();
-            quickly(shared, &caller, &request.name, arguments)
-        }
-        begun => begun,
-    };
-    let begun = match begun {
-        Some(Tried::Done(result)) => return Ok(result.into()),
-        Some(Tried::Begun(begun)) => Some(begun),
-        Some(Tried::Not) | None => None,
-    };
-    // What has to wait needs much more room than what is done already: on the heap, so that only that costs it.
-    Box::pin(attended(shared, &caller, request, begun, context)).await
-}
-
-/// Does a call at once, if it is a quick one.
-pub(crate) fn quickly(
-    shared: &Shared,
-    caller: &Caller,
-    name: &str,
-    arguments: impl FnOnce() -> JsonObject,
-) -> Option<Tried> {
-    let served = shared.current();
-    if !served.is_catalogued() {
-        return None;
-    }
-    let tool = served.catalogue().find(name)?;
-    Some(quick::call(shared, caller, tool, arguments))
-}
-
-/// Begins a call or comes back to one, and tells the client how it goes.
-async fn attended(
-    shared: &Arc<Shared>,
-    caller: &Arc<Caller>,
-    request: CallToolRequestParams,
-    begun: Option<Begun>,
-    context: RequestContext<RoleServer>,
-) -> Result<CallToolResponse, ErrorData> {
+    let caller = &caller;
     let client = Client::of(&context);
     let arguments = request.arguments.unwrap_or_default();
     let bound = Bound::new(&caller.name, &request.name, &arguments);
@@ -112,11 +71,7 @@ async fn attended(
             flight
         }
         None => {
-            let (tool, stays) = match &begun {
-                // What has begun was found when it did, whatever is in force by now.
-                Some(Begun::Direct(underway)) => (underway.tool().to_owned(), false),
-                _ => found(shared, &request.name).await?,
-            };
+            let (tool, stays) = found(shared, &request.name).await?;
             // A stateful tool that is to run to its end takes as long as it takes.
             if client.tasks && stays && !arguments.contains_key("action") {
                 waiting.is_long = true;
@@ -130,7 +85,12 @@ async fn attended(
                 sampling: client.sampling,
                 given: responses,
             };
-            match InFlight::start(shared, caller, request, begun) {
+            let begun = tokio::select! {
+                biased;
+                begun = InFlight::start(shared, caller, request) => begun,
+                () = context.ct.cancelled() => return Ok(error(CANCELLED).into()),
+            };
+            match begun {
                 Ok(flight) => flight,
                 Err(too_many) => return Ok(error(too_many.to_string()).into()),
             }

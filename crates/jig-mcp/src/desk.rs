@@ -59,11 +59,6 @@ impl Desk {
         &self.notes
     }
 
-    /// Notes what a tool says, for whoever waits for its call.
-    pub(crate) fn say(flight: &InFlight, text: &str) {
-        flight.progress(&printable(cut(text, LONGEST_PROGRESS)));
-    }
-
     /// An answer that came with the call. Only a tool's own question can be answered so: what the policy
     /// wants to know is asked, or it is no approval.
     fn given(&mut self, ask: &Ask<'_>, form: &Form) -> Option<Answer> {
@@ -154,7 +149,8 @@ impl Asker for Desk {
     }
 
     fn progress(&mut self, _tool: &str, text: &str) {
-        Self::say(&self.flight, text);
+        self.flight
+            .progress(&printable(cut(text, LONGEST_PROGRESS)));
     }
 
     fn note(&mut self, _tool: &str, text: &str) {

@@ -1,39 +1,34 @@
 //! [`InFlight`]: one call that runs, or waits for an answer.
 //!
-//! A thread, or the task that awaits a server, runs the call to its end, and is the only one that does: whoever
-//! wants to know how it goes looks here, and may go away and come back. A call that has to ask is *parked*: a
-//! thread waits at the board of questions, the tool waits for its answer, and nothing of it is started again when
-//! the answer comes.
-
-mod direct;
-mod place;
+//! A thread runs the call to its end by [`Engine::call`], and is the only one that does: whoever wants to know how it
+//! goes looks here, and may go away and come back. A call that has to ask is *parked*: its thread waits at the board
+//! of questions, the tool waits for its answer, and nothing of it is started again when the answer comes.
 
 use std::collections::{BTreeMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use jig_broker::CancelToken;
-use jig_engine::{Call, CallError, Engine, Reply};
+#[cfg(doc)]
+use jig_engine::Engine;
+use jig_engine::{Call, CallError};
 use rmcp::model::{CallToolResult, ContentBlock, ErrorData, InputResponses};
 use serde_json::{Map, Value};
 use tokio::sync::watch;
-use tokio_util::sync::CancellationToken;
+use tokio::time::timeout_at;
 
 use crate::call::{CLIENT, MODEL};
 use crate::caller::Caller;
 use crate::desk::Desk;
 use crate::elicit::Form;
 use crate::questions::QuestionId;
-use crate::quick::Begun;
 use crate::result::result;
 use crate::sampling::Sampling;
 use crate::shared::Shared;
 use crate::state::{Bound, Ticket};
-
-pub(crate) use self::direct::Underway;
-pub(crate) use self::place::Place;
 
 /// One call that runs, or waits for an answer.
 pub(crate) struct InFlight {
@@ -135,44 +130,27 @@ pub(crate) enum TooMany {
 }
 
 impl InFlight {
-    /// Begins a call, or goes on with one that has `begun`. It goes on until it is done or
+    /// Begins a call on a thread of its own, as soon as there is room for it. It goes on until it is done or
     /// [cancelled](Self::cancel), whoever looks.
     ///
     /// # Errors
     ///
-    /// If too many are in flight.
-    pub(crate) fn start(
+    /// If too many are in flight, and none of them ends in time.
+    pub(crate) async fn start(
         shared: &Arc<Shared>,
         caller: &Arc<Caller>,
         request: Request,
-        begun: Option<Begun>,
     ) -> Result<Arc<Self>, TooMany> {
-        let cancel = match &begun {
-            Some(Begun::Waits { cancel, .. }) => Some(cancel.clone()),
-            _ => None,
-        };
-        let mut begun = begun;
-        let place = match &mut begun {
-            Some(Begun::Direct(underway)) => underway.take_place(),
-            _ => None,
-        };
-        let cancel = cancel.unwrap_or_default();
-        let in_flight = &caller.in_flight;
-        let flight = in_flight.admit(shared, request.bound, cancel, place)?;
+        caller.in_flight.enter(shared).await?;
+        // Nothing waits from here on: a call that has its place begins.
+        let flight = caller.in_flight.admit(shared, request.bound);
         let running = Running {
             shared: Arc::clone(shared),
             caller: Arc::clone(caller),
             flight: Arc::clone(&flight),
         };
-        match begun {
-            Some(Begun::Direct(underway)) => {
-                drop(tokio::spawn(direct::run(running, request, *underway)))
-            }
-            // A thread of the pool that is still warm, if there is one.
-            begun => drop(tokio::task::spawn_blocking(move || {
-                running.run(request, begun)
-            })),
-        }
+        // A thread of the pool that is still warm, if there is one.
+        drop(tokio::task::spawn_blocking(move || running.run(request)));
         Ok(flight)
     }
 
@@ -336,71 +314,33 @@ struct Running {
 }
 
 impl Running {
-    fn run(self, request: Request, begun: Option<Begun>) {
-        let outcome = catch_unwind(AssertUnwindSafe(|| self.call(request, begun)));
-        self.end(outcome.unwrap_or_else(|_| broke()));
-    }
-
-    /// Tells what the call came to.
-    fn end(&self, outcome: Outcome) {
+    fn run(self, request: Request) {
+        let outcome = catch_unwind(AssertUnwindSafe(|| self.call(request)));
+        let outcome = outcome.unwrap_or_else(|_| broke());
         // Whoever hears of the result may make the next call at once: there is room for it by then.
         self.caller.in_flight.leave(&self.shared);
         self.flight.finish(outcome);
         self.caller.in_flight.forget(&self.flight);
     }
 
-    fn call(&self, request: Request, begun: Option<Begun>) -> Outcome {
-        let mut desk = self.desk(&request);
-        let (engine, ended) = match begun {
-            Some(Begun::Waits { engine, waits, .. }) => {
-                let outcome = engine.go_on(*waits, &mut desk);
-                (engine, outcome)
-            }
-            _ => {
-                let engine = self.caller.engine(&self.shared);
-                let mut call = Call::new(request.tool.clone(), Value::Object(request.arguments));
-                call.cancel = Some(self.flight.cancel.clone());
-                let outcome = engine.call(call, &mut desk);
-                (engine, outcome)
-            }
+    fn call(&self, request: Request) -> Outcome {
+        let mut desk = Desk::new(&self.shared, &self.caller, &self.flight, &request);
+        let engine = self.caller.engine(&self.shared);
+        let mut call = Call::new(request.tool.clone(), Value::Object(request.arguments));
+        call.cancel = Some(self.flight.cancel.clone());
+        let outcome = engine.call(call, &mut desk);
+        let failed = outcome.as_ref().is_err_and(never_ran);
+        let cancelled = self.flight.cancel.is_cancelled() && outcome.is_err();
+        let result = match engine.config().tool(&request.tool) {
+            Some(tool) => result(&self.caller, &engine, tool, outcome, desk.notes()),
+            // It was there a moment ago: another configuration came into force.
+            None => error(format!("there is no tool `{}` any more", request.tool)),
         };
-        let cancelled = self.flight.cancel.is_cancelled();
-        outcome(
-            &self.caller,
-            &engine,
-            &request.tool,
-            ended,
+        Outcome {
+            failure: failed.then(|| ErrorData::internal_error(text(&result), None)),
+            result,
             cancelled,
-            desk.notes(),
-        )
-    }
-
-    /// Who is asked.
-    fn desk(&self, request: &Request) -> Desk {
-        Desk::new(&self.shared, &self.caller, &self.flight, request)
-    }
-}
-
-/// What the client is told.
-fn outcome(
-    caller: &Caller,
-    engine: &Engine,
-    tool: &str,
-    outcome: Result<Reply, CallError>,
-    was_cancelled: bool,
-    notes: &[String],
-) -> Outcome {
-    let failed = outcome.as_ref().is_err_and(never_ran);
-    let cancelled = was_cancelled && outcome.is_err();
-    let result = match engine.config().tool(tool) {
-        Some(tool) => result(caller, engine, tool, outcome, notes),
-        // It was there a moment ago: another configuration came into force.
-        None => error(format!("there is no tool `{tool}` any more")),
-    };
-    Outcome {
-        failure: failed.then(|| ErrorData::internal_error(text(&result), None)),
-        result,
-        cancelled,
+        }
     }
 }
 
@@ -415,30 +355,35 @@ struct Calls {
     running: usize,
     /// Those that run, and those that are done and wait for a client with a ticket.
     known: BTreeMap<u64, Arc<InFlight>>,
-    /// What gives those up that have a place and nothing else.
-    placed: BTreeMap<u64, CancellationToken>,
     closed: bool,
 }
 
 impl InFlights {
-    fn admit(
-        &self,
-        shared: &Shared,
-        bound: Bound,
-        cancel: CancelToken,
-        place: Option<Place>,
-    ) -> Result<Arc<InFlight>, TooMany> {
-        match place {
-            // It has its place from now on.
-            Some(place) => place.pass_on(),
-            None => self.calls().enter(shared)?,
+    /// Takes room for one more call, and waits for it if there is none. A client may send more calls at once than may
+    /// run at once.
+    async fn enter(&self, shared: &Shared) -> Result<(), TooMany> {
+        let until = tokio::time::Instant::now() + shared.options.room_wait;
+        loop {
+            let mut freed = pin!(shared.freed.notified());
+            // From now on: a call may end between the look at the numbers and the wait.
+            freed.as_mut().enable();
+            let Err(too_many) = self.calls().enter(shared) else {
+                return Ok(());
+            };
+            if timeout_at(until, freed).await.is_err() {
+                return Err(too_many);
+            }
         }
+    }
+
+    /// Notes a call that has its room.
+    fn admit(&self, shared: &Shared, bound: Bound) -> Arc<InFlight> {
         let mut calls = self.calls();
         calls.forget_old();
         let flight = Arc::new(InFlight {
             number: shared.begun.fetch_add(1, Ordering::Relaxed) + 1,
             bound,
-            cancel,
+            cancel: CancelToken::new(),
             state: Mutex::new(State::new()),
             changed: watch::Sender::new(0),
         });
@@ -446,13 +391,14 @@ impl InFlights {
         if calls.closed {
             flight.cancel();
         }
-        Ok(flight)
+        flight
     }
 
     /// A call takes no room any more.
     fn leave(&self, shared: &Shared) {
         self.calls().running -= 1;
         shared.running.fetch_sub(1, Ordering::AcqRel);
+        shared.freed.notify_waiters();
     }
 
     /// A call is done. If a client has a ticket for it, its result waits.
@@ -482,11 +428,7 @@ impl InFlights {
         let mut calls = self.calls();
         calls.closed = true;
         let known: Vec<Arc<InFlight>> = calls.known.values().map(Arc::clone).collect();
-        let placed: Vec<CancellationToken> = calls.placed.values().cloned().collect();
         drop(calls);
-        for given_up in placed {
-            given_up.cancel();
-        }
         for flight in known {
             flight.cancel();
         }
@@ -503,7 +445,7 @@ impl InFlights {
 }
 
 impl Calls {
-    /// Makes room for one more.
+    /// Takes room for one more, if there is any.
     fn enter(&mut self, shared: &Shared) -> Result<(), TooMany> {
         let options = &shared.options;
         if self.running >= options.calls_per_caller {
@@ -573,7 +515,7 @@ fn text(result: &CallToolResult) -> String {
 }
 
 /// What a call comes to that hit a mistake of ours.
-pub(crate) fn broke() -> Outcome {
+fn broke() -> Outcome {
     let told = "jig itself failed in this call; whether the tool has done its work is not known";
     Outcome {
         result: error(told),

@@ -8,12 +8,11 @@
 //! the board of [`Questions`] for whoever answers first: the client, by elicitation or by a retry, or a
 //! person elsewhere. So a run starts exactly once, whatever era of the protocol its client speaks.
 //!
-//! [`Servers`] are the MCP servers behind jig. A call of one of their tools that nobody has to agree to needs no
-//! thread: a task awaits it.
+//! [`Servers`] are the MCP servers behind jig. A call of one of their tools takes the same way: the thread of its
+//! session waits for the server.
 
 mod annotations;
 mod attend;
-mod awake;
 mod call;
 mod caller;
 mod catalogue;
@@ -27,7 +26,6 @@ mod gather;
 mod http;
 mod in_flight;
 mod knowledge;
-mod mailbox;
 mod notify;
 mod object;
 mod outputs;
@@ -36,7 +34,6 @@ mod printable;
 mod progress;
 mod prompts;
 mod questions;
-mod quick;
 mod reload;
 mod resources;
 mod result;

@@ -1,14 +1,14 @@
 //! [`Connection`]: what the protocol asks of a server, each method handed to the module that knows it.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams,
     CompleteResult, ErrorData, Extensions, GetPromptRequestParams, GetPromptResponse,
     GetTaskParams, GetTaskResult, Implementation, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
-    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
-    SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams, UpdateTaskParams,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
+    ReadResourceResponse, ServerCapabilities, ServerConfig, SubscribeRequestParams,
+    SubscriptionFilter, Tool, UnsubscribeRequestParams, UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
@@ -16,7 +16,6 @@ use rmcp::{RoleServer, ServerHandler};
 use crate::caller::Caller;
 use crate::notify::{self, News};
 use crate::shared::Shared;
-use crate::stdio::Greeted;
 use crate::{call, completion, prompts, resources, result};
 
 /// One connection of a client, or, over HTTP, one session or request of one.
@@ -26,8 +25,6 @@ pub(crate) struct Connection {
     who: Who,
     /// What a client that stays connected is told without asking.
     news: News,
-    /// Where it is noted that a client of the older era has begun, if somebody wants to know.
-    greeted: Option<Greeted>,
 }
 
 /// Whose requests come over a connection.
@@ -47,14 +44,7 @@ impl Connection {
             shared,
             who,
             news: News::default(),
-            greeted: None,
         }
-    }
-
-    /// Notes there which version a client of the older era has agreed to, once it has.
-    pub(crate) fn greeting(mut self, greeted: Greeted) -> Self {
-        self.greeted = Some(greeted);
-        self
     }
 
     /// Whose request it is.
@@ -229,12 +219,6 @@ impl ServerHandler for Connection {
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        if let (Some(greeted), Some(info)) = (&self.greeted, context.peer.peer_info()) {
-            let version = info.protocol_version.clone();
-            let is_older = version.as_str() < ProtocolVersion::V_2026_07_28.as_str();
-            // A client that begins once more may have agreed to another one.
-            *greeted.lock().unwrap_or_else(PoisonError::into_inner) = is_older.then_some(version);
-        }
         if let Ok(caller) = self.caller(&context.extensions) {
             self.news.begin(&self.shared, &caller, context.peer);
         }

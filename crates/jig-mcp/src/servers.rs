@@ -37,7 +37,6 @@ use self::live::Visit;
 use self::place::Place;
 use self::slot::Slot;
 
-pub(crate) use self::call::Event;
 pub use self::ledger::{Standing, Told, ToldTool};
 pub(crate) use self::live::Live;
 pub use self::memory::{Change, Forgetful, Memory};
@@ -90,8 +89,6 @@ impl Servers {
 
     /// Has servers looked after on this runtime, which has to outlive them. It counts if nothing was started
     /// yet; without it there will be one of their own.
-    ///
-    /// A call from a task of the same runtime is not handed from one runtime to another and back.
     pub fn on(&self, runtime: Handle) {
         self.place.give(runtime);
     }

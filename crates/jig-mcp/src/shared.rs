@@ -2,10 +2,11 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::time::Duration;
 
 use jig_config::Config;
 use jig_engine::{Engine, Turn};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 
 use crate::attend::AskedServers;
 use crate::caller::Callers;
@@ -63,6 +64,8 @@ pub struct Options {
     pub calls_per_caller: usize,
     /// How many calls may be in flight at once, whoever made them.
     pub calls: usize,
+    /// How long a call waits for one of the others to end when there are as many as may be, before it is refused.
+    pub room_wait: Duration,
     /// The most text of one result that a call may make, in bytes.
     pub max_result: usize,
     /// Whether to serve also the resources and prompts of [`fixtures`](crate::fixtures), which the official
@@ -75,6 +78,7 @@ impl Default for Options {
         Self {
             calls_per_caller: 64,
             calls: 256,
+            room_wait: Duration::from_secs(10),
             max_result: 16 << 20,
             fixtures: false,
         }
@@ -91,8 +95,8 @@ pub struct Shared {
     pub(crate) seal: Seal,
     /// How many calls are in flight.
     pub(crate) running: AtomicUsize,
-    /// Whether a quick call runs on a thread that serves connections.
-    pub(crate) quick: AtomicBool,
+    /// Told when one of them ends.
+    pub(crate) freed: Notify,
     /// How many calls were begun.
     pub(crate) begun: AtomicU64,
     /// What stands in the files and is not in force.
@@ -143,7 +147,7 @@ impl Shared {
             callers: Callers::new(),
             seal: Seal::new()?,
             running: AtomicUsize::new(0),
-            quick: AtomicBool::new(false),
+            freed: Notify::new(),
             begun: AtomicU64::new(0),
             reload: Reload::default(),
             servers,

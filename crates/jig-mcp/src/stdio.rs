@@ -4,7 +4,6 @@
 //! and write what the client has given us, [`lines`] makes messages of it. Nothing else may write to standard
 //! output: one stray line, and the client loses the connection.
 
-mod express;
 mod lines;
 mod streams;
 
@@ -14,11 +13,8 @@ use std::time::Duration;
 use rmcp::service::{ServerInitializeError, serve_server_with_ct};
 use tokio_util::sync::CancellationToken;
 
-use self::express::Express;
-pub(crate) use self::express::{Greeted, HandedOver};
 use self::lines::Lines;
 use crate::attend;
-use crate::awake;
 use crate::caller::Caller;
 use crate::reload;
 use crate::runtime::{ServeError, Stop, end_all_turns};
@@ -32,8 +28,7 @@ use crate::shared::Shared;
 ///
 /// If serving cannot begin, or the client does something that leaves no way to go on.
 pub fn serve_stdio(shared: &Arc<Shared>, stop: &Stop) -> Result<(), ServeError> {
-    // One thread: there is one client, and every hop to another thread costs as much as a quick call. What takes
-    // longer runs elsewhere.
+    // One thread: there is one client. Calls run on threads of their own.
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -42,7 +37,6 @@ pub fn serve_stdio(shared: &Arc<Shared>, stop: &Stop) -> Result<(), ServeError> 
     attend::begin(shared, runtime.handle());
     let visit = shared.callers.enter(NAME, || shared.loader.turn());
     let caller = Arc::clone(visit.caller());
-    runtime.spawn(awake::stay());
     let served = runtime.block_on(async {
         let served = serve(Arc::clone(shared), caller, stop.clone()).await;
         let (shared, stop) = (Arc::clone(shared), stop.clone());
@@ -59,14 +53,8 @@ async fn serve(shared: Arc<Shared>, caller: Arc<Caller>, stop: Stop) -> Result<(
     let stopping = stop.stopping();
     let closed = CancellationToken::new();
     let (reader, writer) = streams::open();
-    let greeted = Greeted::default();
-    let express = Express::new(
-        Arc::clone(&shared),
-        Arc::clone(&caller),
-        Arc::clone(&greeted),
-    );
-    let transport = Lines::new(reader, writer, closed.clone()).with_express(express);
-    let connection = Connection::new(shared, Who::One(Arc::clone(&caller))).greeting(greeted);
+    let transport = Lines::new(reader, writer, closed.clone());
+    let connection = Connection::new(shared, Who::One(Arc::clone(&caller)));
     // A client that has gone answers no question, and reads no result of a long call.
     let abandoned = async {
         closed.cancelled().await;

@@ -22,7 +22,7 @@ pub(crate) struct Tail {
 #[expect(clippy::large_enum_variant, reason = "there are few")]
 enum Kept {
     Entry(AuditEntry),
-    /// A line that was written already, or that of an entry with a long text, which is cut there.
+    /// The line of an entry with a long text, which is cut there.
     Line(String),
 }
 
@@ -100,11 +100,6 @@ impl AuditSink for Before {
     fn record(&self, entry: &AuditEntry) -> io::Result<()> {
         self.tail.keep(entry);
         self.next.record(entry)
-    }
-
-    fn record_line(&self, entry: &AuditEntry, line: &str) -> io::Result<()> {
-        self.tail.push(Kept::Line(line.to_owned()));
-        self.next.record_line(entry, line)
     }
 
     fn flush(&self) -> io::Result<()> {

@@ -30,6 +30,7 @@ use jig_broker::Scrubber;
 use jig_config::Definition;
 use jig_proto::Question;
 use serde_json::{Map, Value};
+use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::{Semaphore, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -39,7 +40,6 @@ pub(crate) use self::message::Said;
 pub(crate) use self::strays::Strays;
 use self::wire::Wire;
 use crate::check::Era;
-use crate::mailbox;
 
 /// A connection on which both sides have begun.
 #[derive(Debug)]
@@ -86,7 +86,7 @@ pub(crate) struct UpstreamCall {
     /// Whose call it is: a question that could be of several calls is only put to a caller of all of them.
     pub(crate) caller: u64,
     /// Where progress and questions go. The server cannot fill it: what is too much is dropped.
-    pub(crate) events: mailbox::Sender<CallEvent>,
+    pub(crate) events: UnboundedSender<CallEvent>,
 }
 
 /// What happens during a call.

@@ -3,7 +3,7 @@
 use jig_proto::{Content, ToolError};
 use jig_tool::vfs::Host;
 
-use crate::inside::{InProcess, Unstarted, in_process, unstarted};
+use crate::inside::{InProcess, in_process};
 use crate::{Plan, Runtime, Session, StartError};
 
 /// The code of the tools that are part of jig: does the call of the host with the tool of this name;
@@ -23,19 +23,6 @@ pub struct BuiltinRuntime {
 }
 
 impl BuiltinRuntime {
-    /// The session of a tool that has not begun: [`Unstarted::run`] runs it on the thread of the caller.
-    ///
-    /// It is for tools that only look: one that has to ask somebody is begun again, elsewhere.
-    ///
-    /// # Errors
-    ///
-    /// If there is no such tool, or the log cannot be written.
-    pub fn prepare(&self, plan: Plan) -> Result<(Session, Unstarted), StartError> {
-        let name = self.name(&plan)?;
-        let tool = self.run;
-        unstarted(plan, move |door| run(tool, &name, door))
-    }
-
     fn name(&self, plan: &Plan) -> Result<String, StartError> {
         let name = plan.implementation.as_ref().unwrap_or(&plan.input.name);
         match self.names.contains(&name.as_str()) {

@@ -3,11 +3,11 @@
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, channel};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use jig_broker::{Broker, CancelToken, Inquiry, Judged, RunRecord, Unapproved, Work};
+use jig_broker::{Broker, CancelToken, Judged, RunRecord, Unapproved, Work};
 use jig_proto::vfs::{ErrorReply, Init, Reply, Request};
 use jig_proto::{Content, Question, Status, ToolError, ToolState};
 use jig_tool::vfs::{Notification, RequestError, Transport};
@@ -30,66 +30,11 @@ pub fn in_process(
     let (door, orders) = InProcess::new(plan, Asked::Somebody, record);
     let seat = Arc::clone(&door.seat);
     let session = Session::new(Arc::clone(&seat.board), orders);
+    if seat.plan.given_up {
+        session.cancel();
+    }
     workers::spawn(move || seat.board.stopped(run(tool, door)))?;
     Ok(session)
-}
-
-/// A tool inside this process that has a session and has not begun.
-#[must_use]
-pub struct Unstarted {
-    door: InProcess,
-    tool: Arc<Code>,
-}
-
-/// The code of a tool that can be begun twice.
-type Code = dyn Fn(InProcess) -> Result<Content, ToolError> + Send + Sync;
-
-/// The session of a tool that is to run on the thread of whoever drives it, and what has it run.
-///
-/// `tool` must do no harm when it is begun a second time: see [`Unstarted::run`].
-///
-/// # Errors
-///
-/// If the log cannot be written.
-pub(crate) fn unstarted(
-    plan: Plan,
-    tool: impl Fn(InProcess) -> Result<Content, ToolError> + Send + Sync + 'static,
-) -> Result<(Session, Unstarted), StartError> {
-    let record = plan.record_inside()?;
-    let (door, orders) = InProcess::new(plan, Asked::Elsewhere, record);
-    let session = Session::new(Arc::clone(&door.seat.board), orders);
-    let tool = Arc::new(tool);
-    Ok((session, Unstarted { door, tool }))
-}
-
-impl Unstarted {
-    /// Runs the tool on this thread, if nobody needs to be asked: when this returns, it has stopped.
-    ///
-    /// Whoever drives a session answers its questions, and cannot while the tool has their thread. So at the
-    /// first question, the policy's or the tool's, the tool is given up and begun again on a thread of its own,
-    /// in the same session and with that question still open; then this returns while it runs.
-    pub fn run(self) {
-        let Self { door, tool } = self;
-        let seat = Arc::clone(&door.seat);
-        let result = attempt(|door| tool(door), door);
-        let Some(left) = seat.take_left() else {
-            return seat.board.stopped(ended(result, &seat));
-        };
-        let mut door = InProcess::at(Arc::clone(&seat), Asked::Somebody);
-        door.left = left;
-        let posts = Arc::clone(&seat);
-        let begun = workers::spawn(move || posts.board.stopped(run(|door| tool(door), door)));
-        if begun.is_err() {
-            let error = ToolError::new("there is no thread to be had");
-            seat.board.stopped(ended(Err(error), &seat));
-        }
-    }
-}
-
-impl std::fmt::Debug for Unstarted {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Unstarted").finish_non_exhaustive()
-    }
 }
 
 /// Runs a tool on the thread of the caller, who waits for it: nothing is handed from thread to thread.
@@ -113,25 +58,14 @@ fn run(
     door: InProcess,
 ) -> Result<Content, ToolError> {
     let seat = Arc::clone(&door.seat);
-    ended(attempt(tool, door), &seat)
-}
-
-fn attempt(
-    tool: impl FnOnce(InProcess) -> Result<Content, ToolError>,
-    door: InProcess,
-) -> Result<Content, ToolError> {
     let unanswered = Arc::clone(&door.unanswered);
     // A mistake in our own code must end this call and nothing else.
     let result = catch_unwind(AssertUnwindSafe(|| tool(door)));
-    // Whatever the tool makes of it: this is why it could not go on.
-    if let Some(error) = unanswered.get() {
-        return Err(error.clone());
-    }
-    result.unwrap_or_else(|_| Err(ToolError::new("the tool failed by a bug in jig")))
-}
-
-/// What belongs to the end of a tool.
-fn ended(mut result: Result<Content, ToolError>, seat: &Seat) -> Result<Content, ToolError> {
+    let mut result = match unanswered.get() {
+        // Whatever the tool makes of it: this is why it could not go on.
+        Some(error) => Err(error.clone()),
+        None => result.unwrap_or_else(|_| Err(ToolError::new("the tool failed by a bug in jig"))),
+    };
     let broker = &seat.plan.broker;
     if let Err(error) = &mut result {
         denials::add_refusals(error, broker);
@@ -165,11 +99,8 @@ type Answered = Result<Value, Unapproved>;
 #[derive(Debug)]
 pub struct InProcess {
     seat: Arc<Seat>,
+    orders: Receiver<Order>,
     asked: Asked,
-    /// What was judged for the tool before it was begun again, and is its first request.
-    left: Option<Inquiry>,
-    /// Whether it has made a request.
-    has_asked: bool,
     cancelled: bool,
     /// That a question of the tool is not answered, which ends it.
     unanswered: Arc<OnceLock<ToolError>>,
@@ -188,33 +119,11 @@ pub struct InProcess {
     inputs: VecDeque<Applied>,
 }
 
-/// What stays the same when a tool is begun again.
+/// What is still needed when the tool has returned.
 #[derive(Debug)]
 struct Seat {
     plan: Plan,
     board: Arc<Board>,
-    /// Only the thread that runs the tool takes orders.
-    orders: Mutex<Receiver<Order>>,
-    /// That the tool needs somebody's answer and cannot get it on this thread. If it is about its very first
-    /// request, that is the inquiry.
-    left: Mutex<Option<Option<Inquiry>>>,
-}
-
-impl Seat {
-    /// Says that the tool has to be begun elsewhere.
-    fn leave(&self, inquiry: Option<Inquiry>) {
-        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-        left.get_or_insert(inquiry);
-    }
-
-    fn take_left(&self) -> Option<Option<Inquiry>> {
-        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-        left.take()
-    }
-
-    fn orders(&self) -> MutexGuard<'_, Receiver<Order>> {
-        self.orders.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// Who can be asked.
@@ -222,8 +131,6 @@ impl Seat {
 enum Asked {
     Somebody,
     Nobody,
-    /// Somebody, but not by the thread that runs the tool now.
-    Elsewhere,
 }
 
 impl InProcess {
@@ -231,21 +138,10 @@ impl InProcess {
         let board = Board::new(Setup::of(&plan, None).recorded(record));
         board.set_broker(plan.broker.clone());
         let (orders, received) = Orders::new(None);
-        let seat = Arc::new(Seat {
-            plan,
-            board,
-            orders: Mutex::new(received),
-            left: Mutex::default(),
-        });
-        (Self::at(seat, asked), orders)
-    }
-
-    fn at(seat: Arc<Seat>, asked: Asked) -> Self {
-        Self {
-            seat,
+        let door = Self {
+            seat: Arc::new(Seat { plan, board }),
+            orders: received,
             asked,
-            left: None,
-            has_asked: false,
             cancelled: false,
             unanswered: Arc::default(),
             waited: Duration::ZERO,
@@ -254,7 +150,8 @@ impl InProcess {
             early: VecDeque::new(),
             answers: Map::new(),
             inputs: VecDeque::new(),
-        }
+        };
+        (door, orders)
     }
 
     /// The call.
@@ -286,13 +183,12 @@ impl InProcess {
         while !self.give_up() {
             let order = match until {
                 None => self
-                    .seat
-                    .orders()
+                    .orders
                     .recv()
                     .map_err(|_| RecvTimeoutError::Disconnected),
                 Some(until) => {
                     let left = until.saturating_duration_since(Instant::now());
-                    self.seat.orders().recv_timeout(left)
+                    self.orders.recv_timeout(left)
                 }
             };
             match order {
@@ -318,7 +214,6 @@ impl InProcess {
         let (id, text) = (question.id.clone(), question.text.clone());
         let answer = match self.asked {
             Asked::Nobody => Ok(Some(Err(Unapproved::Unavailable))),
-            Asked::Elsewhere => Err(self.leave(None)),
             Asked::Somebody => {
                 self.seat
                     .board
@@ -345,13 +240,8 @@ impl InProcess {
         if self.give_up() {
             return Put::GivenUp;
         }
-        match self.asked {
-            Asked::Somebody => {}
-            Asked::Nobody => return Put::Unanswered,
-            Asked::Elsewhere => {
-                self.leave(None);
-                return Put::GivenUp;
-            }
+        if self.asked == Asked::Nobody {
+            return Put::Unanswered;
         }
         self.seat
             .board
@@ -404,7 +294,7 @@ impl InProcess {
     /// Takes orders that need no answer from here.
     fn look_at_orders(&mut self) {
         while !self.cancelled {
-            let order = self.seat.orders().try_recv();
+            let order = self.orders.try_recv();
             match order {
                 Ok(order) => self.keep(order),
                 Err(TryRecvError::Disconnected) => self.cancelled = true,
@@ -434,13 +324,12 @@ impl InProcess {
         }
         let order = match deadline {
             None => self
-                .seat
-                .orders()
+                .orders
                 .recv()
                 .map_err(|_| RecvTimeoutError::Disconnected),
             Some(deadline) => {
                 let left = deadline.saturating_duration_since(Instant::now());
-                self.seat.orders().recv_timeout(left)
+                self.orders.recv_timeout(left)
             }
         };
         match order {
@@ -521,7 +410,6 @@ impl InProcess {
         else {
             return match self.asked {
                 Asked::Somebody => self.input(deadline),
-                Asked::Elsewhere => Err(self.leave(None)),
                 Asked::Nobody => {
                     self.cancelled = true;
                     Err(RequestError::Cancelled)
@@ -530,7 +418,6 @@ impl InProcess {
         };
         let answer = match self.asked {
             Asked::Somebody => self.answer(deadline)?,
-            Asked::Elsewhere => return Err(self.leave(None)),
             Asked::Nobody => Some(Err(Unapproved::Unavailable)),
         };
         let Some(answer) = answer else {
@@ -560,26 +447,16 @@ impl InProcess {
         &mut self,
         judge: impl FnOnce(&Broker) -> Judged,
     ) -> Result<Work, RequestError> {
-        let is_first = !std::mem::replace(&mut self.has_asked, true);
-        // It is judged again when somebody has answered, as every request that somebody was asked about.
-        let mut judged = match self.left.take() {
-            Some(inquiry) => Judged::Uncovered(inquiry),
-            None => judge(&self.seat.plan.broker),
-        };
+        let mut judged = judge(&self.seat.plan.broker);
         loop {
             let inquiry = match judged {
                 Judged::Ready(work) => return Ok(work),
                 Judged::Refused(error) => return Err(RequestError::Refused(error)),
                 Judged::Uncovered(inquiry) => inquiry,
             };
-            match self.asked {
-                Asked::Somebody => {}
-                Asked::Nobody => {
-                    let refused = inquiry.deny(Unapproved::Unavailable);
-                    return Err(RequestError::Refused(refused));
-                }
-                // A request that came after others will come again after them, and is judged then.
-                Asked::Elsewhere => return Err(self.leave(is_first.then_some(inquiry))),
+            if self.asked == Asked::Nobody {
+                let refused = inquiry.deny(Unapproved::Unavailable);
+                return Err(RequestError::Refused(refused));
             }
             self.questions += 1;
             let question = inquiry.question(format!("access-{}", self.questions));
@@ -599,13 +476,6 @@ impl InProcess {
                 Err(why) => Judged::Refused(inquiry.deny(why)),
             };
         }
-    }
-
-    /// Gives the tool up, to be begun where somebody can be asked.
-    fn leave(&mut self, inquiry: Option<Inquiry>) -> RequestError {
-        self.seat.leave(inquiry);
-        self.cancelled = true;
-        RequestError::Cancelled
     }
 
     /// Does what was permitted, for no longer than `limit`; it ends early, too, when the call is given up. Time
@@ -669,9 +539,6 @@ impl Transport for InProcess {
                     if self.question.is_none() {
                         self.seat.board.running(content.clone());
                     }
-                }
-                ToolState::Waiting { .. } if self.asked == Asked::Elsewhere => {
-                    return Err(self.leave(None));
                 }
                 ToolState::Waiting { content, question } => {
                     if let Some((_, open)) = &self.question

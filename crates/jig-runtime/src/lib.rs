@@ -36,7 +36,7 @@ mod workers;
 
 pub use builtin::{Builtin, BuiltinRuntime};
 pub use command::{CommandLine, Word, command_shown};
-pub use inside::{InProcess, Put, Unstarted, in_process, in_this_thread};
+pub use inside::{InProcess, Put, in_process, in_this_thread};
 pub use jig_pty::{Cut, Size};
 pub use launch::unreached_in_words;
 pub use limits::{Reached, RunLimits};

@@ -67,6 +67,8 @@ pub struct Plan {
     pub remark: String,
     /// Who is shown every line of the exchange.
     pub tracer: Option<Arc<dyn Tracer>>,
+    /// Whether the call was given up before it began: a tool inside this process then makes no request. Default: no.
+    pub given_up: bool,
 }
 
 impl Plan {
@@ -100,6 +102,7 @@ impl Plan {
             warnings: Vec::new(),
             remark: String::new(),
             tracer: None,
+            given_up: false,
         }
     }
 }

@@ -160,10 +160,7 @@ impl FileSink {
 
 impl AuditSink for FileSink {
     fn record(&self, entry: &AuditEntry) -> io::Result<()> {
-        self.record_line(entry, &entry.to_line())
-    }
-
-    fn record_line(&self, _: &AuditEntry, line: &str) -> io::Result<()> {
+        let line = entry.to_line();
         let mut current = self.current();
         if current.waiting.len() >= MAX_KEPT {
             // What could not be written so far is tried again, and stays if it still cannot.

@@ -13,8 +13,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
 
 use super::{
-    AuditDecision, AuditDraft, AuditEntry, AuditFilter, AuditReader, AuditSink, FileSink,
-    FileSinkOptions, MAX_LINE,
+    AuditDecision, AuditEntry, AuditFilter, AuditReader, AuditSink, FileSink, FileSinkOptions,
+    MAX_LINE,
 };
 
 fn entry(target: &str) -> AuditEntry {
@@ -329,56 +329,4 @@ fn what_waits_is_written() {
     assert!(log.targets().len() > 500, "not without end");
     drop(sink);
     assert_eq!(log.targets().len(), 1002);
-}
-
-/// What a sink was handed.
-#[derive(Debug, Default)]
-struct Handed {
-    /// Entries, with their lines if those were written already.
-    got: std::sync::Mutex<Vec<(AuditEntry, Option<String>)>>,
-}
-
-impl AuditSink for Handed {
-    fn record(&self, entry: &AuditEntry) -> std::io::Result<()> {
-        self.got.lock().unwrap().push((entry.clone(), None));
-        Ok(())
-    }
-
-    fn record_line(&self, entry: &AuditEntry, line: &str) -> std::io::Result<()> {
-        let line = Some(line.to_owned());
-        self.got.lock().unwrap().push((entry.clone(), line));
-        Ok(())
-    }
-}
-
-#[test]
-fn a_draft_that_ends_is_the_line_of_its_entry() {
-    let targets = [
-        ("a/b", true),
-        ("", true),
-        ("quotes \" and \\ and \",\"outcome\":\"forged", true),
-        ("turned \u{202e} round, \u{1b}[2J, \n", true),
-        (&"long ".repeat(2000), false),
-    ];
-    for (target, is_drafted) in targets {
-        for outcome in ["ok", "cancelled", "no \"word\""] {
-            let sink = Handed::default();
-            let draft = AuditDraft::new(AuditEntry {
-                rule: Some("fs = \"read\"".to_owned()),
-                origin: Some("jig.toml:3".to_owned()),
-                hint: Some("[access]\nfs = []".to_owned()),
-                ..entry(target)
-            });
-            draft.end(outcome, Duration::from_micros(7), &sink).unwrap();
-            let (told, line) = sink.got.into_inner().unwrap().remove(0);
-            assert_eq!(told.outcome.as_deref(), Some(outcome));
-            assert_eq!(told.duration_us, Some(7));
-            assert!(told.time > entry("").time, "it has ended now");
-            let is_plain = is_drafted && !outcome.contains('"');
-            assert_eq!(line.is_some(), is_plain, "{target}");
-            if let Some(line) = line {
-                assert_eq!(line, told.to_line());
-            }
-        }
-    }
 }

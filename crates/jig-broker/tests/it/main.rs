@@ -19,7 +19,6 @@ mod files;
 #[cfg(target_os = "linux")]
 mod gateway;
 mod http;
-mod looks;
 mod open;
 #[cfg(target_os = "linux")]
 mod open_attacks;

@@ -193,12 +193,22 @@ fn spawn(station: &Station, order: Order) -> anyhow::Result<Spawned> {
     let mut engine = host::engine(&project, &env)?;
     engine.person = Person::Reader;
     engine.join(&station.turn);
+    let mut arguments = arguments;
+    arguments.insert("action".to_owned(), json!("spawn"));
+    if let Some(id) = id {
+        arguments.insert("id".to_owned(), json!(id));
+    }
     let mut call = Call::new(tool, Json::Object(arguments));
     call.answers = answers;
+    // The person agreed at the client, and sees what the tool says there.
+    call.agreed = true;
     let mut asker = Later {
         warnings: Vec::new(),
     };
-    let report = engine.spawn_agreed(call, id, &mut asker)?;
+    let report = match engine.call(call, &mut asker)? {
+        jig_engine::Reply::Handle(report) => report,
+        _ => bail!("the tool has ended without a handle"),
+    };
     Ok(Spawned {
         report: told(station, &report),
         warnings: asker.warnings,

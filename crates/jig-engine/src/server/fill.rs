@@ -95,7 +95,7 @@ impl Engine {
         let program = words.first().map_or("", String::as_str);
         let reason = format!("it prints `{key}` of the MCP server");
         let note = Note::new("secret", program, AuditDecision::Allow, reason);
-        let mut entry = note.into_entry(server, self.call_id(None));
+        let mut entry = note.into_entry(server, self.new_id('w'));
         let write = |entry: &AuditEntry| self.audit.record(entry).and_then(|()| self.audit.flush());
         write(&entry).map_err(unlogged)?;
         let begun = Instant::now();

@@ -1,4 +1,4 @@
-//! Tools that only look run on the caller's own thread, with rules that are kept: nobody can tell.
+//! Tools that only look at files: judged by the workspace as it is at each call, asked about once, and given up.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +15,7 @@ fn reads(engine: &Engine, path: &str) -> Result<String, CallError> {
     call(engine, "fs_read_file", json!({ "path": path }), &mut Nobody)
 }
 
-/// Whether a file may be read, asked often enough that whatever is kept is in use.
+/// Whether a file may be read, asked more than once: whatever is kept of a call must not count for the next.
 fn check(engine: &Engine, path: &str, expected: bool) {
     for _ in 0..3 {
         let read = reads(engine, path);
@@ -91,7 +91,7 @@ fn the_state_of_jig_is_found_wherever_it_is_moved() {
     check(&engine, "other/journal", true);
 }
 
-/// A question is put as for a tool on a thread of its own, and leaves the same lines in the log.
+/// A question about access is put once, and leaves its line in the log.
 #[test]
 fn a_question_is_asked_once_and_logged_once() {
     let world = World::new(&[(".env", "SECRET=1"), ("a.txt", "a")]);
@@ -206,38 +206,4 @@ fn a_call_that_is_given_up_reads_nothing_more() {
     let failed = result.recv_timeout(Duration::from_secs(60));
     assert!(failed.expect("the call comes to an end"));
     assert!(asked.load(Ordering::SeqCst));
-}
-
-/// The thread that calls is the one that reads: none is started for it.
-#[test]
-fn a_call_without_questions_needs_no_other_thread() {
-    /// Notes who reads: the thread that asks for a line is the one that runs the tool.
-    #[derive(Debug, Default)]
-    struct Threads(std::sync::Mutex<Vec<thread::ThreadId>>);
-
-    impl jig_broker::AuditSink for Threads {
-        fn record(&self, _: &jig_broker::AuditEntry) -> std::io::Result<()> {
-            self.0.lock().unwrap().push(thread::current().id());
-            Ok(())
-        }
-    }
-
-    let world = World::new(&[("a.txt", "a")]);
-    let threads = Arc::new(Threads::default());
-    let mut engine = world.engine("");
-    engine.audit = threads.clone();
-    for tool in ["fs_read_file", "fs_list_files", "fs_grep_files"] {
-        let arguments = match tool {
-            "fs_read_file" => json!({ "path": "a.txt" }),
-            "fs_grep_files" => json!({ "pattern": "a" }),
-            _ => json!({}),
-        };
-        call(&engine, tool, arguments, &mut Nobody).unwrap();
-    }
-    let seen = threads.0.lock().unwrap();
-    assert!(seen.len() >= 3);
-    assert!(
-        seen.iter().all(|one| *one == thread::current().id()),
-        "{seen:?}"
-    );
 }

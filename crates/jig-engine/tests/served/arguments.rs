@@ -189,8 +189,7 @@ fn run_rules_judge_the_arguments_as_they_are() {
     assert_eq!(world.calls(), 1);
 }
 
-/// A caller that makes the call itself is told to ask wherever the engine would have asked: JSON in a string does
-/// not get around a rule.
+/// JSON in a string does not get around a rule.
 #[test]
 fn a_rule_is_about_what_is_sent() {
     let config = r#"
@@ -200,23 +199,12 @@ fn a_rule_is_about_what_is_sent() {
     "#;
     let tool = json!({"name": "t", "inputSchema": {"properties": {"force": {"type": "boolean"}}}});
     let world = World::with(config, Script::saying(text("done")), &[tool]);
-    let check = |arguments: Value, is_direct: bool| {
-        let mut call = jig_engine::Call::new("t", arguments.clone());
-        let direct = world.engine.try_direct(&mut call).unwrap();
-        assert_eq!(direct.is_some(), is_direct, "{arguments}");
-        if direct.is_none() {
-            // What is left of the call can still be made.
-            let asked = world
-                .engine
-                .call(call, &mut jig_engine::Nobody)
-                .unwrap_err();
+    let check = |arguments: Value, is_unattended: bool| match world.call("t", arguments.clone()) {
+        Ok(_) => assert!(is_unattended, "{arguments}"),
+        Err(asked) => {
+            assert!(!is_unattended, "{arguments}: {asked}");
             assert!(asked.to_string().contains("asks before it runs"), "{asked}");
         }
-        assert_eq!(
-            world.call("t", arguments.clone()).is_ok(),
-            is_direct,
-            "{arguments}"
-        );
     };
     check(json!({}), true);
     check(json!({"force": false}), true);

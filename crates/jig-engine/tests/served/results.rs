@@ -203,30 +203,3 @@ fn result_modes_hold_for_servers() {
         .unwrap();
     assert_eq!(content, Content::text("plan"));
 }
-
-/// A call that its caller makes itself has one line in the log when it has gone out, however it ends: also if nobody
-/// waits for its end. One that never went out has none.
-#[test]
-fn a_call_that_is_dropped_is_in_the_log() {
-    let world = World::new(Script::saying(text("done")), &[plain("t")]);
-    let direct = || {
-        let mut call = jig_engine::Call::new("s_t", json!({}));
-        world.engine.try_direct(&mut call).unwrap().unwrap().1
-    };
-    let outcomes = || -> Vec<_> {
-        let lines = world.lines.take().into_iter();
-        lines.map(|line| line.outcome.unwrap()).collect()
-    };
-    drop(direct());
-    assert!(outcomes().is_empty());
-    let mut gone_out = direct();
-    gone_out.prepare(&world.engine).unwrap();
-    drop(gone_out);
-    assert_eq!(outcomes(), ["abandoned"]);
-    let mut ended = direct();
-    ended.prepare(&world.engine).unwrap();
-    ended
-        .end(&world.engine, Ok(Content::text("done")), false)
-        .unwrap();
-    assert_eq!(outcomes(), ["ok"]);
-}

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread;
 
-use jig_broker::CancelToken;
 use serde_json::Map;
 
 use super::{InFlight, InFlights, MOST_UNFETCHED, Outcome, error};
@@ -17,9 +16,8 @@ fn bound() -> Bound {
 }
 
 fn begin(calls: &InFlights, shared: &Shared) -> Arc<InFlight> {
-    calls
-        .admit(shared, bound(), CancelToken::new(), None)
-        .expect("there is room")
+    calls.calls().enter(shared).expect("there is room");
+    calls.admit(shared, bound())
 }
 
 fn end(calls: &InFlights, shared: &Shared, flight: &InFlight) {

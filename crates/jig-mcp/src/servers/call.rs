@@ -1,4 +1,4 @@
-//! One call of a server's tool: [`Servers::call_async`], and what the engine sees of it.
+//! One call of a server's tool: how the engine makes it ([`ToolServers::call`]), and what happens meanwhile.
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
@@ -12,6 +12,7 @@ use jig_config::Definitions;
 use jig_engine::{Held, ServerCall, ToolServers};
 use jig_proto::{Content, Question, ToolError, hint};
 use jig_runtime::{InProcess, Put};
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep_until, timeout};
@@ -20,12 +21,11 @@ use tokio_util::sync::CancellationToken;
 use super::live::{Live, Visit};
 use super::slot::{Slot, Unavailable};
 use super::{Servers, after, words};
-use crate::mailbox::{self, mailbox};
 use crate::upstream::{Answered, CallEvent, UpstreamCall, UpstreamError, clean_question};
 
 /// What happens during a call.
 #[derive(Debug)]
-pub(crate) enum Event {
+enum Event {
     /// How far it has come: one printable line.
     Progress(String),
     /// Something that has to be told, however soon the call ends after it.
@@ -51,11 +51,11 @@ impl Servers {
     ///
     /// If the server cannot be used, the tool is held, or the call fails: also as the tool itself says
     /// (`isError`). What the server was refused meanwhile is among the denials.
-    pub(crate) async fn call_async(
+    async fn call_async(
         &self,
         call: ServerCall,
         cancel: CancellationToken,
-        events: mailbox::Sender<Event>,
+        events: UnboundedSender<Event>,
     ) -> Result<Content, ToolError> {
         let (slot, visit) = tokio::select! {
             biased;
@@ -86,12 +86,6 @@ impl Servers {
         calling.call(call, cancel, events).await
     }
 
-    /// Whether a tool can be called at once: its server runs, and nothing of it is held.
-    pub(crate) fn is_ready(&self, server: &str, tool: &str) -> bool {
-        self.slot(server)
-            .is_some_and(|slot| slot.is_up() && self.ledger.held(&slot.server(), tool).is_none())
-    }
-
     /// Waits for a server, on a thread that may block.
     fn wait_for(&self, server: &str, cancel: Option<&CancelToken>) -> Result<(), ToolError> {
         let (given_up_by, _hook) = bridge(cancel);
@@ -115,7 +109,7 @@ impl ToolServers for Servers {
         let token = CancelToken::new();
         let (cancel, _hook) = bridge(Some(&token));
         door.cancel_by(&token);
-        let (events, mut received) = mailbox();
+        let (events, mut received) = unbounded_channel();
         let runtime = self.runtime().map_err(ToolError::new)?;
         let mut work = pin!(self.call_async(call, cancel, events));
         let result = loop {
@@ -145,11 +139,12 @@ impl ToolServers for Servers {
                 }
             }
         };
-        // What the server said before its result is told before it.
-        while let Some(event) = received.try_recv() {
+        // What the server told before its result is told before it.
+        while let Ok(event) = received.try_recv() {
             match event {
                 Event::Progress(text) => door.tell(Content::text(text)),
                 Event::Notice(text) => door.remark(text),
+                // Nobody waits for the answer any more.
                 Event::Ask { .. } => {}
             }
         }
@@ -219,7 +214,7 @@ impl Calling<'_> {
         self,
         call: ServerCall,
         cancel: CancellationToken,
-        events: mailbox::Sender<Event>,
+        events: UnboundedSender<Event>,
     ) -> Result<Content, ToolError> {
         let live = self.visit.live();
         let mark = live.mark();
@@ -270,10 +265,10 @@ impl Calling<'_> {
         &self,
         call: ServerCall,
         cancel: CancellationToken,
-        events: mailbox::Sender<Event>,
+        events: UnboundedSender<Event>,
     ) -> Result<Content, ToolError> {
         let live = self.visit.live();
-        let (said, mut says) = mailbox();
+        let (said, mut says) = unbounded_channel();
         let mut work = pin!(live.upstream.call(UpstreamCall {
             name: call.tool,
             arguments: call.arguments,
@@ -309,7 +304,7 @@ impl Calling<'_> {
             }
         };
         // What it told before its result is told before it. A question that is still there has lost its call.
-        while let Some(event) = says.try_recv() {
+        while let Ok(event) = says.try_recv() {
             if let CallEvent::Progress(text) = event {
                 let text = live.scrub(&text).into_owned();
                 let _ = events.send(Event::Progress(text));
@@ -326,7 +321,7 @@ impl Calling<'_> {
         mut question: Question,
         wanted: oneshot::Sender<Answered>,
         asked: &mut Option<Asked>,
-        events: &mailbox::Sender<Event>,
+        events: &UnboundedSender<Event>,
     ) {
         let live = self.visit.live();
         if asked.is_some() {

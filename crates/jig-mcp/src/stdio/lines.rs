@@ -21,14 +21,10 @@ use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
-use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-pub(super) use self::debt::Debt;
-use self::debt::Debts;
-use super::express::{Express, Handed, HandedOver, Taken};
-use crate::awake::{self, Side};
+use self::debt::{Debt, Debts};
 
 /// Messages on lines.
 pub(super) struct Lines<R, W: AsyncWrite + Unpin + Send + 'static> {
@@ -36,10 +32,6 @@ pub(super) struct Lines<R, W: AsyncWrite + Unpin + Send + 'static> {
     /// Whether there was a request: what comes before it means nothing.
     has_begun: bool,
     out: Arc<Out<W>>,
-    express: Option<Express>,
-    /// Where calls come from that rmcp is to go on with, and how they get there.
-    handed: mpsc::UnboundedReceiver<Handed<W>>,
-    hand: Option<mpsc::UnboundedSender<Handed<W>>>,
     /// Told when the client has closed its side.
     closed: CancellationToken,
 }
@@ -58,20 +50,13 @@ struct Input<R, W> {
 }
 
 /// What goes to the client, and what is owed to it.
-pub(super) struct Out<W> {
+struct Out<W> {
     writer: tokio::sync::Mutex<Option<W>>,
     /// The requests that have no answer yet.
-    owed: Mutex<HashMap<RequestId, Owed>>,
+    owed: Mutex<HashMap<RequestId, Arc<Debt>>>,
     debts: Arc<Debts>,
     /// Told when nobody reads any more.
     gone: CancellationToken,
-}
-
-/// A request that has no answer yet.
-struct Owed {
-    debt: Arc<Debt>,
-    /// What gives it up, if rmcp does not know of it.
-    given_up: Option<CancellationToken>,
 }
 
 impl<R, W> Lines<R, W>
@@ -81,7 +66,6 @@ where
 {
     /// Messages from `reader` and to `writer`. `closed` is cancelled when there is nothing more to read.
     pub(super) fn new(reader: R, writer: W, closed: CancellationToken) -> Self {
-        let (hand, handed) = mpsc::unbounded_channel();
         let out = Arc::new(Out {
             writer: tokio::sync::Mutex::new(Some(writer)),
             owed: Mutex::default(),
@@ -98,17 +82,8 @@ where
             },
             has_begun: false,
             out,
-            express: None,
-            handed,
-            hand: Some(hand),
             closed,
         }
-    }
-
-    /// The same, where calls that need nothing else are answered at once.
-    pub(super) fn with_express(mut self, express: Express) -> Self {
-        self.express = Some(express);
-        self
     }
 
     /// What a whole line says.
@@ -116,23 +91,15 @@ where
         let line = self.input.line.trim_ascii();
         let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
         let bytes = line.len();
-        let taken = match (&self.express, &self.hand) {
-            (Some(express), Some(hand)) => express.take(line, &self.out, hand),
-            _ => Taken::Left,
-        };
-        let message = match (line, &taken) {
-            ([], _) | (_, Taken::Answered) => Ok(None),
-            (line, _) => {
+        let message = match line {
+            [] => Ok(None),
+            line => {
                 message(line).map(|message| message.filter(|message| self.is_expected(message)))
             }
         };
         let message = message.and_then(|message| match message {
             Some(message) => self.noted(message, bytes).map(Some),
             None => Ok(None),
-        });
-        let message = message.map(|message| match (message, taken) {
-            (Some(message), Taken::Begun(begun)) => Some(carrying(message, begun)),
-            (message, _) => message,
         });
         self.input.line.clear();
         // One large message must not hold its memory for ever.
@@ -158,12 +125,8 @@ where
                 let debt = Debt::new(&self.out.debts, bytes);
                 // The handler holds it, too: one whose request was given up may go on for a while.
                 request.request.extensions_mut().insert(Arc::clone(&debt));
-                let owed = Owed {
-                    debt,
-                    given_up: None,
-                };
                 match self.out.owed().entry(request.id.clone()) {
-                    Entry::Vacant(place) => place.insert(owed),
+                    Entry::Vacant(place) => place.insert(debt),
                     // Nobody could tell the answers of both apart, nor which of them is to be cancelled.
                     Entry::Occupied(_) => return Err(Box::new((None, in_use(&request.id)))),
                 };
@@ -173,10 +136,8 @@ where
                 if let ClientNotification::CancelledNotification(cancelled) =
                     &notification.notification
                     && let Some(id) = &cancelled.params.request_id
-                    && let Some(owed) = self.out.owed().remove(id)
-                    && let Some(given_up) = owed.given_up
                 {
-                    given_up.cancel();
+                    self.out.owed().remove(id);
                 }
             }
             _ => {}
@@ -184,49 +145,17 @@ where
         Ok(message)
     }
 
-    /// A request that rmcp is to go on with, unless it was given up.
-    fn handed_over(handed: Handed<W>) -> Option<ClientJsonRpcMessage> {
-        let Handed {
-            line,
-            begun,
-            answering,
-        } = handed;
-        // It was read before. If it cannot be any more, whoever owes the answer gives one.
-        let mut message = message(&line).ok().flatten()?;
-        let debt = answering.hand_on()?;
-        if let ClientJsonRpcMessage::Request(request) = &mut message {
-            request.request.extensions_mut().insert(debt);
-        }
-        Some(carrying(message, begun))
-    }
-
     /// The next message, if there is one.
     async fn received(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
-            let line = tokio::select! {
-                biased;
-                // What was begun before the next line was read comes before it.
-                Some(handed) = self.handed.recv() => match Self::handed_over(handed) {
-                    Some(message) => return Some(message),
-                    None => continue,
-                },
-                line = self.input.line(), if self.hand.is_some() => line,
-                // The last call that could have been handed over has ended.
-                else => return None,
-            };
-            let line = match line {
-                Ok(Line::End) | Err(_) => {
-                    self.closed.cancel();
-                    self.hand = None;
-                    continue;
-                }
+            let line = match self.input.line().await {
+                Ok(Line::End) | Err(_) => return None,
                 Ok(Line::TooLong) => Err(Box::new((None, too_long()))),
                 Ok(Line::Whole) => self.parsed(),
             };
             match line {
                 Ok(Some(message)) => return Some(message),
-                // What was begun is gone on with before the next line, however many have come at once.
-                Ok(None) => tokio::task::yield_now().await,
+                Ok(None) => {}
                 Err(refused) => self.input.answer(*refused),
             }
         }
@@ -262,10 +191,7 @@ where
             // From here to the end nothing waits, so that nothing is lost if this is given up.
             match (end, self.is_skipping || is_too_long) {
                 (None, false) => {}
-                (Some(_), false) => {
-                    awake::stir(Side::Client);
-                    return Ok(Line::Whole);
-                }
+                (Some(_), false) => return Ok(Line::Whole),
                 (None, true) => {
                     self.is_skipping = true;
                     self.line = Vec::new();
@@ -349,7 +275,7 @@ fn id_of(value: &Value) -> Option<RequestId> {
 }
 
 /// A message as a line.
-pub(super) fn line(message: &ServerJsonRpcMessage) -> io::Result<Vec<u8>> {
+fn line(message: &ServerJsonRpcMessage) -> io::Result<Vec<u8>> {
     let mut line = serde_json::to_vec(message)?;
     line.push(b'\n');
     Ok(line)
@@ -360,7 +286,7 @@ where
     W: AsyncWrite + Unpin,
 {
     /// Writes one line, whole.
-    pub(super) async fn write(&self, line: Vec<u8>) -> io::Result<()> {
+    async fn write(&self, line: Vec<u8>) -> io::Result<()> {
         let mut writer = self.writer.lock().await;
         let gone = || io::Error::from(io::ErrorKind::NotConnected);
         let writer = writer.as_mut().ok_or_else(gone)?;
@@ -374,46 +300,8 @@ where
 }
 
 impl<W> Out<W> {
-    fn owed(&self) -> MutexGuard<'_, HashMap<RequestId, Owed>> {
+    fn owed(&self) -> MutexGuard<'_, HashMap<RequestId, Arc<Debt>>> {
         self.owed.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Whether a request with this id has no answer yet.
-    pub(super) fn owes(&self, id: &RequestId) -> bool {
-        self.owed().contains_key(id)
-    }
-
-    /// Notes that a request of so many bytes is to be answered, unless it is given up. What this returns is held until
-    /// the answer is written.
-    pub(super) fn owe(
-        &self,
-        id: RequestId,
-        bytes: usize,
-        given_up: Option<CancellationToken>,
-    ) -> Arc<Debt> {
-        let debt = Debt::new(&self.debts, bytes);
-        let owed = Owed {
-            debt: Arc::clone(&debt),
-            given_up,
-        };
-        self.owed().insert(id, owed);
-        debt
-    }
-
-    /// Whether it is this that is owed for a request: another one may have come with the same id.
-    pub(super) fn is_owed(&self, id: &RequestId, debt: &Arc<Debt>) -> bool {
-        let owed = self.owed();
-        let owed = owed.get(id);
-        owed.is_some_and(|owed| Arc::ptr_eq(&owed.debt, debt))
-    }
-
-    /// Notes that a request is being answered. `false` if it was given up.
-    pub(super) fn pay(&self, id: &RequestId, debt: &Arc<Debt>) -> bool {
-        let is_owed = self.is_owed(id, debt);
-        if is_owed {
-            self.owed().remove(id);
-        }
-        is_owed
     }
 
     /// What a message is the answer to. It is owed until it was read, even if the request was given up.
@@ -424,17 +312,8 @@ impl<W> Out<W> {
             _ => return None,
         };
         let debt = id.and_then(|id| self.owed().remove(id));
-        let debt = debt.map(|owed| owed.debt);
         debt.or_else(|| Some(Debt::new(&self.debts, 0)))
     }
-}
-
-/// A request with the call that has begun for it.
-fn carrying(mut message: ClientJsonRpcMessage, begun: HandedOver) -> ClientJsonRpcMessage {
-    if let ClientJsonRpcMessage::Request(request) = &mut message {
-        request.request.extensions_mut().insert(begun);
-    }
-    message
 }
 
 impl<R, W> Transport<RoleServer> for Lines<R, W>

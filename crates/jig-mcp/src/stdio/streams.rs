@@ -12,7 +12,7 @@ use tokio::net::unix::pipe;
 
 /// Standard input and output. Must be called inside of a runtime.
 ///
-/// Pipes and sockets are read and written without a thread in between, which costs more than a quick call does.
+/// Pipes and sockets are read and written without a thread in between, which would cost more than reading a small file does.
 pub(super) fn open() -> (Reader, Writer) {
     #[cfg(unix)]
     {

@@ -37,12 +37,7 @@ fn the_last_lines_are_kept_and_all_are_passed_on() {
     let mut changes = tail.changes();
     for number in 0..Tail::LENGTH + 5 {
         let entry = entry(format!("{number}"));
-        // Some are lines already.
-        match number % 3 {
-            0 => sink.record_line(&entry, &entry.to_line()),
-            _ => sink.record(&entry),
-        }
-        .expect("recorded");
+        sink.record(&entry).expect("recorded");
     }
     assert!(changes.has_changed().expect("the tail lives"));
     assert_eq!(*changes.borrow_and_update(), 205);

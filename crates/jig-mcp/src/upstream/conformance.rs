@@ -8,8 +8,6 @@ use std::time::Duration;
 use jig_config::Definition;
 use serde_json::{Map, Value, json};
 
-use crate::mailbox::mailbox;
-
 use super::{Answered, CallEvent, Said, Upstream, UpstreamCall, UpstreamError, UpstreamLimits};
 
 /// Does what a client does at `url`. `calls` are those that the scenario wants, as `[{name, arguments}]`; without
@@ -64,7 +62,7 @@ async fn call(
     name: String,
     arguments: Map<String, Value>,
 ) -> Result<Said, UpstreamError> {
-    let (events, mut happened) = mailbox();
+    let (events, mut happened) = tokio::sync::mpsc::unbounded_channel();
     let answer_all = async {
         while let Some(event) = happened.recv().await {
             if let CallEvent::Ask { question, answer } = event {

@@ -15,7 +15,6 @@ use super::message::{LONGEST, Message, parse, some_words, texts};
 use super::pace::Pace;
 use super::strays::Strays;
 use super::wire::{Sought, Wire};
-use crate::awake::{self, Side};
 
 /// What the server reads.
 #[derive(Debug)]
@@ -159,8 +158,7 @@ impl Lines {
                 let end = searched + length;
                 let line = &buffer[start..end];
                 match self.line(wire, line) {
-                    // What nobody waits for is no reason to stay awake: a server could say it without end.
-                    Ok(Sought::Answer) => awake::stir(Side::Server),
+                    Ok(Sought::Answer) => {}
                     Ok(Sought::Noise) => {
                         if let Some(wait) = self.pace.noise(Instant::now(), line.len()) {
                             tokio::time::sleep(wait).await;

@@ -19,7 +19,6 @@ use tokio::task::JoinHandle;
 
 use super::{CallEvent, Said, Strays, Upstream, UpstreamCall, UpstreamError, UpstreamLimits};
 use crate::check::Era;
-use crate::mailbox;
 
 /// A server, played by a test.
 struct Server {
@@ -150,11 +149,11 @@ fn limits(era: Option<Era>) -> UpstreamLimits {
 /// A call that runs by itself.
 struct Calling {
     result: JoinHandle<Result<Value, UpstreamError>>,
-    events: mailbox::Receiver<CallEvent>,
+    events: tokio::sync::mpsc::UnboundedReceiver<CallEvent>,
 }
 
 fn calling(upstream: &Arc<Upstream>, name: &str, caller: u64) -> Calling {
-    let (sender, events) = mailbox::mailbox();
+    let (sender, events) = tokio::sync::mpsc::unbounded_channel();
     let call = UpstreamCall {
         name: name.to_owned(),
         arguments: Map::from_iter([("a".to_owned(), json!(1))]),

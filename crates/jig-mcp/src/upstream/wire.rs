@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
+use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::{Semaphore, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -21,7 +22,6 @@ use super::message::{self, Answer, Message, Refusal, Reply, Said, words};
 use super::pipes::{self, Pipes};
 use super::strays::Strays;
 use super::{Answered, CallEvent, UpstreamError};
-use crate::mailbox;
 
 /// One connection.
 #[derive(Debug)]
@@ -263,7 +263,7 @@ impl Wire {
     pub(super) fn enter(
         self: &Arc<Self>,
         caller: u64,
-        events: mailbox::Sender<CallEvent>,
+        events: UnboundedSender<CallEvent>,
     ) -> Entered {
         let token = self.number();
         let call = Arc::new(InFlight::new(caller, events));

@@ -34,7 +34,7 @@ impl Debts {
 
 /// What is held for one request. It is shared by all that hold something: whoever serves the request, whoever
 /// waits to write its answer. It ends with the last of them, whatever became of the request.
-pub(in crate::stdio) struct Debt {
+pub(super) struct Debt {
     debts: Arc<Debts>,
     bytes: usize,
 }

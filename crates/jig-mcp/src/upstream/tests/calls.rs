@@ -217,7 +217,7 @@ async fn questions_of_one_call_come_one_after_the_other_and_not_without_end() {
         let CallEvent::Ask { answer, .. } = call.event().await else {
             panic!("no question");
         };
-        assert!(call.events.try_recv().is_none(), "one at a time");
+        assert!(call.events.try_recv().is_err(), "one at a time");
         answer.send(Answered::Declined).expect("it waits");
         let answer = server.read().await.expect("an answer");
         assert_eq!(answer["result"]["action"], "decline");

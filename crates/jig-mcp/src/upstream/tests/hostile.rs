@@ -137,7 +137,7 @@ async fn a_server_that_asks_without_reading_is_cut_off() {
 #[tokio::test]
 async fn a_call_whose_arguments_nobody_reads_can_be_given_up() {
     let (server, upstream) = older().await;
-    let (events, _keep) = crate::mailbox::mailbox();
+    let (events, _keep) = tokio::sync::mpsc::unbounded_channel();
     let big = "x".repeat(1 << 20);
     let call = crate::upstream::UpstreamCall {
         name: "any".to_owned(),

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use jig_proto::Question;
 use serde_json::Value;
+use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::{Semaphore, oneshot};
 
 use super::Wire;
-use crate::mailbox;
 use crate::upstream::message::words;
 use crate::upstream::pace::Seldom;
 use crate::upstream::{Answered, CallEvent};
@@ -18,7 +18,7 @@ use crate::upstream::{Answered, CallEvent};
 #[derive(Debug)]
 pub(in crate::upstream) struct InFlight {
     pub(super) caller: u64,
-    events: mailbox::Sender<CallEvent>,
+    events: UnboundedSender<CallEvent>,
     /// The number of its request. Every round of questions is a new one.
     request: AtomicU64,
     /// One question after the other.
@@ -29,7 +29,7 @@ pub(in crate::upstream) struct InFlight {
 }
 
 impl InFlight {
-    pub(super) fn new(caller: u64, events: mailbox::Sender<CallEvent>) -> Self {
+    pub(super) fn new(caller: u64, events: UnboundedSender<CallEvent>) -> Self {
         Self {
             caller,
             events,

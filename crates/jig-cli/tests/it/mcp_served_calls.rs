@@ -1,4 +1,5 @@
-//! Calls that are answered where they are read: whatever happens to one, its client sees what it always saw.
+//! Calls of MCP servers behind `jig mcp`: what the client sees of a question, of progress, of a cancelled call and of
+//! the end of either side.
 
 use serde_json::{Value as Json, json};
 
@@ -15,50 +16,8 @@ fn ready(desk: &Desk, capabilities: Json) -> Client {
     client
 }
 
-/// The same call as the plainest request that there is, and as one that says something besides, which is read
-/// elsewhere.
-fn both_ways(client: &mut Client, tool: &str, arguments: &Json) -> [Json; 2] {
-    let plain = json!({ "name": tool, "arguments": arguments });
-    let mut besides = plain.clone();
-    besides["more"] = json!("nobody knows what that is");
-    [plain, besides].map(|params| {
-        let mut answer = client.request("tools/call", params);
-        answer["id"] = Json::Null;
-        answer
-    })
-}
-
 #[test]
-fn both_ways_answer_alike() {
-    with_server(&entry(""), |desk| {
-        desk.workspace.write("a.txt", "alpha\n");
-        let mut client = ready(desk, json!({}));
-        // Long enough to be looked at elsewhere, short enough to be sent.
-        let long = "x".repeat(6000);
-        let calls = [
-            ("small_echo", json!({ "text": "once" })),
-            ("small_echo", json!({ "text": long })),
-            ("small_echo", json!({ "text": "\u{1f600} \u{0} \\u0000" })),
-            ("small_echo", json!({})),
-            ("small_echo", json!({ "text": 1 })),
-            ("small_picture", json!({})),
-            ("small_read", json!({ "path": "/nowhere/at/all" })),
-            ("small_read", json!({ "path": "a.txt" })),
-            ("small_nothing", json!({})),
-            ("fs_read_file", json!({ "path": "a.txt" })),
-            ("fs_read_file", json!({ "path": "b.txt" })),
-            ("fs_read_file", json!({ "path": 1 })),
-        ];
-        for (tool, arguments) in calls {
-            let [plain, besides] = both_ways(&mut client, tool, &arguments);
-            assert_eq!(plain, besides, "{tool} {arguments}");
-        }
-    });
-}
-
-/// A question of the server, and what it tells before its result, come to a client as ever.
-#[test]
-fn what_is_more_than_a_result_goes_on_elsewhere() {
+fn a_question_of_the_server_and_its_progress_reach_the_client() {
     with_server(&entry(""), |desk| {
         let mut client = ready(desk, json!({ "elicitation": {} }));
         let params = json!({ "name": "small_ask", "arguments": {} });
@@ -161,14 +120,14 @@ fn a_client_that_closes_gets_its_results() {
         desk.workspace.write("a.txt", "alpha");
         let mut client = ready(desk, json!({}));
         let params = json!({ "name": "fs_read_file", "arguments": { "path": "a.txt" } });
-        let lines = (100..400).map(|id| {
+        let lines = (100..160).map(|id| {
             let read =
                 json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params });
             format!("{read}\n")
         });
         client.send_raw(lines.collect::<String>().as_bytes());
         client.shut();
-        for id in 100..400 {
+        for id in 100..160 {
             assert_eq!(text(&client.answer(id)["result"]), "alpha");
         }
         assert!(client.ended().0.success());
