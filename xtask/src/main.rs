@@ -43,8 +43,9 @@ Usage: cargo xtask <CHORE>
                    --check: compare what is committed instead of writing it;
                    --python, --js: the examples in those languages too
   generate         write the generated files again: the JSON Schema and the list of keys
-  trial [PART…]    first tries of new users: mistakes, each mended as the message says, which writes the
-                   table of docs/denials.md; projects, real ones from the registries (all by default)
+  trial [PART]     first tries of new users, as one table, printed and in docs/denials.md: `mistakes`, each
+                   mended as the message says, and `projects [NAME…]`, real ones from the registries (both by
+                   default); --json
   size             the program with and without `wasm-tools`
   fuzz [TARGET…]   the fuzz targets (all by default), a minute each; --seconds N: as long as that
   bench [NAME…]    benchmarks: files, fsproxy, handles, mcp, net, policy, spawn, startup, vfs, wasm (all by default)";
@@ -63,7 +64,9 @@ fn main() -> ExitCode {
         ["size"] => size::run(),
         ["fuzz", words @ ..] => fuzz::Wanted::parse(words).and_then(fuzz::run),
         ["bench", names @ ..] => bench::run(names),
-        ["trial", parts @ ..] => trial::run_parts(parts),
+        ["trial", words @ ..] => {
+            trial::Wanted::parse(words).and_then(|wanted| trial::run_parts(&wanted))
+        }
         _ => Err(USAGE.to_owned()),
     };
     match result {

@@ -1,89 +1,112 @@
-//! `cargo xtask trial`: jig as somebody meets it for the first time.
+//! `cargo xtask trial`: jig as a person meets it for the first time.
 //!
-//! `mistakes` makes the first mistakes of everybody, does what each message says, and writes the table of
-//! `docs/denials.md`. `projects` builds and tests real projects of the registries.
+//! `mistakes` makes first mistakes and does what each message says. `projects` builds and tests real projects of the
+//! registries. Both become one table, printed and in `docs/denials.md`.
 
+mod page;
 mod projects;
 
-use std::path::PathBuf;
+use serde_json::{Value, json};
 
-use crate::{cargo_command, root, run};
+use crate::{cargo_command, run};
+use page::Row;
+use projects::Tried;
 
-/// Runs the parts that are named, or all.
-pub(crate) fn run_parts(parts: &[&str]) -> Result<(), String> {
-    let known = ["mistakes", "projects"];
-    if let Some(part) = parts.iter().find(|part| !known.contains(part)) {
-        return Err(format!(
-            "there is no part `{part}` of the trial; there is {}",
-            known.join(", ")
-        ));
-    }
-    let is_wanted = |part: &str| parts.is_empty() || parts.contains(&part);
-    if is_wanted("mistakes") {
-        mistakes()?;
-    }
-    if is_wanted("projects") {
-        real_projects()?;
-    }
-    Ok(())
+/// What is to be tried, and how it is told.
+pub(crate) struct Wanted<'a> {
+    mistakes: bool,
+    projects: bool,
+    /// The projects that are named; all, if none is.
+    names: Vec<&'a str>,
+    json: bool,
 }
 
-/// Every project is built and tested with at most one message.
-fn real_projects() -> Result<(), String> {
-    let rows = projects::run()?;
-    eprintln!("{}", projects::table(&rows));
-    match rows.iter().filter(|row| !row.is_good()).count() {
-        0 => Ok(()),
-        bad => Err(format!(
-            "{bad} of {} projects need more than one message",
-            rows.len()
-        )),
+impl<'a> Wanted<'a> {
+    /// Both parts by default; names of projects after `projects`; `--json` anywhere.
+    pub(crate) fn parse(words: &[&'a str]) -> Result<Self, String> {
+        let json = words.contains(&"--json");
+        let words = words.iter().copied().filter(|word| *word != "--json");
+        let words: Vec<&str> = words.collect();
+        let (mistakes, projects, names) = match words.as_slice() {
+            [] => (true, true, Vec::new()),
+            ["mistakes"] => (true, false, Vec::new()),
+            ["projects", names @ ..] => (false, true, names.to_vec()),
+            [word, ..] => {
+                return Err(format!(
+                    "`{word}` is no part of the trial; there is `mistakes`, and `projects NAME…` with {}",
+                    projects::names().collect::<Vec<_>>().join(", ")
+                ));
+            }
+        };
+        Ok(Self {
+            mistakes,
+            projects,
+            names,
+            json,
+        })
     }
+}
+
+/// Tries, prints the table, and writes it if all was tried and is well.
+pub(crate) fn run_parts(wanted: &Wanted<'_>) -> Result<(), String> {
+    let mut mistakes = Vec::new();
+    let mut projects = Vec::new();
+    if wanted.mistakes {
+        make_mistakes()?;
+        mistakes = page::mistakes()?;
+    }
+    if wanted.projects {
+        let build = ["build", "--workspace", "--locked"];
+        run(&mut cargo_command(&build))?;
+        projects = projects::run(&wanted.names)?;
+    }
+    show(&mistakes, &projects, wanted.json);
+    let failed = projects.iter().filter(|one| !one.is_good());
+    let failed: Vec<&str> = failed.map(|one| one.name).collect();
+    if !failed.is_empty() {
+        return Err(format!(
+            "{} of {} projects do not work with at most one message: {}; `docs/denials.md` keeps the earlier rows",
+            failed.len(),
+            projects.len(),
+            failed.join(", ")
+        ));
+    }
+    match wanted.projects && wanted.names.is_empty() {
+        true => page::write(&projects),
+        false => Ok(()),
+    }
+}
+
+#[expect(clippy::print_stdout, reason = "the table is the result")]
+fn show(mistakes: &[Row], projects: &[Tried], is_json: bool) {
+    if is_json {
+        let mistakes: Vec<Value> = mistakes.iter().map(Row::json).collect();
+        let projects: Vec<Value> = projects.iter().map(Tried::json).collect();
+        println!("{:#}", json!({"mistakes": mistakes, "projects": projects}));
+        return;
+    }
+    for row in mistakes {
+        println!("{}", row.short());
+    }
+    for project in projects {
+        println!("{}", Row::of(project).short());
+    }
+    let works = projects.iter().filter(|one| one.is_good());
+    let at_once = works.clone().filter(|one| one.messages.is_empty()).count();
+    println!(
+        "{} first mistakes, each mended by doing what the message says; {} projects, of which {at_once} work at once and \
+         {} with one message",
+        mistakes.len(),
+        projects.len(),
+        works.count() - at_once
+    );
 }
 
 /// Every mistake is made with the real program, as who runs this and, if that is root, as a plain user.
-fn mistakes() -> Result<(), String> {
-    let test = [
-        "test",
-        "--package",
-        "jig-cli",
-        "--test",
-        "mistakes",
-        "--locked",
-    ];
+fn make_mistakes() -> Result<(), String> {
+    let test = ["test", "--workspace", "--test", "mistakes", "--locked"];
     let write = ["the_table_is_complete", "--", "--exact"];
     run(cargo_command(&[&test[..], &write].concat()).env("JIG_WRITE_DOCS", "1"))?;
     // What was written is what is seen.
-    run(&mut cargo_command(&test))?;
-    let page = page();
-    let text = std::fs::read_to_string(&page)
-        .map_err(|error| format!("cannot read `{}`: {error}", page.display()))?;
-    let mut count = 0;
-    for row in rows(&text) {
-        let cells: Vec<&str> = row.trim_matches('|').split(" | ").collect();
-        if let [name, .., remedy] = cells.as_slice() {
-            count += 1;
-            eprintln!(
-                "  {:<64} {}",
-                name.trim(),
-                remedy.trim().replace("<br>", " ")
-            );
-        }
-    }
-    eprintln!("{count} first mistakes, each mended by doing what the message says");
-    Ok(())
+    run(&mut cargo_command(&test))
 }
-
-/// The rows of the generated table, without its head.
-fn rows(text: &str) -> impl Iterator<Item = &str> {
-    let table = text.split(BEGIN).nth(1).unwrap_or_default();
-    let table = table.split("<!-- end").next().unwrap_or_default();
-    table.lines().filter(|line| line.starts_with("| ")).skip(2)
-}
-
-fn page() -> PathBuf {
-    root().join("docs/denials.md")
-}
-
-/// What stands before the table.
-const BEGIN: &str = "<!-- generated: first mistakes -->";

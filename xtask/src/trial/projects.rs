@@ -1,518 +1,429 @@
 //! Real projects from the registries, built and tested by `jig run` with the registry allowed, and once more with
 //! no network at all.
 //!
-//! Where jig refuses something, its hint is followed to the letter, once. Each run that needs more than that is a
-//! failure. Toolchains that are not installed are passed over.
+//! Where jig refuses something, its hint is pasted, once. A project that needs more than that has failed. What is
+//! not installed here is passed over, and said.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+mod go;
+mod node;
+mod python;
+mod rust;
+mod site;
+
+use std::path::PathBuf;
 use std::time::Instant;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::tools;
+use site::Site;
 
 /// What came of one project.
 #[derive(Debug)]
-pub(crate) struct Row {
-    /// Its name, and what is done with it.
-    pub(crate) project: String,
+pub(crate) struct Tried {
+    /// The name by which it is chosen.
+    pub(crate) name: &'static str,
+    /// What it is.
+    pub(crate) title: String,
     /// What is special about it.
     pub(crate) what: &'static str,
-    /// How many messages had to be followed.
-    pub(crate) messages: usize,
+    /// Whether a plain user tried it, and not whoever runs this.
+    pub(crate) is_plain: bool,
+    /// The commands, without what a message added.
+    pub(crate) commands: Vec<String>,
+    /// The presets that jig found by itself, in its words.
+    pub(crate) presets: Vec<String>,
+    /// The messages that were followed: what was refused, and the flags that were added.
+    pub(crate) messages: Vec<(String, String)>,
     /// Why it failed in the end.
     pub(crate) failure: Option<String>,
     /// How long it took.
     pub(crate) seconds: u64,
 }
 
-impl Row {
+impl Tried {
     /// Whether it went well with at most one message.
     pub(crate) fn is_good(&self) -> bool {
-        self.failure.is_none() && self.messages <= 1
+        self.failure.is_none() && self.messages.len() <= 1
+    }
+
+    /// What it is, and who tried it.
+    pub(crate) fn title(&self) -> String {
+        let who = if self.is_plain {
+            ", as a plain user"
+        } else {
+            ""
+        };
+        format!("{}: {}{who}", self.title, self.what)
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        let messages = self.messages.iter();
+        let messages: Vec<Value> = messages
+            .map(|(refused, flags)| json!({"refused": refused, "flags": flags}))
+            .collect();
+        json!({
+            "name": self.name, "title": self.title, "what": self.what, "plain_user": self.is_plain,
+            "commands": self.commands, "presets": self.presets, "messages": messages,
+            "works": self.is_good(), "failure": self.failure, "seconds": self.seconds,
+        })
     }
 }
 
-/// The rows as a table.
-pub(crate) fn table(rows: &[Row]) -> String {
-    let mut text =
-        "| project | | messages followed | outcome |\n| --- | --- | --- | --- |\n".to_owned();
-    for row in rows {
-        let outcome = match &row.failure {
-            None => "works".to_owned(),
-            Some(why) => why.replace(['\n', '|'], " "),
-        };
-        let (project, what, messages) = (&row.project, row.what, row.messages);
-        text.push_str(&format!(
-            "| {project} | {what} | {messages} | {outcome} |\n"
+/// Builds and tests the projects of these names, or all. Says how far it is.
+pub(crate) fn run(names: &[&str]) -> Result<Vec<Tried>, String> {
+    if let Some(unknown) = names
+        .iter()
+        .find(|name| !PROJECTS.iter().any(|one| one.name == **name))
+    {
+        return Err(format!(
+            "there is no project `{unknown}`; there is {}",
+            self::names().collect::<Vec<_>>().join(", ")
         ));
     }
-    text
+    let wanted = PROJECTS
+        .iter()
+        .filter(|one| names.is_empty() || names.contains(&one.name));
+    let wanted: Vec<&Project> = wanted.collect();
+    let own = Site::own()?;
+    // Only root can lend.
+    let plain = match output_of_id().as_deref() {
+        Some("0") => Some(Site::plain()?),
+        _ => {
+            eprintln!("trial: nobody but root can try them as a plain user too");
+            None
+        }
+    };
+    let as_plain = wanted.iter().filter(|one| one.as_plain_user);
+    let mut runs: Vec<(&Project, &Site)> = wanted.iter().map(|one| (*one, &own)).collect();
+    runs.extend(
+        plain
+            .iter()
+            .flat_map(|site| as_plain.clone().map(move |one| (*one, site))),
+    );
+    let mut tried = Vec::new();
+    for (number, (project, site)) in runs.iter().enumerate() {
+        let who = if site.is_plain() {
+            " as a plain user"
+        } else {
+            ""
+        };
+        eprintln!("trial: {}/{} {}{who}", number + 1, runs.len(), project.name);
+        if !site.has(project.needs) {
+            eprintln!("trial:   passed over: `{}` is not installed", project.needs);
+            continue;
+        }
+        let one = project.tried(site);
+        match &one.failure {
+            None => eprintln!("trial:   works, {} s", one.seconds),
+            Some(failure) => eprintln!("trial:   {failure}"),
+        }
+        tried.push(one);
+    }
+    Ok(tried)
 }
 
-/// Builds and tests all projects.
-pub(crate) fn run() -> Result<Vec<Row>, String> {
-    let ground = Ground::new()?;
-    let mut rows = Vec::new();
-    if has("cargo") {
-        rows.extend(ground.crates()?);
-    }
-    if has("npm") {
-        rows.extend(ground.node()?);
-    }
-    if has("python3") {
-        rows.extend(ground.python()?);
-    }
-    if has("go") {
-        rows.extend(ground.go()?);
-    }
-    Ok(rows)
+/// How many rows all projects make.
+#[cfg(test)]
+pub(crate) fn runs() -> usize {
+    let as_plain_user = PROJECTS.iter().filter(|one| one.as_plain_user);
+    PROJECTS.len() + as_plain_user.count()
 }
 
-/// Where the trial takes place.
-struct Ground {
-    jig: PathBuf,
+/// The names of all projects.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    PROJECTS.iter().map(|project| project.name)
+}
+
+fn output_of_id() -> Option<String> {
+    let id = site::output(std::process::Command::new("id").arg("-u")).ok()?;
+    Some(id.trim().to_owned())
+}
+
+/// A project that can be chosen.
+struct Project {
+    name: &'static str,
+    what: &'static str,
+    kind: Kind,
+    /// The program without which it cannot be tried.
+    needs: &'static str,
+    as_plain_user: bool,
+}
+
+/// How a project is made.
+enum Kind {
+    /// A crate of this version, and the command.
+    Crate(&'static str, &'static str),
+    Node(&'static str),
+    Native,
+    Inside,
+    Outside,
+    Managed(&'static str),
+    Pyenv,
+    Go,
+    GoModules,
+}
+
+/// A project that lies ready.
+struct Prepared {
+    title: String,
     folder: PathBuf,
-    path: String,
+    /// Variables of the shell in which jig is started.
+    env: Vec<(&'static str, String)>,
+    steps: Vec<Step>,
+    /// What jig has to say of the preset that it finds; nothing where the system has all that is needed.
+    tells: &'static str,
+    /// Serves what is downloaded.
+    server: Option<go::Server>,
+}
+
+impl Prepared {
+    fn at(folder: PathBuf) -> Self {
+        Self {
+            title: String::new(),
+            folder,
+            env: Vec::new(),
+            steps: Vec::new(),
+            tells: "",
+            server: None,
+        }
+    }
+
+    /// A command as it is told: the port of a server is another one each time.
+    fn shown(&self, command: &str) -> String {
+        match &self.server {
+            Some(server) => command.replace(&server.port.to_string(), "8000"),
+            None => command.to_owned(),
+        }
+    }
 }
 
 /// One run of a project.
-struct Step<'a> {
-    hosts: &'a [&'a str],
-    command: &'a [&'a str],
+struct Step {
+    hosts: Vec<String>,
+    command: &'static str,
 }
 
-impl Ground {
-    fn new() -> Result<Self, String> {
-        let jig = tools::target().join("debug/jig");
-        if !jig.is_file() {
-            return Err("there is no `target/debug/jig`: run `cargo build` first".to_owned());
-        }
-        // Not in the checkout, whose own settings of cargo and git would count.
-        let folder = std::env::temp_dir().join(format!("jig-trial-{}", std::process::id()));
-        make(&folder)?;
-        let folder = folder.canonicalize().map_err(|error| error.to_string())?;
-        Ok(Self {
-            jig,
-            folder,
-            path: std::env::var("PATH").unwrap_or_default(),
-        })
+impl Step {
+    fn online(hosts: &[&str], command: &'static str) -> Self {
+        let hosts = hosts.iter().map(|host| (*host).to_owned()).collect();
+        Self { hosts, command }
     }
 
-    /// Runs a project's steps in a folder. `env` are variables of the shell in which jig is started.
-    fn tried(
-        &self,
-        project: &str,
-        what: &'static str,
-        folder: &Path,
-        env: &[(&str, &str)],
-        steps: &[Step<'_>],
-    ) -> Row {
-        eprintln!("trial: {project} ({what})");
+    fn offline(command: &'static str) -> Self {
+        Self::online(&[], command)
+    }
+
+    /// The words after `jig run`, with flags that a message gave.
+    fn words(&self, flags: &str) -> String {
+        let mut words: Vec<String> = Vec::new();
+        words.extend(self.hosts.iter().map(|host| format!("--net {host}")));
+        words.extend((!flags.is_empty()).then(|| flags.to_owned()));
+        words.push(format!("-- {}", self.command));
+        words.join(" ")
+    }
+}
+
+impl Project {
+    fn prepare(&self, site: &Site) -> Result<Prepared, String> {
+        match self.kind {
+            Kind::Crate(version, command) => rust::prepare(site, self.name, version, command),
+            Kind::Node(manager) => node::app(site, manager),
+            Kind::Native => node::native(site),
+            Kind::Inside => python::inside(site),
+            Kind::Outside => python::outside(site),
+            Kind::Managed(manager) => python::managed(site, manager),
+            Kind::Pyenv => python::pyenv(site),
+            Kind::Go => go::alone(site),
+            Kind::GoModules => go::modules(site),
+        }
+    }
+
+    fn tried(&self, site: &Site) -> Tried {
         let begun = Instant::now();
-        let mut row = Row {
-            project: project.to_owned(),
-            what,
-            messages: 0,
+        let mut tried = Tried {
+            name: self.name,
+            title: self.name.to_owned(),
+            what: self.what,
+            is_plain: site.is_plain(),
+            commands: Vec::new(),
+            presets: Vec::new(),
+            messages: Vec::new(),
             failure: None,
             seconds: 0,
         };
+        let result = self.prepare(site).and_then(|prepared| {
+            let result = tried.run(site, &prepared);
+            // The next ones need the room.
+            let _ = std::fs::remove_dir_all(&prepared.folder);
+            result
+        });
+        tried.failure = result.err();
+        tried.seconds = begun.elapsed().as_secs();
+        tried
+    }
+}
+
+impl Tried {
+    fn run(&mut self, site: &Site, prepared: &Prepared) -> Result<(), String> {
+        self.title.clone_from(&prepared.title);
         // What a hint has added for one run is added to the others that may reach the same hosts.
-        let mut added: Vec<String> = Vec::new();
-        for step in steps {
+        let mut added = String::new();
+        for step in &prepared.steps {
             let online = !step.hosts.is_empty();
-            let given: &[String] = if online { &added } else { &[] };
-            let mut outcome = self.jig_run(folder, env, step, given);
-            if let Err(printed) = &outcome
-                && let Some(flags) = hint(printed)
-            {
-                row.messages += 1;
-                let mut flags_then = given.to_vec();
-                flags_then.extend(flags);
-                outcome = self.jig_run(folder, env, step, &flags_then);
+            let command = format!("jig run {}", step.words(""));
+            eprintln!("trial:   {command}");
+            self.commands.push(prepared.shown(&command));
+            let mut flags = if online { added.clone() } else { String::new() };
+            let mut outcome = self.step(site, prepared, step, &flags)?;
+            if let Some((refused, more)) = outcome.as_ref().err().and_then(|said| message(said)) {
+                eprintln!("trial:   {refused}: {more}");
+                flags = format!("{flags} {more}").trim().to_owned();
+                self.messages.push((refused, more));
+                outcome = self.step(site, prepared, step, &flags)?;
                 if online {
-                    added = flags_then;
+                    added = flags;
                 }
             }
-            if let Err(printed) = outcome {
-                let command = step.command.join(" ");
-                let end: Vec<&str> = printed.lines().rev().take(6).collect();
-                let end: Vec<&str> = end.into_iter().rev().collect();
-                row.failure = Some(format!("`{command}` failed: {}", end.join(" / ")));
-                break;
+            if let Err(said) = outcome {
+                let mut end: Vec<&str> = said.lines().rev().take(6).collect();
+                end.reverse();
+                return Err(format!("`{}` failed: {}", step.command, end.join(" / ")));
             }
         }
-        row.seconds = begun.elapsed().as_secs();
-        if let Some(failure) = &row.failure {
-            eprintln!("trial: {project}: {failure}");
-        }
-        row
-    }
-
-    fn jig_run(
-        &self,
-        folder: &Path,
-        env: &[(&str, &str)],
-        step: &Step<'_>,
-        flags: &[String],
-    ) -> Result<(), String> {
-        let mut command = Command::new(&self.jig);
-        command.current_dir(folder).env("PATH", &self.path);
-        command
-            .env_remove("VIRTUAL_ENV")
-            .args(["run", "--root", "."]);
-        for host in step.hosts {
-            command.args(["--net", host]);
-        }
-        command.args(flags).arg("--").args(step.command);
-        command.envs(env.iter().copied());
-        let output = command.output().map_err(|error| error.to_string())?;
-        let printed = [output.stdout, output.stderr].concat();
-        match output.status.success() {
+        match self
+            .presets
+            .iter()
+            .any(|said| said.contains(prepared.tells))
+            || prepared.tells.is_empty()
+        {
             true => Ok(()),
-            false => Err(String::from_utf8_lossy(&printed).into_owned()),
+            false => Err(format!(
+                "jig did not say that it found `{}`",
+                prepared.tells
+            )),
         }
     }
 
-    /// Crates, as they were published: with build scripts, procedural macros and C code among them.
-    fn crates(&self) -> Result<Vec<Row>, String> {
-        let source = self.folder.join("source");
-        let mut manifest = "[package]\nname = 'source'\nversion = '0.1.0'\nedition = '2021'\n\
-                            [workspace]\n[lib]\npath = 'lib.rs'\n[dependencies]\n"
-            .to_owned();
-        for one in CRATES {
-            manifest.push_str(&format!("{} = '{}'\n", one.name, one.version));
+    /// Runs a step: an error in it is what was printed.
+    fn step(
+        &mut self,
+        site: &Site,
+        prepared: &Prepared,
+        step: &Step,
+        flags: &str,
+    ) -> Result<Result<(), String>, String> {
+        let mut command = site.jig_run(&step.words(flags));
+        command.current_dir(&prepared.folder);
+        command.envs(prepared.env.iter().map(|(name, value)| (name, value)));
+        let output = command.output().map_err(|error| error.to_string())?;
+        let said = [output.stdout, output.stderr].concat();
+        let said = String::from_utf8_lossy(&said).into_owned();
+        let presets = said
+            .lines()
+            .filter_map(|line| line.strip_prefix("jig: preset "));
+        let presets: Vec<&str> = presets.collect();
+        if presets.len() > 1 {
+            return Err(format!("jig said twice which preset it found: {said}"));
         }
-        write(&source.join("Cargo.toml"), &manifest)?;
-        write(&source.join("lib.rs"), "")?;
-        let args = ["metadata", "--format-version", "1"];
-        let metadata = output(Command::new("cargo").args(args).current_dir(&source))?;
-        let metadata: Value = serde_json::from_str(&metadata).map_err(|error| error.to_string())?;
-        let mut rows = Vec::new();
-        for one in CRATES {
-            let packages = metadata["packages"].as_array().into_iter().flatten();
-            let mut packages = packages.filter(|package| package["name"] == one.name);
-            let package = packages
-                .next()
-                .ok_or(format!("cargo knows no `{}`", one.name))?;
-            let version = package["version"].as_str().unwrap_or_default();
-            let from = Path::new(package["manifest_path"].as_str().unwrap_or_default());
-            let folder = self.folder.join(one.name);
-            let from = from.parent().unwrap_or(from);
-            output(Command::new("cp").args(["-r", "-T"]).arg(from).arg(&folder))?;
-            // A crate that was published is no part of a workspace, but lies in no other either.
-            let _ = std::fs::remove_file(folder.join("Cargo.lock"));
-            let steps = [
-                Step {
-                    hosts: CRATES_IO,
-                    command: one.command,
-                },
-                // What was downloaded is still there.
-                Step {
-                    hosts: &[],
-                    command: one.command,
-                },
-            ];
-            let project = format!("{} {version}: `{}`", one.name, one.command.join(" "));
-            rows.push(self.tried(&project, one.what, &folder, &[], &steps));
-            let _ = std::fs::remove_dir_all(folder.join("target"));
+        let found = presets.first().and_then(|line| line.split(';').next());
+        let found = found.map(|found| format!("preset {found}"));
+        let is_news = |preset: &String| !self.presets.contains(preset);
+        if let Some(preset) = found.filter(is_news) {
+            self.presets.push(preset);
         }
-        Ok(rows)
-    }
-
-    /// Projects of Node, by three package managers, one with code to compile.
-    fn node(&self) -> Result<Vec<Row>, String> {
-        let prefix = self.folder.join("prefix");
-        let args = [
-            "install",
-            "--global",
-            "--no-fund",
-            "--no-audit",
-            "pnpm@9",
-            "yarn@1",
-        ];
-        output(Command::new("npm").args(args).arg("--prefix").arg(&prefix))?;
-        let path = format!("{}:{}", prefix.join("bin").display(), self.path);
-        let manifest = r#"{"name":"app","version":"1.0.0","private":true,
-            "scripts":{"test":"node test.js"},
-            "dependencies":{"is-odd":"3.0.1","semver":"7.6.0"}}"#;
-        let test = "require('assert')(require('is-odd')(3) && require('semver').valid('1.2.3'));\n";
-        let mut rows = Vec::new();
-        let managers: [(&str, &str, &[&str], &[&str]); 3] = [
-            ("npm", "npm", &["npm", "install"], &["npm", "test"]),
-            (
-                "pnpm",
-                "below a prefix of npm",
-                &["pnpm", "install"],
-                &["pnpm", "test"],
-            ),
-            (
-                "yarn",
-                "below a prefix of npm",
-                &["yarn", "install"],
-                &["yarn", "test"],
-            ),
-        ];
-        for (name, what, install, run) in managers {
-            let folder = self.folder.join(format!("node-{name}"));
-            write(&folder.join("package.json"), manifest)?;
-            write(&folder.join("test.js"), test)?;
-            let steps = [
-                Step {
-                    hosts: NPM,
-                    command: install,
-                },
-                Step {
-                    hosts: &[],
-                    command: run,
-                },
-            ];
-            let project = format!("an app: `{name} install`, `{name} test`");
-            rows.push(self.tried(&project, what, &folder, &[("PATH", &path)], &steps));
-        }
-        let folder = self.folder.join("node-native");
-        let manifest = r#"{"name":"native","version":"1.0.0","private":true,"workspaces":["addon"],
-            "scripts":{"test":"node -e \"process.exit(require('addon').two() === 2 ? 0 : 1)\""}}"#;
-        write(&folder.join("package.json"), manifest)?;
-        let addon = r#"{"name":"addon","version":"1.0.0","main":"index.js"}"#;
-        write(&folder.join("addon/package.json"), addon)?;
-        let load = "module.exports = require('./build/Release/addon.node');\n";
-        write(&folder.join("addon/index.js"), load)?;
-        write(&folder.join("addon/binding.gyp"), GYP)?;
-        write(&folder.join("addon/addon.c"), ADDON)?;
-        let steps = [
-            Step {
-                hosts: &["registry.npmjs.org", "nodejs.org"],
-                command: &["npm", "install"],
-            },
-            Step {
-                hosts: &[],
-                command: &["npm", "test"],
-            },
-        ];
-        let project = "a workspace: `npm install`, `npm test`";
-        rows.push(self.tried(project, "a native module", &folder, &[], &steps));
-        Ok(rows)
-    }
-
-    /// Projects of Python: virtual environments in the workspace and elsewhere, uv and poetry.
-    fn python(&self) -> Result<Vec<Row>, String> {
-        let mut rows = Vec::new();
-        let test = "import six\n\ndef test_it():\n    assert six.PY3\n";
-        for (name, what) in [
-            ("inside", "an active virtualenv in the workspace"),
-            ("outside", "an active virtualenv elsewhere"),
-        ] {
-            let folder = self.folder.join(format!("python-{name}"));
-            write(&folder.join("test_it.py"), test)?;
-            let environment = match name {
-                "inside" => folder.join(".venv"),
-                _ => self.folder.join("environments/x"),
-            };
-            output(
-                Command::new("python3")
-                    .args(["-m", "venv"])
-                    .arg(&environment),
-            )?;
-            let bin = environment.join("bin");
-            let path = format!("{}:{}", bin.display(), self.path);
-            let packages = ["install", "--quiet", "pytest", "six"];
-            if name == "outside" {
-                // It can be used, and not changed.
-                output(Command::new(bin.join("pip")).args(packages))?;
-            }
-            let env = [
-                ("PATH", path.as_str()),
-                ("VIRTUAL_ENV", environment.to_str().unwrap_or_default()),
-            ];
-            let install = Step {
-                hosts: PYPI,
-                command: &["pip", "install", "--quiet", "pytest", "six"],
-            };
-            let pytest = Step {
-                hosts: &[],
-                command: &["pytest", "-q"],
-            };
-            let (steps, project) = match name {
-                "inside" => (vec![install, pytest], "an app: `pip install`, `pytest`"),
-                _ => (vec![pytest], "an app: `pytest`"),
-            };
-            rows.push(self.tried(project, what, &folder, &env, &steps));
-        }
-        rows.extend(self.managed(test)?);
-        Ok(rows)
-    }
-
-    fn managed(&self, test: &str) -> Result<Vec<Row>, String> {
-        let tools = self.folder.join("environments/tools");
-        output(Command::new("python3").args(["-m", "venv"]).arg(&tools))?;
-        let bin = tools.join("bin");
-        output(Command::new(bin.join("pip")).args(["install", "--quiet", "uv", "poetry"]))?;
-        let path = format!("{}:{}", self.path, bin.display());
-        let mut rows = Vec::new();
-        let manifest = "[project]\nname = 'app'\nversion = '0.1.0'\nrequires-python = '>=3.9'\n\
-                        dependencies = ['six', 'pytest']\n[tool.poetry]\npackage-mode = false\n\
-                        [[tool.poetry.source]]\nname = 'simple'\nurl = 'https://pypi.org/simple/'\n\
-                        priority = 'primary'\n";
-        let managers: [(&str, &[&str], &[&str]); 2] = [
-            ("uv", &["uv", "sync"], &["uv", "run", "pytest", "-q"]),
-            (
-                "poetry",
-                &["poetry", "install"],
-                &["poetry", "run", "pytest", "-q"],
-            ),
-        ];
-        for (name, install, run) in managers {
-            let folder = self.folder.join(format!("python-{name}"));
-            write(&folder.join("test_it.py"), test)?;
-            write(&folder.join("pyproject.toml"), manifest)?;
-            let steps = [
-                Step {
-                    hosts: PYPI,
-                    command: install,
-                },
-                Step {
-                    hosts: &[],
-                    command: run,
-                },
-            ];
-            let project = format!("an app: `{}`, `{}`", install.join(" "), run.join(" "));
-            rows.push(self.tried(&project, name, &folder, &[("PATH", &path)], &steps));
-        }
-        Ok(rows)
-    }
-
-    /// A module of Go that needs nothing but the standard library.
-    fn go(&self) -> Result<Vec<Row>, String> {
-        let folder = self.folder.join("go");
-        write(
-            &folder.join("go.mod"),
-            "module example.test/app\n\ngo 1.18\n",
-        )?;
-        write(
-            &folder.join("app.go"),
-            "package app\n\nfunc Two() int { return 2 }\n",
-        )?;
-        let test = "package app\n\nimport \"testing\"\n\nfunc TestTwo(t *testing.T) {\n\tif Two() != 2 {\n\t\tt.Fatal()\n\t}\n}\n";
-        write(&folder.join("app_test.go"), test)?;
-        let step = |command| Step {
-            hosts: &[],
-            command,
-        };
-        let steps = [
-            step(&["go", "vet", "./..."]),
-            step(&["go", "test", "./..."]),
-        ];
-        let project = "a module: `go vet`, `go test`";
-        Ok(vec![self.tried(project, "Go", &folder, &[], &steps)])
+        Ok(match output.status.success() {
+            true => Ok(()),
+            false => Err(said),
+        })
     }
 }
 
-impl Drop for Ground {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.folder);
-    }
+/// What was refused, and the flags that the message says to run the command with.
+fn message(said: &str) -> Option<(String, String)> {
+    let flags = said
+        .lines()
+        .rev()
+        .find_map(|line| line.strip_prefix("hint: to allow it, run it with: "))?;
+    let refused = said
+        .lines()
+        .filter_map(|line| line.strip_prefix("jig: refused: "))
+        .map(|line| match line.rsplit_once(" (") {
+            // How often a program tries again is its own affair.
+            Some((line, count)) if count.ends_with(" times)") => line,
+            _ => line,
+        });
+    let refused: Vec<&str> = refused.collect();
+    Some((refused.join("; "), flags.to_owned()))
 }
 
-/// The flags that a message says to run the command with.
-fn hint(printed: &str) -> Option<Vec<String>> {
-    let mut lines = printed.lines().rev();
-    let flags = lines.find_map(|line| line.strip_prefix("hint: to allow it, run it with: "))?;
-    let bare = |word: &str| word.trim_matches('\'').to_owned();
-    Some(flags.split_whitespace().map(bare).collect())
-}
-
-fn has(program: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|entry| entry.join(program).is_file())
-}
-
-fn make(folder: &Path) -> Result<(), String> {
-    std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))
-}
-
-fn write(path: &Path, text: &str) -> Result<(), String> {
-    make(path.parent().unwrap_or(path))?;
-    std::fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
-}
-
-/// What a program prints; an error if it fails.
-fn output(command: &mut Command) -> Result<String, String> {
-    let output = command
-        .output()
-        .map_err(|error| format!("{command:?}: {error}"))?;
-    match output.status.success() {
-        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-        false => Err(format!(
-            "{command:?}: {}",
-            String::from_utf8_lossy(&output.stderr)
-        )),
-    }
-}
-
-/// A crate, and what is done with it.
-struct Crate {
+const fn of_crate(
     name: &'static str,
     version: &'static str,
     what: &'static str,
-    command: &'static [&'static str],
-}
-
-const fn of(
-    name: &'static str,
-    version: &'static str,
-    what: &'static str,
-    command: &'static [&'static str],
-) -> Crate {
-    Crate {
+    command: &'static str,
+) -> Project {
+    Project {
         name,
-        version,
         what,
-        command,
+        kind: Kind::Crate(version, command),
+        needs: "cargo",
+        as_plain_user: false,
     }
 }
 
-const TEST: &[&str] = &["cargo", "test", "--quiet"];
-const BUILD: &[&str] = &["cargo", "build", "--quiet"];
+const fn other(name: &'static str, what: &'static str, needs: &'static str, kind: Kind) -> Project {
+    Project {
+        name,
+        what,
+        kind,
+        needs,
+        as_plain_user: false,
+    }
+}
 
-const CRATES: &[Crate] = &[
-    of("fnv", "1", "no dependencies", TEST),
-    of("semver", "1", "no dependencies", TEST),
-    of("scopeguard", "1", "no dependencies", TEST),
-    of("num-traits", "0.2", "a build script", TEST),
-    of("lazy_static", "1", "dependencies of tests", TEST),
-    of("proc-macro2", "1", "a build script that compiles", BUILD),
-    of("thiserror", "2", "procedural macros", BUILD),
-    of("displaydoc", "0.2", "procedural macros", BUILD),
-    of(
+impl Project {
+    const fn by_plain_users_too(mut self) -> Self {
+        self.as_plain_user = true;
+        self
+    }
+}
+
+const TEST: &str = "cargo test --quiet";
+const BUILD: &str = "cargo build --quiet";
+
+const PROJECTS: &[Project] = &[
+    of_crate("fnv", "1", "no dependencies", TEST),
+    of_crate("semver", "1", "dependencies of tests", TEST).by_plain_users_too(),
+    of_crate("scopeguard", "1", "no dependencies", TEST),
+    of_crate("num-traits", "0.2", "a build script", TEST),
+    of_crate(
+        "anyhow",
+        "1",
+        "a build script, and dependencies of tests",
+        "cargo test --quiet --lib",
+    ),
+    of_crate("proc-macro2", "1", "a build script that compiles", BUILD),
+    of_crate("thiserror", "2", "procedural macros", BUILD).by_plain_users_too(),
+    of_crate("displaydoc", "0.2", "procedural macros", BUILD),
+    of_crate(
         "libz-sys",
         "1",
         "C code",
-        &["cargo", "test", "--quiet", "--features", "static"],
-    ),
-    of("zstd-sys", "2", "C code", TEST),
-    of("blake3", "1", "C code and assembler", BUILD),
-    of("ring", "0.17", "C code and assembler", BUILD),
+        "cargo test --quiet --features static",
+    )
+    .by_plain_users_too(),
+    of_crate("zstd-sys", "2", "C code", TEST),
+    of_crate("blake3", "1", "C code and assembler", BUILD),
+    of_crate("ring", "0.17", "C code and assembler", BUILD),
+    other("npm", "Node", "npm", Kind::Node("npm")).by_plain_users_too(),
+    other("pnpm", "Node", "npm", Kind::Node("pnpm")),
+    other("yarn", "Node", "npm", Kind::Node("yarn")),
+    other("native", "Node", "npm", Kind::Native).by_plain_users_too(),
+    other("venv-inside", "Python", "python3", Kind::Inside).by_plain_users_too(),
+    other("venv-outside", "Python", "python3", Kind::Outside).by_plain_users_too(),
+    other("uv", "Python", "python3", Kind::Managed("uv")).by_plain_users_too(),
+    other("poetry", "Python", "python3", Kind::Managed("poetry")),
+    other("pyenv", "Python", "pyenv", Kind::Pyenv),
+    other("go", "Go", "go", Kind::Go).by_plain_users_too(),
+    other("go-modules", "Go", "go", Kind::GoModules).by_plain_users_too(),
 ];
-
-const CRATES_IO: &[&str] = &["index.crates.io", "static.crates.io"];
-const NPM: &[&str] = &["registry.npmjs.org", "registry.yarnpkg.com"];
-const PYPI: &[&str] = &["pypi.org", "files.pythonhosted.org"];
-
-const GYP: &str = "{'targets': [{'target_name': 'addon', 'sources': ['addon.c']}]}\n";
-
-const ADDON: &str = "\
-#include <node_api.h>
-static napi_value two(napi_env env, napi_callback_info info) {
-    napi_value value;
-    napi_create_int32(env, 2, &value);
-    return value;
-}
-NAPI_MODULE_INIT() {
-    napi_value function;
-    napi_create_function(env, \"two\", NAPI_AUTO_LENGTH, two, 0, &function);
-    napi_set_named_property(env, exports, \"two\", function);
-    return exports;
-}
-";

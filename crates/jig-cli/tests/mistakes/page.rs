@@ -31,6 +31,8 @@ pub(crate) fn check_all(mistakes: &[Mistake]) {
     let text = std::fs::read_to_string(page()).unwrap();
     let (head, rest) = text.split_once(BEGIN).unwrap();
     let (table, tail) = rest.split_once(END).unwrap();
+    // The rows of projects, which are not tried here.
+    let (table, projects) = table.split_at(table.find(PROJECTS).unwrap());
     if is_writing() {
         let mut table = HEAD.to_owned();
         for mistake in mistakes {
@@ -40,7 +42,8 @@ pub(crate) fn check_all(mistakes: &[Mistake]) {
                 .expect("only who may open every port can write the table");
             let _ = writeln!(table, "{row}");
         }
-        std::fs::write(page(), format!("{head}{BEGIN}\n{table}\n{END}{tail}")).unwrap();
+        let text = format!("{head}{BEGIN}\n{table}{projects}{END}{tail}");
+        std::fs::write(page(), text).unwrap();
         return;
     }
     let rows = table.lines().filter(|line| line.starts_with("| ")).skip(2);
@@ -158,8 +161,9 @@ fn is_writing() -> bool {
 }
 
 const HEAD: &str = "\
-| the mistake | what is done | jig says | what makes it work |
+| the first try | what is done | jig says | what makes it work |
 | --- | --- | --- | --- |
 ";
-const BEGIN: &str = "<!-- generated: first mistakes -->";
+const BEGIN: &str = "<!-- generated: first tries -->";
+const PROJECTS: &str = "| **Real projects**";
 const END: &str = "<!-- end of generated part -->";
