@@ -218,6 +218,17 @@ fn cargo(args: &[&str]) -> Result<(), String> {
 fn cargo_command(args: &[&str]) -> Command {
     let mut command = Command::new("cargo");
     command.args(args).current_dir(root());
+    // Cargo sets these for this program. Build scripts that read them would run again, and with them a third of the
+    // workspace, whenever a chore follows a plain `cargo build`.
+    for (name, _) in std::env::vars_os() {
+        let own = ["CARGO_PKG_", "CARGO_MANIFEST_"];
+        if own
+            .iter()
+            .any(|start| name.to_string_lossy().starts_with(start))
+        {
+            command.env_remove(name);
+        }
+    }
     command
 }
 

@@ -73,7 +73,7 @@ fn caption(projects: &[Tried], date: &str) -> String {
     let mirror = match is_mirror {
         true => {
             " On the machine of the trial, the names of the registries lead to a mirror at a special address, which \
-             needs a rule of its own. Where they lead to public addresses, nothing is refused."
+             needs a rule of its own. Where they lead to public addresses, this message does not come."
         }
         false => "",
     };

@@ -326,7 +326,9 @@ impl Tried {
             return Err(format!("jig said twice which preset it found: {said}"));
         }
         let found = presets.first().and_then(|line| line.split(';').next());
-        let found = found.map(|found| format!("preset {found}"));
+        // The folder of the trial is another one each time.
+        let folder = site.folder.display().to_string();
+        let found = found.map(|found| format!("preset {}", found.replace(&folder, "/elsewhere")));
         let is_news = |preset: &String| !self.presets.contains(preset);
         if let Some(preset) = found.filter(is_news) {
             self.presets.push(preset);

@@ -21,7 +21,7 @@ impl Site {
     pub(crate) fn own() -> Result<Self, String> {
         let folder = folder("own")?;
         Ok(Self {
-            jig: tools::target().join("debug/jig"),
+            jig: copy_of_jig(&folder)?,
             folder,
             path: std::env::var("PATH").unwrap_or_default(),
             home: None,
@@ -37,12 +37,7 @@ impl Site {
         for lent in LENT {
             make(&home.join(lent))?;
         }
-        let jig = folder.join("jig");
-        output(
-            Command::new("cp")
-                .arg(tools::target().join("debug/jig"))
-                .arg(&jig),
-        )?;
+        let jig = copy_of_jig(&folder)?;
         let path = format!("{}/.cargo/bin:/usr/local/bin:/usr/bin:/bin", home.display());
         Ok(Self {
             jig,
@@ -140,6 +135,14 @@ pub(crate) fn output(command: &mut Command) -> Result<String, String> {
             String::from_utf8_lossy(&output.stderr)
         )),
     }
+}
+
+/// The program as it is now, whatever is built meanwhile.
+fn copy_of_jig(folder: &Path) -> Result<PathBuf, String> {
+    let jig = folder.join("jig");
+    let built = tools::target().join("debug/jig");
+    output(Command::new("cp").arg(built).arg(&jig))?;
+    Ok(jig)
 }
 
 /// A new folder, not in the checkout, whose own settings of cargo and git would count.
