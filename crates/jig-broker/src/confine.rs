@@ -72,10 +72,11 @@ use jig_sandbox::{
 
 use crate::broker::{Broker, Inner};
 
+#[cfg(unix)]
+pub(crate) use git::is_opened_by_preset;
 pub use intruder::{Intruder, Pending, Suspect};
 pub use preset::Preset;
-#[cfg(unix)]
-pub(crate) use showing::{Places, is_of_submodule, preset_showing};
+pub(crate) use showing::{Places, preset_showing};
 #[cfg(unix)]
 use sweep::Watch;
 #[cfg(unix)]
@@ -361,7 +362,7 @@ pub enum ConfineError {
     #[error("programs cannot be confined on this operating system")]
     Unsupported,
     /// The program was not found.
-    #[error("the program `{program}` was not found{}", places(.looked))]
+    #[error("the program `{program}` was not found{}", places_but(.program, .looked))]
     ProgramNotFound {
         /// As it was given.
         program: String,
@@ -408,6 +409,14 @@ pub enum ConfineError {
         #[source]
         source: io::Error,
     },
+}
+
+/// Where a program was looked for, unless that is the path by which it was named.
+fn places_but(program: &str, looked: &[PathBuf]) -> String {
+    match looked {
+        [place] if place == Path::new(program) => String::new(),
+        looked => places(looked),
+    }
 }
 
 fn places(looked: &[PathBuf]) -> String {

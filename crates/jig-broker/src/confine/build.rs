@@ -134,8 +134,8 @@ pub(super) fn confined(
     if reach == Reach::Workspace {
         let forbidden = if let Some(linked) = git::linked(root) {
             git::show(&linked, policy, with_git, &mut shown)
-        } else if with_git && let Some(own) = git::submodule(root) {
-            git::show_submodule(&own, policy, &mut shown)
+        } else if let Some(own) = git::submodule(root) {
+            git::show_submodule(&own, policy, with_git, &mut shown)
         } else {
             Vec::new()
         };

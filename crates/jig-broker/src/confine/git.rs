@@ -1,4 +1,5 @@
-//! What git needs to work in a sandbox: a name to commit under, and the repository of a linked worktree.
+//! What git needs to work in a sandbox: a name to commit under, and the repository of a linked worktree or
+//! a submodule.
 
 use std::path::{Path, PathBuf};
 
@@ -20,7 +21,7 @@ pub(super) fn configuration(home: Option<&Path>) -> String {
         .and_then(|home| host::text(&home.join(".gitconfig")))
         .map(|text| user(&text))
         .unwrap_or_default();
-    let mut config = String::from(FIXED);
+    let mut config = settled();
     if user.name.is_some() || user.email.is_some() {
         config.push_str("[user]\n");
     }
@@ -32,9 +33,24 @@ pub(super) fn configuration(home: Option<&Path>) -> String {
     config
 }
 
-/// Hooks cannot be seen, which git would remark on at every commit; new repositories get none from
-/// templates.
-const FIXED: &str = "[advice]\n\tignoredHook = false\n[init]\n\ttemplateDir =\n";
+/// What stands for the configuration of the system where the preset shows the user's own, which has the last word.
+pub(super) fn of_system() -> String {
+    format!("{}[include]\n\tpath = /etc/gitconfig\n", settled())
+}
+
+/// What every confined git is told.
+///
+/// Hooks cannot be seen, which git would remark on at every commit; new repositories get none from templates. It
+/// tidies up before it ends: in the background, that would be ended with the command.
+fn settled() -> String {
+    let settings = [
+        "[advice]\n\tignoredHook = false\n",
+        "[init]\n\ttemplateDir =\n",
+        "[gc]\n\tautoDetach = false\n",
+        "[maintenance]\n\tautoDetach = false\n",
+    ];
+    settings.concat()
+}
 
 /// Who the user says to be.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -173,19 +189,29 @@ fn granted(policy: &Policy) -> Rights {
     rights(granted - Capabilities::just(Capability::Execute))
 }
 
-/// Shows the repository of a submodule, whose configuration may be changed, but not its hooks.
-pub(super) fn show_submodule(own: &Path, policy: &Policy, shown: &mut Shown) -> Vec<Forbidden> {
-    let granted = granted(policy);
-    let mut repository = Repository {
-        granted,
-        shown,
-        forbidden: Vec::new(),
-    };
-    if granted != Rights::NONE {
-        repository.shown.add(own, granted, RuleSource::Declared);
-        repository.guard(own, "hooks", Rights::NONE);
-    }
-    repository.forbidden
+/// Whether a path lies in the repository of a workspace whose `.git` is a file, and a tool with the preset `git` has
+/// these rights there. Hooks are shown by nothing.
+pub(crate) fn is_opened_by_preset(
+    root: &Path,
+    policy: &Policy,
+    path: &Path,
+    rights: Rights,
+) -> bool {
+    let repository = linked(root).map(|linked| linked.common);
+    repository.or_else(|| submodule(root)).is_some_and(|own| {
+        let is_inside = path.starts_with(&own) && !path.starts_with(own.join("hooks"));
+        is_inside && granted(policy).has(rights)
+    })
+}
+
+/// Shows the repository of a submodule, as that of a linked worktree.
+pub(super) fn show_submodule(
+    own: &Path,
+    policy: &Policy,
+    lifted: bool,
+    shown: &mut Shown,
+) -> Vec<Forbidden> {
+    show_repository(own, policy, lifted, None, shown).forbidden
 }
 
 /// Shows the repository of a linked worktree: as much as the policy grants on `.git`, without what makes
@@ -197,6 +223,24 @@ pub(super) fn show(
     lifted: bool,
     shown: &mut Shown,
 ) -> Vec<Forbidden> {
+    let mut repository = show_repository(&linked.common, policy, lifted, Some(&linked.own), shown);
+    if !lifted && repository.granted.has_any(Rights::WRITE) {
+        for name in ["commondir", "gitdir", "config.worktree"] {
+            repository.guard(&linked.own, name, Rights::READ);
+        }
+    }
+    repository.forbidden
+}
+
+/// Shows a repository: as much as the policy grants on `.git`, without its hooks, and its configuration for reading
+/// unless that is lifted. `worktree` is the directory of the one that may be used.
+fn show_repository<'a>(
+    directory: &Path,
+    policy: &Policy,
+    lifted: bool,
+    worktree: Option<&Path>,
+    shown: &'a mut Shown,
+) -> Repository<'a> {
     let granted = granted(policy);
     let mut repository = Repository {
         granted,
@@ -204,32 +248,28 @@ pub(super) fn show(
         forbidden: Vec::new(),
     };
     if granted == Rights::NONE {
-        return repository.forbidden;
+        return repository;
     }
     repository
         .shown
-        .add(&linked.common, granted, RuleSource::Declared);
-    repository.guard(&linked.common, "hooks", Rights::NONE);
-    if lifted || !granted.has_any(Rights::WRITE) {
-        return repository.forbidden;
-    }
-    for name in ["config", "config.worktree", "commondir", "modules"] {
-        repository.guard(&linked.common, name, Rights::READ);
-    }
-    for name in ["commondir", "gitdir", "config.worktree"] {
-        repository.guard(&linked.own, name, Rights::READ);
-    }
-    // Other worktrees belong to other workspaces.
-    let worktrees = linked.common.join("worktrees");
-    for name in host::names(&worktrees) {
-        let other = worktrees.join(name);
-        if other != linked.own {
-            repository
-                .shown
-                .add(other, Rights::READ, RuleSource::Declared);
+        .add(directory, granted, RuleSource::Declared);
+    repository.guard(directory, "hooks", Rights::NONE);
+    if !lifted && granted.has_any(Rights::WRITE) {
+        for name in ["config", "config.worktree", "commondir", "modules"] {
+            repository.guard(directory, name, Rights::READ);
+        }
+        // Other worktrees belong to other workspaces.
+        let worktrees = directory.join("worktrees");
+        for name in host::names(&worktrees) {
+            let other = worktrees.join(name);
+            if Some(other.as_path()) != worktree {
+                repository
+                    .shown
+                    .add(other, Rights::READ, RuleSource::Declared);
+            }
         }
     }
-    repository.forbidden
+    repository
 }
 
 struct Repository<'a> {

@@ -7,7 +7,7 @@ use jig_sandbox::{PrivateContent, Rights};
 use super::program::Surroundings;
 use super::shown::Shown;
 use super::toolchain::{self, Added};
-use super::{ConfineSettings, FoundPreset, Preset, git, host};
+use super::{ConfineSettings, FoundPreset, Preset, host};
 use crate::broker::Inner;
 
 /// The preset, not in the settings yet, under which a program would have these rights at a canonical path
@@ -55,13 +55,6 @@ pub(crate) fn preset_showing(
             });
         is_found && shown.rights(canonical).has(rights)
     })
-}
-
-/// Whether a path lies in the repository of a workspace that is a submodule, which the preset `git` shows. Hooks
-/// are not shown by anything.
-pub(crate) fn is_of_submodule(root: &Path, path: &Path) -> bool {
-    git::submodule(root)
-        .is_some_and(|own| path.starts_with(&own) && !path.starts_with(own.join("hooks")))
 }
 
 /// Where a confined program stands.

@@ -18,7 +18,7 @@ use jig_sandbox::{PrivateContent, PrivateFile, Rights, RuleSource};
 use super::cache::Caches;
 use super::program::{self, Surroundings};
 use super::shown::Shown;
-use super::{ConfineError, Preset, host};
+use super::{ConfineError, Preset, git, host};
 
 pub(super) use python::VirtualEnvironment;
 
@@ -99,6 +99,14 @@ impl Showing<'_> {
         if let Some(file) = host::canonical(&home.join(".gitconfig")) {
             self.shown.widen(&file, Rights::READ, RuleSource::System);
             self.link(private.join(".gitconfig"), file);
+            // Not in the place of the user's own: what git writes there would be lost without a word.
+            let path = private.join(".jig/gitconfig");
+            let variable = ("GIT_CONFIG_SYSTEM", path.clone().into());
+            self.added.variables.push(variable);
+            self.added.files.push(PrivateFile {
+                path,
+                content: PrivateContent::Text(git::of_system().into_bytes()),
+            });
         }
         if let Some(directory) = host::canonical(&home.join(".config/git")) {
             self.shown

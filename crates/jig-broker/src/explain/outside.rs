@@ -8,7 +8,7 @@ use jig_sandbox::Rights;
 use super::missing::{Because, Missing};
 use super::place::{Around, Stands, canonical, stands};
 use super::sandbox_toml::{self, Entry};
-use crate::confine::{Places, Preset, is_of_submodule, preset_showing};
+use crate::confine::{Places, Preset, is_opened_by_preset, preset_showing};
 
 /// What is to be said about a path of the host.
 pub(super) fn denial(around: &Around<'_>, one: &Missing, path: &Path) -> Denial {
@@ -153,7 +153,8 @@ fn advise(denial: Denial, advice: Hint) -> Denial {
 /// The preset that stands for the path.
 fn preset(around: &Around<'_>, one: &Missing, path: &Path) -> Option<Preset> {
     let is_missing = !around.settings.presets.contains(&Preset::Git);
-    if is_missing && is_of_submodule(&around.root, path) {
+    let policy = &around.inner.policy;
+    if is_missing && is_opened_by_preset(&around.root, policy, path, one.rights) {
         return Some(Preset::Git);
     }
     if one.rights.has_any(Rights::WRITE) {

@@ -223,6 +223,53 @@ fn git_commits_in_a_worktree_of_a_repository_outside() {
     });
 }
 
+/// So does a workspace that is a submodule, and git says nothing of what is withheld, with the preset or without.
+#[test]
+fn git_commits_in_a_submodule() {
+    for_each_user(|desk| {
+        identity(desk);
+        let (part, whole) = (desk.beside("part"), desk.beside("whole"));
+        let made = format!(
+            "set -e; git init -q {part}; git -C {part} commit -q --allow-empty -m start; git init -q {whole}; cd {whole}
+             git -c protocol.file.allow=always submodule --quiet add {part} part; rm -r .git/modules/part/hooks
+             mkdir .git/modules/part/hooks; git -C part worktree add -q {whole}/beside"
+        );
+        desk.unconfined(&["sh", "-c", &made]);
+        let module = whole.join("part");
+        let own = whole.join(".git/modules/part");
+        let run = |flags: &[&str], script: &str| {
+            let root = ["run", "--root", module.as_str()];
+            desk.run(&[&root, flags, &["--", "sh", "-c", script]].concat())
+        };
+        for flags in [&[][..], &["--preset", "git"]] {
+            let ran = run(
+                flags,
+                "set -e; date +%N > new.txt; git add .; git -c gc.auto=1 commit -qm it; git status --short",
+            );
+            let told = (ran.code, ran.out.as_str(), ran.err.as_str());
+            assert_eq!(told, (Some(0), "", ""), "{flags:?}");
+            let log = ["git", "-C", module.as_str(), "log", "-1", "--format=%s"];
+            assert_eq!(desk.unconfined(&log), "it\n");
+        }
+
+        // What makes the user's own git run programs is not part of that, nor is the project around.
+        let read = |name: &str| std::fs::read_to_string(own.join(name)).unwrap();
+        let kept = || [read("config"), read("worktrees/beside/commondir")];
+        let before = kept();
+        let attempts = format!(
+            "git config core.fsmonitor ./evil; echo x >> {own}/config; echo x > {own}/config.worktree
+             echo x > {own}/hooks/post-commit; echo x > {own}/worktrees/beside/commondir; mkdir {own}/modules
+             cat {whole}/.gitmodules; echo x > {whole}/.git/config; echo x > {whole}/new"
+        );
+        let ran = run(&[], &attempts);
+        assert_eq!((ran.out.as_str(), kept()), ("", before), "{ran:?}");
+        for missing in ["config.worktree", "hooks/post-commit", "modules"] {
+            assert!(!own.join(missing).exists(), "{missing}");
+        }
+        assert!(!whole.join("new").exists());
+    });
+}
+
 /// What git runs later is written only with the preset: its configuration and its submodules.
 #[test]
 fn git_is_configured_only_with_the_preset() {

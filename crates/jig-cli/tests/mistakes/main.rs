@@ -89,6 +89,7 @@ mistakes! {
     run::run_in_folder,
     run::run_link,
     run::run_submodule,
+    run::run_worktree,
     run::run_around_submodule,
     run::run_new_folder,
     run::run_time,

@@ -7,7 +7,9 @@ use jig_sandbox::Rights;
 
 use super::super::shown::Shown;
 use super::super::testing::Tree;
-use super::{Linked, User, configuration, linked, show, show_submodule, submodule, user};
+use super::{
+    Linked, User, configuration, is_opened_by_preset, linked, show, show_submodule, submodule, user,
+};
 
 #[test]
 fn only_the_name_and_the_address_are_taken() {
@@ -159,6 +161,7 @@ fn a_submodule_has_to_be_known_to_the_project_around_it() {
     let tree = Tree::new(&[
         "super/.git/modules/sub/config = [core]\n\tworktree = ../../../sub\n",
         "super/.git/modules/sub/HEAD",
+        "super/.git/modules/sub/worktrees/other/commondir = ../..\n",
         "super/sub/.git = gitdir: ../.git/modules/sub\n",
         "super/forged/.git = gitdir: ../.git/modules/sub\n",
         "elsewhere/config = [core]\nworktree = ../ws\n",
@@ -172,8 +175,38 @@ fn a_submodule_has_to_be_known_to_the_project_around_it() {
     // Whoever can write the file could also make a directory that fits it.
     assert_eq!(submodule(&root.join("ws")), None);
     let policy = Tree::new(&[".git = gitdir: x"]).policy(&[]);
-    let mut shown = Shown::default();
-    let forbidden = show_submodule(&own, &policy, &mut shown);
-    assert_eq!(shown.rights(&own), Rights::READ.with(Rights::WRITE));
-    assert_eq!(forbidden[0].base.as_deref(), Some(own.as_path()));
+    let write = Rights::READ.with(Rights::WRITE);
+    for (lifted, config) in [(false, Rights::READ), (true, write)] {
+        let mut shown = Shown::default();
+        let forbidden = show_submodule(&own, &policy, lifted, &mut shown);
+        assert_eq!(shown.rights(&own.join("index.lock")), write);
+        for kept in ["config", "worktrees/other/commondir"] {
+            assert_eq!(shown.rights(&own.join(kept)), config, "{kept}");
+        }
+        // There are no hooks yet, and none may come into being.
+        assert_eq!(forbidden[0].path.as_str(), "hooks");
+        assert_eq!(forbidden[0].base.as_deref(), Some(own.as_path()));
+    }
+}
+
+#[test]
+fn the_preset_opens_the_repository_that_a_file_names() {
+    let tree = repository();
+    link(&tree);
+    let root = tree.root();
+    let (ws, main) = (root.join("ws"), root.join("main/.git"));
+    let check = |rules: &[&str], path: &str, expected: bool| {
+        let policy = Tree::new(&[".git = gitdir: x"]).policy(rules);
+        let opened = is_opened_by_preset(&ws, &policy, &main.join(path), Rights::WRITE);
+        assert_eq!(opened, expected, "{rules:?} {path}");
+    };
+    check(&[], "config", true);
+    check(&[], "hooks/pre-commit", false);
+    check(&[], "worktrees/ws/gitdir", true);
+    // No preset grants what a rule withholds.
+    check(&[". r"], "config", false);
+    check(&[". rw", ".git"], "config", false);
+    let policy = tree.policy(&[]);
+    let beside = root.join("main/file");
+    assert!(!is_opened_by_preset(&ws, &policy, &beside, Rights::READ));
 }

@@ -8,7 +8,7 @@ use super::super::host;
 use super::super::program::Surroundings;
 use super::super::shown::Shown;
 use super::super::testing::Tree;
-use super::super::{ConfineError, Preset};
+use super::super::{ConfineError, Preset, git};
 use super::{Added, VirtualEnvironment, show};
 
 struct Machine {
@@ -438,6 +438,8 @@ fn git_is_configured_as_the_user_has_it_without_passwords() {
         "home/.config/git/credentials",
         "home/.git-credentials",
     ]);
+    let system = git::of_system();
+    let system = format!("/home/jig/.jig/gitconfig: {}", system.escape_debug());
     machine.check(
         Preset::Git,
         "none",
@@ -446,7 +448,9 @@ fn git_is_configured_as_the_user_has_it_without_passwords() {
             "home/.config/git: read",
             "home/.config/git/credentials: nothing",
             "/home/jig/.gitconfig -> dotfiles/gitconfig",
+            &system,
             "/home/jig/.config/git -> home/.config/git",
+            "GIT_CONFIG_SYSTEM=/home/jig/.jig/gitconfig",
         ],
     );
     // Whoever has no configuration of git has nothing to show.

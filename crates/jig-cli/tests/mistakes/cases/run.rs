@@ -145,10 +145,24 @@ pub(crate) fn run_link() -> Mistake {
 
 pub(crate) fn run_submodule() -> Mistake {
     Mistake {
-        name: "`jig run`: git in a submodule",
+        name: "`jig run`: the configuration of a submodule",
         setup: SUBMODULE,
-        way: Way::Shell("cd module && jig run --root . git add new.txt && git status --short"),
-        works: "A  new.txt",
+        way: Way::Shell(
+            "cd module && jig run --root . git config user.name Me && git config user.name",
+        ),
+        works: "Me",
+        ..Mistake::default()
+    }
+}
+
+pub(crate) fn run_worktree() -> Mistake {
+    Mistake {
+        name: "`jig run`: the configuration of the repository, in a worktree",
+        setup: WORKTREE,
+        way: Way::Shell(
+            "cd {beside}/tree && jig run --root . git config user.name Me && git config user.name",
+        ),
+        works: "Me",
         ..Mistake::default()
     }
 }
@@ -212,3 +226,9 @@ const SUBMODULE: &str = "\
     git init -q {beside}/module && git -C {beside}/module commit -q --allow-empty -m start\n\
     git init -q . && git submodule --quiet add {beside}/module module\n\
     echo new > module/new.txt";
+
+/// A repository with a worktree elsewhere.
+const WORKTREE: &str = "\
+    git config --global user.name A && git config --global user.email a@b.test\n\
+    git init -q {beside}/main && git -C {beside}/main commit -q --allow-empty -m start\n\
+    git -C {beside}/main worktree add -q {beside}/tree 2> /dev/null";
