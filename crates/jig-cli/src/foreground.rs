@@ -11,6 +11,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
+use camino::Utf8PathBuf;
 use jig_broker::{ConfineError, ProgramError};
 use jig_engine::CommandError;
 use jig_proto::hint;
@@ -127,7 +128,9 @@ pub(crate) fn words(command: &[String], ours: &str) -> anyhow::Result<Vec<String
         && program.contains('/')
     {
         // A path is meant from where jig was called, as all other words of the command are.
-        *program = workspace::current()?.join(&*program).into_string();
+        let path = workspace::current()?.join(&*program);
+        let parts = path.components().filter(|part| part.as_str() != ".");
+        *program = parts.collect::<Utf8PathBuf>().into_string();
     }
     Ok(command)
 }

@@ -79,7 +79,7 @@ fn not_found(program: &str) -> Hint {
         }
         // It is the whole path already, and may be that of an interpreter.
         _ if program.starts_with('/') => hint!(
-            "install `{program}`; if the first line of a script names it, name another program there"
+            "install it, or correct the path; if the first line of a script names it, name another program there"
         ),
         _ => hint!("install it, or write its whole path"),
     }

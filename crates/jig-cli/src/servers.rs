@@ -225,9 +225,17 @@ fn elsewhere(server: &Server, offered: &Offered, named: &str) -> anyhow::Error {
     }
 }
 
-/// The name that was probably meant.
+/// The name that was probably meant: the nearest, or the only one that begins so.
 pub(crate) fn closest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let names: Vec<&str> = names.collect();
+    let mut longer = names.iter().filter(|other| other.starts_with(name));
+    if let (Some(longer), None) = (longer.next(), longer.next())
+        && !name.is_empty()
+    {
+        return Some(longer);
+    }
     let nearest = names
+        .into_iter()
         .map(|other| (strsim::damerau_levenshtein(name, other), other))
         .min();
     nearest

@@ -332,10 +332,11 @@ fn report(
         true => NONE.to_owned(),
         false => words.join(", "),
     };
+    let tools = if names.len() == 1 { "tool" } else { "tools" };
     let names = names.join("`, `");
     let width = call.len().max(setup.len()) + 2;
     out.text(&format!(
-        "{GREEN}wrote{GREEN:#} {path}: the tool `{names}`; toolchains: {}; changes: {}; hosts: {}\n\
+        "{GREEN}wrote{GREEN:#} {path}: the {tools} `{names}`; toolchains: {}; changes: {}; hosts: {}\n\
          next:\n  {BOLD}{call:width$}{BOLD:#}{DIM}run it, confined{DIM:#}\n  \
          {BOLD}{setup:width$}{BOLD:#}{DIM}connect an agent{DIM:#}\n",
         list(&answers.presets),

@@ -255,6 +255,24 @@ fn nothing_is_overwritten() {
     assert!(!desk.path("jig.toml").exists());
 }
 
+/// A folder with several projects gets a tool for each.
+#[test]
+fn several_projects_are_counted() {
+    let desk = Desk::new();
+    written(&desk, &PROJECTS[0]);
+    written(&desk, &PROJECTS[1]);
+    let said = desk.ok(&["init", "--yes"]);
+    assert!(
+        said.contains(": the tools `test_rust`, `test_node`; toolchains: rust, node;"),
+        "{said}"
+    );
+    let page = desk.read("jig.toml");
+    assert!(
+        page.contains("presets = [\"rust\", \"node\"] # the toolchains; everything"),
+        "{page}"
+    );
+}
+
 /// Without a terminal it says what to pass, and exactly that works.
 #[test]
 fn without_a_terminal_it_says_what_to_pass() {

@@ -446,7 +446,7 @@ fn a_command_that_did_not_run_has_codes_of_its_own() {
                 127,
                 "the program `no-such-program-at-all` was not found",
             ),
-            (&["./missing"], 127, "missing` was not found"),
+            (&["./missing"], 127, "/missing` was not found\nhint: "),
             (
                 &["./not-executable"],
                 126,

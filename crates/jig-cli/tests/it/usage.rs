@@ -146,6 +146,11 @@ fn a_misspelt_tool_is_suggested() {
             .unwrap()
             .contains("fs_read_file")
     );
+    // The beginning of one name, and of several.
+    let said = workspace.run(&["tools", "fs_gr"]);
+    assert!(said.contains("did you mean `fs_grep_files`?"), "{said}");
+    let said = workspace.run(&["tools", "fs"]);
+    assert!(said.contains("hint: `jig tools` lists all"), "{said}");
 }
 
 #[test]

@@ -67,7 +67,15 @@ impl Kind {
         match self {
             Self::Rust => &["Cargo.toml"],
             Self::Node => &["package.json"],
-            Self::Python => &["pyproject.toml", "setup.py", "requirements.txt"],
+            Self::Python => &[
+                "pyproject.toml",
+                "setup.py",
+                "setup.cfg",
+                "requirements.txt",
+                "pytest.ini",
+                "tox.ini",
+                "conftest.py",
+            ],
             Self::Go => &["go.mod"],
         }
     }

@@ -102,10 +102,16 @@ fn presets(answers: &Answers) -> String {
         true => "# A command sees no home. A preset shows it a toolchain there: rust, node, python, go, git.\n\
                  # presets = [\"rust\"]\n"
             .to_owned(),
-        false => format!(
-            "presets = {} # the toolchain; everything else in your home is hidden\n",
-            json!(answers.presets)
-        ),
+        false => {
+            let toolchains = match answers.presets.len() {
+                1 => "toolchain",
+                _ => "toolchains",
+            };
+            format!(
+                "presets = [\"{}\"] # the {toolchains}; everything else in your home is hidden\n",
+                answers.presets.join("\", \"")
+            )
+        }
     }
 }
 

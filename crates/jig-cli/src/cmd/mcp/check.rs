@@ -285,7 +285,7 @@ fn text(project: &Project, older: &Seen, newer: &Seen, findings: &[Finding]) -> 
     }
     if findings.is_empty() {
         text.push_str(&format!(
-            "{GREEN}✓{GREEN:#} nothing to find fault with; {DIM}`jig setup` connects an agent{DIM:#}\n"
+            "{GREEN}✓{GREEN:#} no problems found; {DIM}`jig setup` connects an agent{DIM:#}\n"
         ));
     }
     text

@@ -128,7 +128,7 @@ pub(crate) fn program_that_is_not_there() -> Row {
 
 pub(crate) fn interpreter_that_is_not_there() -> Row {
     Row {
-        hint: "install `{program}`; if the first line of a script names it, name another program there",
+        hint: "install it, or correct the path; if the first line of a script names it, name another program there",
         config: HELLO,
         wrong: "printf '#!/usr/bin/none\\necho hello\\n' > greets && chmod +x greets && jig run ./greets",
         right: "sed -i '1s,«/usr/bin/none»,/bin/sh,' greets && jig run ./greets",

@@ -52,6 +52,7 @@ fn tests_of_node_run_as_the_project_says() {
 #[test]
 fn tests_of_python_run_by_what_the_project_uses() {
     check(&[("setup.py", "")], &["python: python3 -m unittest"]);
+    check(&[("conftest.py", "")], &["python: python3 -m pytest"]);
     check(
         &[("pyproject.toml", "[tool.pytest.ini_options]\n")],
         &["python: python3 -m pytest"],
