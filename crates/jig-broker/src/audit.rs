@@ -9,7 +9,7 @@ mod file;
 #[cfg(unix)]
 mod reader;
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::io;
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ pub use file::{FileSink, FileSinkOptions};
 #[cfg(unix)]
 pub use reader::AuditReader;
 
-use crate::visible::is_odd;
+use jig_proto::visible_json;
 
 /// One decision, and what came of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -130,7 +130,7 @@ impl AuditEntry {
     }
 
     fn json_line(&self) -> String {
-        let mut line = escape_control(serde_json::to_string(self).unwrap_or_default());
+        let mut line = visible_json(serde_json::to_string(self).unwrap_or_default());
         line.push('\n');
         line
     }
@@ -156,27 +156,6 @@ impl AuditEntry {
             }
         }
     }
-}
-
-/// JSON leaves DEL, the C1 controls and the characters that turn text round as they are; a terminal
-/// that shows the log would obey them.
-fn escape_control(json: String) -> String {
-    let is_plain = |byte: u8| (b' '..=b'~').contains(&byte);
-    if json.bytes().all(is_plain) || !json.contains(is_odd) {
-        return json;
-    }
-    let mut clean = String::with_capacity(json.len() + 16);
-    for c in json.chars() {
-        if is_odd(c) {
-            let mut units = [0; 2];
-            for unit in c.encode_utf16(&mut units) {
-                let _ = write!(clean, "\\u{unit:04x}");
-            }
-        } else {
-            clean.push(c);
-        }
-    }
-    clean
 }
 
 /// Where entries go.

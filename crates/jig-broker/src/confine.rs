@@ -65,6 +65,7 @@ use std::sync::Arc;
 
 use camino::Utf8Path;
 use jig_files::Slot;
+use jig_proto::visible_line;
 use jig_sandbox::{
     Containment, Enforce, Environment, Launch, Layers, Limits, Overlay, Profile, Program,
     SpawnRequest,
@@ -362,7 +363,7 @@ pub enum ConfineError {
     #[error("programs cannot be confined on this operating system")]
     Unsupported,
     /// The program was not found.
-    #[error("the program `{program}` was not found{}", places_but(.program, .looked))]
+    #[error("the program `{}` was not found{}", visible_line(.program), places_but(.program, .looked))]
     ProgramNotFound {
         /// As it was given.
         program: String,
@@ -371,8 +372,9 @@ pub enum ConfineError {
     },
     /// The program is a link in the workspace to something that the tool cannot see.
     #[error(
-        "the program `{program}` is a link that leaves the workspace, which opens nothing: name the \
-         program itself, or let the tool see it by `sandbox.presets` or `sandbox.system`"
+        "the program `{}` is a link that leaves the workspace, which opens nothing: name the \
+         program itself, or let the tool see it by `sandbox.presets` or `sandbox.system`",
+        visible_line(.program)
     )]
     ProgramLeaves {
         /// As it was given.

@@ -8,7 +8,7 @@ use jig_policy::{Policy, Reason, Refusal, Resource, Verdict};
 use jig_proto::vfs::{ErrorKind, ErrorReply, Method};
 use jig_proto::{Denial, offered_rule};
 
-use crate::visible::visible;
+use jig_proto::visible_line_to;
 
 /// What a refusal needs besides the policy's own words.
 pub(crate) struct Surroundings<'a> {
@@ -45,7 +45,7 @@ pub(crate) fn error_reply(
     let mut why = format!(
         "{} on `{}`: {}",
         refusal.operation,
-        visible(around.target, MAX_TARGET),
+        visible_line_to(around.target, MAX_TARGET),
         refusal.why
     );
     let grants = grants(around.policy, around.resource);
@@ -53,7 +53,10 @@ pub(crate) fn error_reply(
         why.push_str(&format!(" (granted: {})", grants.join(", ")));
     }
     let mut reply = ErrorReply::denied(kind, why)
-        .with_wanted(refusal.operation, visible(around.target, MAX_TARGET))
+        .with_wanted(
+            refusal.operation,
+            visible_line_to(around.target, MAX_TARGET),
+        )
         .with_grants(grants);
     if let Some(path) = path {
         reply = reply.with_path(path);
@@ -76,7 +79,7 @@ pub(crate) fn denial(refusal: &Refusal, around: &Surroundings<'_>) -> Denial {
         hint: suggestion.map(|suggestion| offered_rule(suggestion.to_toml_in(around.table))),
         ..Denial::new(
             refusal.operation,
-            visible(around.target, MAX_TARGET),
+            visible_line_to(around.target, MAX_TARGET),
             refusal.why.clone(),
         )
     }
@@ -123,7 +126,7 @@ pub(crate) fn completed(
         None => (Resource::Fs, method.name()),
     };
     error
-        .with_wanted(operation, visible(target, MAX_TARGET))
+        .with_wanted(operation, visible_line_to(target, MAX_TARGET))
         .with_grants(grants(policy, resource))
 }
 

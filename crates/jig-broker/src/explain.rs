@@ -37,13 +37,13 @@ use std::path::PathBuf;
 use camino::Utf8Path;
 use jiff::Timestamp;
 use jig_proto::Denial;
+use jig_proto::visible_line_to;
 use jig_sandbox::Observation;
 
 use crate::audit::{AuditDecision, AuditEntry};
 use crate::broker::{Broker, Inner};
 use crate::confine::Confined;
 use crate::gateway::{LOOK_UP, lookup_refused};
-use crate::visible::visible;
 
 pub(crate) use limit::of_tree;
 pub use limit::{limit_denial, limit_denial_in};
@@ -211,7 +211,7 @@ impl Inner {
     pub(crate) fn clean(&self, mut denial: Denial) -> Denial {
         let clean = |text: &mut String| {
             let scrubbed = self.secrets.scrub_text(std::mem::take(text));
-            *text = visible(&scrubbed, Denial::MAX_TEXT);
+            *text = visible_line_to(&scrubbed, Denial::MAX_TEXT);
         };
         clean(&mut denial.target);
         clean(&mut denial.why);

@@ -4,12 +4,12 @@ use camino::Utf8Path;
 use jiff::Timestamp;
 use jig_policy::{EnvUse, Resource};
 use jig_proto::vfs::{ErrorKind, ErrorReply, Method};
+use jig_proto::visible_line_to;
 
 use crate::audit::{AuditDecision, AuditEntry};
 use crate::broker::Broker;
 use crate::denial::{self, MAX_TARGET};
 use crate::judge::Judge;
-use crate::visible::visible;
 
 #[cfg(test)]
 mod tests;
@@ -51,7 +51,7 @@ impl Broker {
     /// or sees it read-only: in the audit log and for the error of the call it is a denial like any other.
     pub fn refuse(&self, method: Method, path: &str, error: ErrorReply) -> ErrorReply {
         let inner = &self.inner;
-        let path = visible(path, MAX_TARGET);
+        let path = visible_line_to(path, MAX_TARGET);
         let mut judge = Judge::new(inner, method, &[]);
         judge.note(path.clone(), &error.message);
         judge.record(AuditDecision::Deny, Timestamp::now()).write();
@@ -65,7 +65,7 @@ impl Broker {
     /// of the call: no rule opens those, but another way has rules.
     pub fn refuse_socket(&self, operation: &str, target: &str) {
         let inner = &self.inner;
-        let target = visible(target, MAX_TARGET);
+        let target = visible_line_to(target, MAX_TARGET);
         inner.audit(AuditEntry {
             time: Timestamp::now(),
             tool: inner.tool.clone(),

@@ -3,13 +3,13 @@
 use jiff::Timestamp;
 use jig_proto::Question;
 use jig_proto::vfs::{ErrorKind, ErrorReply};
+use jig_proto::visible_line_to;
 
 use crate::approvals::ApprovalKey;
 use crate::audit::AuditDecision;
 use crate::broker::Broker;
 use crate::denial::MAX_TARGET;
 use crate::judge::Note;
-use crate::visible::visible;
 use crate::wanted::Wanted;
 use crate::work::{Judged, Record};
 
@@ -104,7 +104,8 @@ impl Inquiry {
         asks: Vec<Ask>,
         once: Vec<ApprovalKey>,
     ) -> Self {
-        let clean = |text: String| visible(&broker.inner.secrets.scrub_text(text), MAX_TARGET);
+        let clean =
+            |text: String| visible_line_to(&broker.inner.secrets.scrub_text(text), MAX_TARGET);
         let asks = asks.into_iter().map(|ask| Ask {
             target: clean(ask.target),
             ..ask
@@ -134,7 +135,7 @@ impl Inquiry {
             .iter()
             .map(|ask| format!("{} `{}`", verb(ask.operation), ask.target))
             .collect();
-        let tool = visible(&self.broker.inner.tool, MAX_TARGET);
+        let tool = visible_line_to(&self.broker.inner.tool, MAX_TARGET);
         format!("Allow `{tool}` to {}?", wants.join(" and to "))
     }
 
@@ -159,7 +160,7 @@ impl Inquiry {
         let text = self.broker.inner.secrets.scrub_text(text);
         let lines: Vec<String> = text
             .lines()
-            .map(|line| visible(line, MAX_CONTEXT))
+            .map(|line| visible_line_to(line, MAX_CONTEXT))
             .collect();
         lines.join("\n")
     }

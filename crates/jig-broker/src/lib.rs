@@ -92,7 +92,6 @@ mod process;
 mod program;
 mod run_record;
 mod scrub;
-mod visible;
 mod wanted;
 mod work;
 
@@ -127,5 +126,4 @@ pub use program::{
 };
 pub use run_record::RunRecord;
 pub use scrub::{MIN_SECRET, REDACTED, ScrubStream, Scrubber, Secrets};
-pub use visible::is_odd;
 pub use work::{Judged, Work};

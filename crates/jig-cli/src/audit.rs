@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, civil};
 use jig_broker::{AuditEntry, AuditSink, FileSink, FileSinkOptions, NullSink};
 use jig_config::LogSettings;
-use jig_proto::{Hint, hint};
+use jig_proto::{Hint, hint, visible_line};
 
 use crate::environment::Environment;
 use crate::output::remark;
@@ -115,7 +115,7 @@ pub(crate) fn moment(text: &str) -> anyhow::Result<Timestamp> {
             ),
             false => hint!("write `{text}s`, `{text}m`, `{text}h` or `{text}d`"),
         };
-        anyhow!(hint).context(format!("`{text}` is not a time"))
+        anyhow!(hint).context(format!("`{}` is not a time", visible_line(text)))
     };
     let ago = ago(text).ok_or_else(not_a_time)?;
     Timestamp::now()

@@ -3,10 +3,11 @@
 use std::io;
 use std::process::ExitCode;
 
+use jig_proto::visible_lines;
 use jig_sandbox::Exit;
 use serde_json::json;
 
-use crate::output::{Output, printable};
+use crate::output::Output;
 
 /// How a command ended, when nothing failed.
 #[derive(Debug)]
@@ -72,12 +73,14 @@ fn failed(error: &anyhow::Error, out: &mut Output) -> ExitCode {
         let mut chain = error.chain();
         let first = chain.next().map(ToString::to_string).unwrap_or_default();
         // Names of arguments and files come from models and tools.
-        let mut causes: Vec<String> = chain.map(|cause| printable(&cause.to_string())).collect();
+        let mut causes: Vec<String> = chain
+            .map(|cause| visible_lines(&cause.to_string()))
+            .collect();
         let is_told = causes.iter().any(|cause| cause.starts_with("hint: "));
         if let Some(way) = way_out(error).filter(|_| !is_told) {
-            causes.push(printable(&way));
+            causes.push(visible_lines(&way));
         }
-        out.error(&printable(&first), causes.into_iter());
+        out.error(&visible_lines(&first), causes.into_iter());
     }
     ExitCode::from(1)
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use jig_broker::ConfineError;
 use jig_config::Command;
-use jig_proto::{Hint, hint};
+use jig_proto::{Hint, hint, visible_line};
 use jig_runtime::StartError;
 use jig_sandbox::SpawnError;
 use rustix::fs::{Access, AtFlags, FileType};
@@ -68,6 +68,7 @@ fn of_file(error: &SpawnError) -> Option<Hint> {
 
 /// A program that no directory of the search path has.
 fn not_found(program: &str) -> Hint {
+    let shown = visible_line(program);
     if let Some(line) = Command::line_in_one_word(&[program.to_owned()])
         && line.starts_with("sh -c ")
     {
@@ -75,7 +76,7 @@ fn not_found(program: &str) -> Hint {
     }
     match program.split_once(char::is_whitespace) {
         Some((first, _)) if !first.is_empty() => {
-            hint!("the words of a command are written apart, without quotes: {program}")
+            hint!("the words of a command are written apart, without quotes: {shown}")
         }
         // It is the whole path already, and may be that of an interpreter.
         _ if program.starts_with('/') => hint!(

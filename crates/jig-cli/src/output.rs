@@ -1,11 +1,11 @@
 //! Printing: text with colours on a terminal, JSON for programs.
 
 use std::fmt::Display;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal as _, Write};
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
-use jig_proto::Denial;
+use jig_proto::{Denial, visible_json, visible_lines, visible_painted};
 use serde_json::Value as Json;
 
 use crate::args::Color;
@@ -40,9 +40,13 @@ impl Output {
         self.json
     }
 
-    /// Prints text on stdout. All at once, so that a reader never sees half a line.
+    /// Prints text on stdout. All at once, so that a reader never sees half a line. On a terminal nothing but its
+    /// colours steers that.
     pub(crate) fn text(&mut self, text: &str) -> anyhow::Result<()> {
-        self.stdout.write_all(text.as_bytes())?;
+        match io::stdout().is_terminal() {
+            true => self.stdout.write_all(visible_painted(text).as_bytes())?,
+            false => self.stdout.write_all(text.as_bytes())?,
+        }
         self.stdout.flush()?;
         Ok(())
     }
@@ -57,7 +61,7 @@ impl Output {
 
     /// Prints a JSON document on stdout.
     pub(crate) fn json(&mut self, value: &Json) -> anyhow::Result<()> {
-        self.text(&format!("{value:#}\n"))
+        self.raw(&visible_json(format!("{value:#}\n")))
     }
 
     /// Prints an error and its causes on stderr.
@@ -76,18 +80,18 @@ impl Output {
     /// Prints what was refused, each with the way out.
     pub(crate) fn denials(&mut self, denials: &[Denial]) {
         for denial in denials {
-            let told = printable(&denial.to_string());
+            let told = visible_lines(&denial.to_string());
             self.stderr(&format!("{RED}denied:{RED:#} {told}\n"));
         }
     }
 
     /// Prints a remark on stderr.
     pub(crate) fn note(&mut self, text: &str) {
-        self.stderr(&format!("{}\n", printable(text)));
+        self.stderr(&format!("{}\n", visible_lines(text)));
     }
 
     /// Prints text on stderr, with its colours if it is a terminal. What a tool wrote must be
-    /// [`printable`].
+    /// [`visible_lines`].
     pub(crate) fn aside(&mut self, text: &str) {
         self.stderr(text);
     }
@@ -136,7 +140,7 @@ impl Output {
             _ => AutoStream::choice(&io::stderr()),
         };
         let mut stderr = AutoStream::new(io::stderr(), choice);
-        let _ = stderr.write_all(text.as_bytes());
+        let _ = stderr.write_all(visible_painted(text).as_bytes());
         let _ = stderr.flush();
     }
 }
@@ -144,19 +148,7 @@ impl Output {
 /// Prints a remark on stderr, where nothing else to print with is at hand.
 pub(crate) fn remark(text: &str) {
     let mut stderr = anstream::stderr();
-    let _ = writeln!(stderr, "{}", printable(text));
-}
-
-/// `text` without what would steer a terminal: it may come from a tool.
-pub(crate) fn printable(text: &str) -> String {
-    let shown = |c: char| match c {
-        '\n' | '\t' => c,
-        c if c.is_control() => char::REPLACEMENT_CHARACTER,
-        // Marks that turn text round make one thing look like another.
-        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => char::REPLACEMENT_CHARACTER,
-        c => c,
-    };
-    text.chars().map(shown).collect()
+    let _ = writeln!(stderr, "{}", visible_lines(text));
 }
 
 /// A table without lines: columns as wide as their widest cell.

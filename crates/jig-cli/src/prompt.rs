@@ -14,13 +14,13 @@ use std::sync::Arc;
 
 use anstream::AutoStream;
 use jig_engine::{About, Answer, Ask, Asker};
-use jig_proto::{Prompt, Question};
+use jig_proto::{Prompt, Question, visible_line, visible_lines, visible_painted, visible_words};
 use jig_sandbox::{Interest, Waker};
 use serde_json::Value as Json;
 
 use crate::diff;
 use crate::interrupt;
-use crate::output::{BOLD, DIM, YELLOW, printable, remark};
+use crate::output::{BOLD, DIM, YELLOW, remark};
 
 /// The person at the terminal, or the answers that they gave in advance.
 pub(crate) struct Terminal {
@@ -61,7 +61,7 @@ impl Terminal {
     /// Prints before a question. What a tool wrote must be printable.
     pub(crate) fn show(&mut self, text: &str) {
         if let Some((_, writer)) = &mut self.tty {
-            let _ = write!(writer, "{text}");
+            let _ = write!(writer, "{}", visible_painted(text));
         }
     }
 
@@ -79,13 +79,13 @@ impl Terminal {
         let question = ask.question;
         // It is said whose question it is: a tool can write anything into its own.
         let who = match ask.about {
-            About::Tool(_) => format!("`{}` asks: ", printable(ask.tool)),
+            About::Tool(_) => format!("`{}` asks: ", visible_line(ask.tool)),
             _ => String::new(),
         };
-        let text = printable(&question.text).replace('\n', " ");
+        let text = visible_words(&question.text);
         let mut head = format!("\n{YELLOW}?{YELLOW:#} {who}{BOLD}{text}{BOLD:#}\n");
         if let Some(context) = &question.context {
-            let context = diff::coloured(&printable(context));
+            let context = diff::coloured(&visible_lines(context));
             for line in context.lines() {
                 head.push_str(&format!("  {line}\n"));
             }
@@ -117,7 +117,7 @@ impl Terminal {
             (_, Prompt::Select(options)) => {
                 let options: Vec<String> = options
                     .iter()
-                    .map(|option| printable(&option.to_string()))
+                    .map(|option| visible_line(&option.to_string()))
                     .collect();
                 let lines: String = (1..)
                     .zip(&options)
@@ -185,7 +185,7 @@ impl Terminal {
     /// Shows a text, and reads the line that is typed then. `None` if there is none.
     pub(crate) fn line(&mut self, shown: &str) -> Option<String> {
         let (reader, writer) = self.tty.as_mut()?;
-        write!(writer, "{shown}").ok()?;
+        write!(writer, "{}", visible_painted(shown)).ok()?;
         writer.flush().ok()?;
         if let Some(waker) = &self.waker
             && reader.buffer().is_empty()
@@ -258,7 +258,12 @@ impl Asker for Terminal {
 
     fn progress(&mut self, tool: &str, text: &str) {
         if let Some((_, writer)) = &mut self.tty {
-            let _ = writeln!(writer, "{DIM}{tool}: {}{DIM:#}", printable(text));
+            let _ = writeln!(
+                writer,
+                "{DIM}{}: {}{DIM:#}",
+                visible_line(tool),
+                visible_lines(text)
+            );
         }
     }
 

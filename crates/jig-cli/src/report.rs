@@ -3,12 +3,12 @@
 use std::io::{self, IsTerminal as _};
 
 use anyhow::Context;
-use jig_proto::{HandleReport, ToolError, ToolState, hint};
+use jig_proto::{HandleReport, ToolError, ToolState, hint, visible_lines};
 use serde_json::Value as Json;
 
 use crate::diff;
 use crate::exit::Done;
-use crate::output::{BOLD, DIM, GREEN, Output, RED, YELLOW, printable};
+use crate::output::{BOLD, DIM, GREEN, Output, RED, YELLOW};
 use crate::station::protocol::{Asked, News, Told};
 
 /// Prints one report, as it came from a station. The end tells whether the tool has failed.
@@ -163,8 +163,8 @@ pub(crate) fn failure(error: &ToolError, out: &mut Output) -> anyhow::Result<()>
     if !failed.stderr.is_empty() {
         out.note(failed.stderr.trim_end_matches('\n'));
     }
-    let causes = failed.causes.into_iter().map(printable);
-    out.error(&printable(&failed.message), causes);
+    let causes = failed.causes.into_iter().map(visible_lines);
+    out.error(&visible_lines(&failed.message), causes);
     out.denials(&error.denials);
     Ok(())
 }
@@ -224,7 +224,7 @@ fn said(text: &str, out: &mut Output) -> anyhow::Result<()> {
     }
     let end = if text.ends_with('\n') { "" } else { "\n" };
     match io::stdout().is_terminal() {
-        true => out.text(&format!("{}{end}", printable(text))),
+        true => out.text(&format!("{}{end}", visible_lines(text))),
         false => out.raw(&format!("{text}{end}")),
     }
 }
@@ -234,7 +234,7 @@ fn ask(id: &str, asked: &Asked, out: &mut Output) -> anyhow::Result<()> {
     let (who, text) = (asked.lead_in(), asked.text());
     let mut shown = format!("{YELLOW}?{YELLOW:#} {who}: {BOLD}{text}{BOLD:#}\n");
     if let Some(context) = &asked.question.context {
-        for line in diff::coloured(&printable(context)).lines() {
+        for line in diff::coloured(&visible_lines(context)).lines() {
             shown.push_str(&format!("  {line}\n"));
         }
     }

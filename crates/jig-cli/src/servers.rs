@@ -13,7 +13,7 @@ use camino::Utf8Path;
 use jig_config::{Runtime, Server, Tool};
 use jig_engine::{Answer, Ask, Asker, Engine, Held, ToolServers as _};
 use jig_mcp::{Offered, Servers, Standing, Which};
-use jig_proto::hint;
+use jig_proto::{hint, visible_line};
 use serde_json::Value as Json;
 
 use crate::environment::Environment;
@@ -405,14 +405,17 @@ pub(crate) fn declared<'p>(project: &'p Project, name: &str) -> anyhow::Result<&
     let hint = match closest(plain, names) {
         Some(other) => hint!("did you mean `{other}`? `jig servers` lists all"),
         None if servers.is_empty() => {
-            hint!("it would be declared by `[mcp.servers.{plain}]`; none is")
+            hint!(
+                "it would be declared by `[mcp.servers.{}]`; none is",
+                visible_line(plain)
+            )
         }
         None => {
             let names: Vec<&str> = servers.keys().map(String::as_str).collect();
             hint!("there is {}", names.join(", "))
         }
     };
-    Err(anyhow!(hint).context(format!("there is no server `{name}`")))
+    Err(anyhow!(hint).context(format!("there is no server `{}`", visible_line(name))))
 }
 
 /// The name of a server that may be written as one: `mcp.NAME`, or `mcp:NAME` as in the log.

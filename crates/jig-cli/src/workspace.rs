@@ -10,7 +10,7 @@ use jig_config::LOADED;
 use jig_config::{Config, Loaded, Sources, Tool, WORKSPACE_FILES};
 use jig_mcp::Servers;
 use jig_policy::{DiskLookup, Policy, Workspace};
-use jig_proto::{Hint, hint};
+use jig_proto::{Hint, hint, visible_line};
 
 use crate::args::Global;
 use crate::environment::Environment;
@@ -132,7 +132,7 @@ impl Project {
         for other in other_files(&self.root) {
             hint.push_str(&format!("; {other}"));
         }
-        let place = self.described();
+        let (name, place) = (visible_line(name), self.described());
         Err(anyhow!(hint).context(format!("there is no tool `{name}` in {place}")))
     }
 
@@ -263,7 +263,10 @@ pub(crate) fn root(given: Option<&Utf8Path>) -> anyhow::Result<Utf8PathBuf> {
     // One spelling of a workspace, so that there is one log of it.
     match canonical(&root) {
         Some(root) => Ok(root),
-        None => bail!("the workspace `{}` is not a folder", given.unwrap_or(&root)),
+        None => {
+            let shown = visible_line(given.unwrap_or(&root).as_str());
+            bail!("the workspace `{shown}` is not a folder")
+        }
     }
 }
 

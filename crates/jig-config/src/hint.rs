@@ -1,5 +1,7 @@
 //! Names in messages: quoting what the user wrote, and guessing what was meant.
 
+use jig_proto::{is_deceptive, visible_line};
+
 /// `text` in backticks, on one line, at most [`MAX_QUOTED`] characters long.
 ///
 /// What is quoted comes from files that anybody may have written: control characters would let
@@ -24,24 +26,10 @@ pub(crate) fn clean_whole(text: &str) -> String {
 }
 
 fn clean_to(text: &str, most: usize) -> String {
-    let mut clean = String::with_capacity(text.len().min(most));
-    for (count, one) in text.chars().enumerate() {
-        if count == most {
-            clean.push('…');
-            break;
-        }
-        if one.is_control() || is_invisible(one) {
-            clean.extend(one.escape_unicode());
-        } else {
-            clean.push(one);
-        }
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", visible_line(&text[..end])),
+        None => visible_line(text),
     }
-    clean
-}
-
-/// Characters that reorder or hide text.
-fn is_invisible(one: char) -> bool {
-    matches!(one, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 /// The candidate that was probably meant by `name`.
@@ -103,7 +91,7 @@ pub(crate) fn key(name: &str) -> String {
             .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-');
     if bare {
         name.to_owned()
-    } else if name.contains('\'') || name.chars().any(char::is_control) {
+    } else if name.contains('\'') || name.contains(is_deceptive) {
         crate::show::basic_string(name)
     } else {
         format!("'{name}'")

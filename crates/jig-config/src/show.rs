@@ -1,6 +1,6 @@
 //! The final configuration as text and as JSON, with the origin of every value where asked.
 
-use jig_proto::ToolAction;
+use jig_proto::{ToolAction, is_deceptive};
 use serde_json::{Map, Value as Json, json};
 
 use crate::hint::key;
@@ -368,7 +368,7 @@ pub(crate) fn basic_string(text: &str) -> String {
             '\n' => quoted.push_str("\\n"),
             '\r' => quoted.push_str("\\r"),
             '\t' => quoted.push_str("\\t"),
-            one if one.is_control() => quoted.push_str(&format!("\\u{:04X}", u32::from(one))),
+            one if is_deceptive(one) => quoted.push_str(&format!("\\U{:08X}", u32::from(one))),
             one => quoted.push(one),
         }
     }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use indexmap::IndexMap;
 use jig_config::{Parameter, ParameterType};
+use jig_proto::visible_line;
 use serde_json::{Map, Value};
 
 /// Brings arguments into the form that the tool's parameters describe.
@@ -59,7 +60,8 @@ fn object(
             [] => "there are none".to_owned(),
             known => format!("there is {}", known.join(", ")),
         };
-        errors.push(format!("`{}` is not known; {known}", join(path, name)));
+        let name = visible_line(name);
+        errors.push(format!("`{}` is not known; {known}", join(path, &name)));
     }
     completed
 }

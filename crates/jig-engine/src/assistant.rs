@@ -5,11 +5,11 @@
 
 use std::sync::Arc;
 
-use jig_broker::{Broker, CancelToken, Chat, Llm, is_odd};
+use jig_broker::{Broker, CancelToken, Chat, Llm};
 use jig_config::Tool;
 use jig_proto::fsproxy::{Message, Role};
 use jig_proto::json::{self, Limits};
-use jig_proto::{Prompt, Question};
+use jig_proto::{Prompt, Question, visible_json, visible_line, visible_lines};
 use serde_json::Value;
 
 use crate::asker::{Answer, Ask, Asker};
@@ -40,12 +40,12 @@ impl AssistantPrompt {
             text.push_str(&format!("\nWhat it says about that:\n{context}"));
         }
         if let Some(default) = &question.default {
-            let default = quoted(&default.to_string(), LONGEST_TEXT);
+            let default = quoted(&visible_json(default.to_string()), LONGEST_TEXT);
             text.push_str(&format!(
                 "\nIts proposal, if nothing speaks against it:\n{default}"
             ));
         }
-        let schema = quoted(&question.schema.to_string(), LONGEST_TEXT);
+        let schema = quoted(&visible_json(question.schema.to_string()), LONGEST_TEXT);
         text.push_str(&format!("\nThe JSON Schema of the answer:\n{schema}"));
         Self {
             system: SYSTEM.to_owned(),
@@ -81,7 +81,7 @@ pub fn read_assistant(question: &Question, written: &str) -> Result<Value, Strin
     }
     fits(&question.schema, &value)
         .map(|()| value)
-        .map_err(|why| format!("the answer does not fit: {}", in_one_line(&why)))
+        .map_err(|why| format!("the answer does not fit: {}", visible_line(&why)))
 }
 
 /// Who answered what was the assistant's to answer.
@@ -176,24 +176,12 @@ fn unfenced(text: &str) -> &str {
 fn quoted(text: &str, most: usize) -> String {
     let text = &text[..text.floor_char_boundary(most)];
     let mut marked = String::with_capacity(text.len() + 3);
-    for line in text.split('\n') {
+    for line in visible_lines(text).split('\n') {
         marked.push_str("> ");
-        marked.push_str(&in_one_line(line));
+        marked.push_str(line);
         marked.push('\n');
     }
     marked
-}
-
-/// A text of a tool that neither ends a line nor hides anything.
-fn in_one_line(text: &str) -> String {
-    let mut line = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c != '\t' && is_odd(c) {
-            true => line.extend(c.escape_unicode()),
-            false => line.push(c),
-        }
-    }
-    line
 }
 
 const SYSTEM: &str = "A tool that runs for you has a question. Answer it for the task that you work on. Reply with \

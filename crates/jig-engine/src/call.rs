@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jig_broker::CancelToken;
 use jig_config::Tool;
-use jig_proto::{CommandError, HandleId, Outcome, SchemaError, ToolError, hint};
+use jig_proto::{CommandError, HandleId, Outcome, SchemaError, ToolError, hint, visible_line};
 use jig_runtime::{HandleError, StartError, TemplateError, Tracer};
 use serde_json::{Map, Value, json};
 
@@ -61,7 +61,7 @@ impl Call {
 #[non_exhaustive]
 pub enum CallError {
     /// There is no such tool.
-    #[error("there is no tool `{0}`")]
+    #[error("there is no tool `{}`", visible_line(.0))]
     UnknownTool(String),
     /// The tool is switched off in the configuration.
     #[error("the tool `{0}` is switched off")]

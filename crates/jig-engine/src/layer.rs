@@ -205,7 +205,7 @@ fn shown(layer: &Layer, changes: &[Change]) -> String {
 
 /// A name in which a tool has put a line end must not pass for two lines.
 fn on_one_line(text: &str) -> String {
-    text.replace(char::is_control, "\u{fffd}")
+    jig_proto::visible_line(text)
 }
 
 /// What became of the changes.

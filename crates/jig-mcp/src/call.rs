@@ -424,7 +424,7 @@ async fn complete(shared: &Arc<Shared>) -> Result<Arc<Served>, ErrorData> {
 }
 
 fn unknown_tool(name: &str) -> ErrorData {
-    let name = crate::printable::printable_line(crate::printable::cut(name, 200));
+    let name = jig_proto::visible_words(crate::cut::cut(name, 200));
     ErrorData::invalid_params(format!("there is no tool `{name}`"), None)
 }
 

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use jig_broker::CancelToken;
 use jig_engine::{About, Answer, Ask, Asker};
+use jig_proto::visible_lines;
 use rmcp::model::InputResponses;
 
 use crate::call::CLIENT;
 use crate::caller::Caller;
+use crate::cut::cut;
 use crate::elicit::Form;
 use crate::in_flight::{InFlight, Request, Way};
-use crate::printable::{cut, printable};
 use crate::questions::Pending;
 use crate::sampling::Sampling;
 use crate::shared::Shared;
@@ -150,11 +151,11 @@ impl Asker for Desk {
 
     fn progress(&mut self, _tool: &str, text: &str) {
         self.flight
-            .progress(&printable(cut(text, LONGEST_PROGRESS)));
+            .progress(&visible_lines(cut(text, LONGEST_PROGRESS)));
     }
 
     fn note(&mut self, _tool: &str, text: &str) {
-        self.notes.push(printable(cut(text, LONGEST_PROGRESS)));
+        self.notes.push(visible_lines(cut(text, LONGEST_PROGRESS)));
     }
 }
 

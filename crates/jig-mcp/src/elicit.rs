@@ -6,10 +6,11 @@
 
 use jig_engine::{About, Answer, Ask, fits};
 use jig_proto::json::{self, Limits};
+use jig_proto::{is_deceptive, visible_json, visible_line, visible_lines, visible_words};
 use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema};
 use serde_json::{Map, Value, json};
 
-use crate::printable::{cut, printable, printable_line};
+use crate::cut::cut;
 
 /// A question as a client can show it.
 #[derive(Debug, Clone)]
@@ -128,7 +129,7 @@ impl Form {
             Some(DENY) => {
                 let reason = content.get(REASON).and_then(Value::as_str).map(str::trim);
                 let reason = reason.filter(|reason| !reason.is_empty());
-                let reason = reason.map(|reason| printable_line(cut(reason, LONGEST_REASON)));
+                let reason = reason.map(|reason| visible_words(cut(reason, LONGEST_REASON)));
                 Ok(Answer::Rejected(
                     reason.unwrap_or_else(|| DECLINED.to_owned()),
                 ))
@@ -188,7 +189,9 @@ fn by_schema(ask: &Ask<'_>) -> (Value, Kind) {
     }
     if let Some(Value::Array(options)) = schema.get("enum")
         && !options.is_empty()
-        && options.iter().any(|option| !option.is_string())
+        && options
+            .iter()
+            .any(|option| !option.is_string() || !is_seen(option, 0))
     {
         let names: Vec<String> = options.iter().map(name_of).collect();
         let mut field = json!({ "type": "string", "enum": names });
@@ -213,7 +216,7 @@ fn by_schema(ask: &Ask<'_>) -> (Value, Kind) {
     let mut field = json!({ "type": "string", "description": "The answer, as JSON." });
     if let Some(default) = &question.default {
         let text = serde_json::to_string_pretty(default).unwrap_or_default();
-        field["default"] = text.into();
+        field["default"] = visible_json(text).into();
     }
     (one(field), Kind::Text(schema.clone()))
 }
@@ -226,30 +229,53 @@ fn one(mut field: Value) -> Value {
     json!({ "type": "object", "properties": { ANSWER: field }, "required": [ANSWER] })
 }
 
-/// The fields as the protocol knows them, if they can be a form: every field is a plain value. Text in them
-/// comes from a tool.
+/// The fields as the protocol knows them, if they can be a form: every field is a plain value, and its names and
+/// values, which come back as answers, are seen as what they are. Text in them comes from a tool.
 fn clean(mut fields: Value) -> Option<ElicitationSchema> {
-    make_printable(&mut fields, 0);
+    make_visible(&mut fields, 0);
+    if !is_seen(&fields, 0) {
+        return None;
+    }
     let fields: ElicitationSchema = serde_json::from_value(fields).ok()?;
     (!fields.properties.is_empty()).then_some(fields)
 }
 
-/// Makes titles and descriptions printable. Names and values stay what they are: they come back as answers.
-fn make_printable(value: &mut Value, depth: usize) {
+/// Whether all names and values are seen as what they are.
+fn is_seen(value: &Value, depth: usize) -> bool {
+    match value {
+        Value::String(text) => !text.contains(is_deceptive),
+        Value::Object(_) | Value::Array(_) if depth >= DEEPEST => false,
+        Value::Object(members) => members.iter().all(|(name, member)| {
+            let is_fine = match (name.as_str(), member) {
+                // What may be changed may have lines.
+                ("default", Value::String(text)) => {
+                    !text.contains(|c| is_deceptive(c) && !matches!(c, '\n' | '\t'))
+                }
+                (_, member) => is_seen(member, depth + 1),
+            };
+            is_fine && !name.contains(is_deceptive)
+        }),
+        Value::Array(items) => items.iter().all(|item| is_seen(item, depth + 1)),
+        _ => true,
+    }
+}
+
+/// Makes titles and descriptions visible. Names and values stay what they are.
+fn make_visible(value: &mut Value, depth: usize) {
     match value {
         Value::Object(members) if depth < DEEPEST => {
             for (name, member) in members {
                 match member {
                     Value::String(text) if matches!(name.as_str(), "title" | "description") => {
-                        *text = printable_line(cut(text, LONGEST_TEXT));
+                        *text = visible_words(cut(text, LONGEST_TEXT));
                     }
-                    member => make_printable(member, depth + 1),
+                    member => make_visible(member, depth + 1),
                 }
             }
         }
         Value::Array(items) if depth < DEEPEST => {
             for item in items {
-                make_printable(item, depth + 1);
+                make_visible(item, depth + 1);
             }
         }
         _ => {}
@@ -258,15 +284,15 @@ fn make_printable(value: &mut Value, depth: usize) {
 
 /// What the person is told. A tool's own words are marked as such, so that they cannot pass for jig's.
 fn message(ask: &Ask<'_>) -> String {
-    let text = printable_line(cut(&ask.question.text, LONGEST_TEXT));
+    let text = visible_words(cut(&ask.question.text, LONGEST_TEXT));
     let mut message = match ask.about {
-        About::Tool(_) => format!("The tool `{}` asks: {text}", ask.tool),
+        About::Tool(_) => format!("The tool `{}` asks: {text}", visible_line(ask.tool)),
         _ => text,
     };
     if let Some(context) = &ask.question.context {
         let shown = cut(context, LONGEST_CONTEXT);
         message.push_str("\n\n");
-        message.push_str(&printable(shown));
+        message.push_str(&visible_lines(shown));
         let hidden = context.len() - shown.len();
         if hidden > 0 {
             message.push_str(&format!("\n… and {hidden} bytes more"));
@@ -283,18 +309,15 @@ fn answer(content: &mut Map<String, Value>) -> Result<Value, String> {
 fn checked(schema: &Value, value: Value) -> Result<Answer, String> {
     match fits(schema, &value) {
         Ok(()) => Ok(Answer::Given(value)),
-        Err(why) => Err(format!(
-            "The answer does not fit: {}.",
-            printable_line(&why)
-        )),
+        Err(why) => Err(format!("The answer does not fit: {}.", visible_words(&why))),
     }
 }
 
 /// What an option is called in a form that knows only text.
 fn name_of(option: &Value) -> String {
     match option {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
+        Value::String(text) => visible_line(text),
+        other => visible_json(other.to_string()),
     }
 }
 

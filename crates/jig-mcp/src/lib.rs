@@ -19,6 +19,7 @@ mod catalogue;
 #[cfg(unix)]
 mod check;
 mod completion;
+mod cut;
 mod desk;
 mod elicit;
 pub mod fixtures;
@@ -30,7 +31,6 @@ mod notify;
 mod object;
 mod outputs;
 mod page;
-mod printable;
 mod progress;
 mod prompts;
 mod questions;

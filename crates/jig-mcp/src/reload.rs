@@ -13,10 +13,10 @@ use std::time::Duration;
 use jig_broker::CancelToken;
 use jig_config::{Config, Server};
 use jig_engine::Answer;
+use jig_proto::visible_lines;
 use serde_json::Value;
 use tokio::sync::watch;
 
-use crate::printable::printable;
 use crate::questions::{LONGEST_CONTEXT, Pending};
 use crate::shared::Shared;
 
@@ -200,7 +200,7 @@ impl Watcher {
             Err(error) => {
                 // What was held is in the files no more.
                 self.held = None;
-                let error = printable(&error);
+                let error = visible_lines(&error);
                 self.report(&format!(
                     "the configuration has changed and does not load, so that the old one goes on:\n{error}"
                 ));
@@ -230,7 +230,7 @@ impl Watcher {
         }
         let lines: Vec<String> = widened
             .iter()
-            .map(|one| printable(&one.to_string()))
+            .map(|one| visible_lines(&one.to_string()))
             .collect();
         self.hold(config, digest, lines);
     }
@@ -241,7 +241,10 @@ impl Watcher {
         // what they look like for it; else the next look loads once more.
         let after = shared.loader.fingerprint(&config);
         let before = shared.loader.fingerprint(&shared.current().loaded);
-        let broken = shared.replace(config).err().map(|error| printable(&error));
+        let broken = shared
+            .replace(config)
+            .err()
+            .map(|error| visible_lines(&error));
         if broken.is_none() && self.seen == Some(before) {
             self.seen = Some(after);
         }

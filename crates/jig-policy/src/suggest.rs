@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use jig_proto::ProjectPath;
+use jig_proto::{ProjectPath, is_deceptive};
 
 use crate::command::Program;
 use crate::decision::{Reason, Rule};
@@ -432,7 +432,7 @@ pub fn toml_string(text: &str) -> String {
             '\\' => quoted.push_str("\\\\"),
             '\n' => quoted.push_str("\\n"),
             '\t' => quoted.push_str("\\t"),
-            c if c.is_control() || is_deceptive(c) => {
+            c if is_deceptive(c) => {
                 let _ = write!(quoted, "\\U{:08X}", c as u32);
             }
             c => quoted.push(c),
@@ -440,21 +440,6 @@ pub fn toml_string(text: &str) -> String {
     }
     quoted.push('"');
     quoted
-}
-
-/// Whether a reader does not see a character as itself: it hides or reverses text.
-fn is_deceptive(c: char) -> bool {
-    matches!(
-        c,
-        '\u{ad}'
-            | '\u{61c}'
-            | '\u{200b}'..='\u{200f}'
-            | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}'
-            | '\u{feff}'
-            | '\u{fff9}'..='\u{fffb}'
-            | '\u{e0000}'..='\u{e007f}'
-    )
 }
 
 #[cfg(test)]

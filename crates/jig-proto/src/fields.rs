@@ -8,6 +8,8 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
+use crate::visible::visible_line;
+
 /// A field of a message that is missing or is not what it should be.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -204,8 +206,8 @@ pub(crate) fn quoted(text: &str) -> String {
 
 fn shortened(text: &str) -> String {
     match text.char_indices().nth(SHOWN_CHARS) {
-        Some((end, _)) => format!("{}…", text[..end].escape_debug()),
-        None => text.escape_debug().to_string(),
+        Some((end, _)) => format!("{}…", visible_line(&text[..end])),
+        None => visible_line(text),
     }
 }
 

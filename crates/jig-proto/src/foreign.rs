@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value};
 
 use crate::fields::quoted;
+use crate::visible::is_deceptive;
 use crate::{Block, Content, Resource, ResourceData, ToolError};
 
 impl Content {
@@ -231,7 +232,7 @@ pub(crate) fn decoded_bytes(base64: &str) -> usize {
 
 /// A word of a server on one line and of a bounded length, so that nothing in it looks like our own.
 fn quoted_plain(word: &str) -> String {
-    let is_plain = |c: &char| !c.is_control() && !matches!(c, '[' | ']');
+    let is_plain = |c: &char| !is_deceptive(*c) && !matches!(c, '[' | ']');
     word.chars().filter(is_plain).take(MAX_WORD).collect()
 }
 

@@ -55,6 +55,7 @@ mod state;
 mod text;
 mod tool_error;
 pub mod vfs;
+mod visible;
 mod warnings;
 
 pub use access::{Access, CommandRule, EnvRule, FsGrants, FsRule, NetRule};
@@ -77,4 +78,8 @@ pub use response::{ErrorDetails, Response};
 pub use schema::{Published, SchemaError, SchemaForm, SchemaFormError, published, stateful_schema};
 pub use state::{Status, ToolState};
 pub use tool_error::ToolError;
+pub use visible::{
+    DECEPTIVE, Deceptive, is_deceptive, visible_json, visible_line, visible_line_to, visible_lines,
+    visible_painted, visible_words,
+};
 pub use warnings::{Read, Warnings};

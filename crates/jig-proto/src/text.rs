@@ -10,6 +10,8 @@ use std::marker::PhantomData;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 
+use crate::visible::visible_line;
+
 /// A string that borrows from the message unless it holds escapes.
 pub(crate) struct Text<'a>(pub(super) Cow<'a, str>);
 
@@ -128,15 +130,10 @@ pub(crate) fn sentence(error: &serde_json::Error) -> String {
         Some(place) => &full[..place],
         None => full.as_str(),
     };
-    let shown = text.chars().take(SHOWN_CHARS).map(|one| match one {
-        control if control.is_control() => char::REPLACEMENT_CHARACTER,
-        other => other,
-    });
-    let mut sentence: String = shown.collect();
-    if text.chars().nth(SHOWN_CHARS).is_some() {
-        sentence.push('…');
+    match text.char_indices().nth(SHOWN_CHARS) {
+        Some((end, _)) => format!("{}…", visible_line(&text[..end])),
+        None => visible_line(text),
     }
-    sentence
 }
 
 /// How much of an error is told. Errors repeat a string that stands where something else belongs,

@@ -97,7 +97,7 @@ fn read_object(members: &Map<String, Value>) -> Result<Input, InputError> {
         ("end", _) => Err(wrong("`end` that is not `true`")),
         (name, _) => {
             let shown: String = name.chars().take(SHOWN_CHARS).collect();
-            Err(wrong(&format!("`{}`", shown.escape_debug())))
+            Err(wrong(&format!("`{}`", jig_proto::visible_line(&shown))))
         }
     }
 }

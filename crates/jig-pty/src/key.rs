@@ -201,7 +201,7 @@ pub struct KeyError(String);
 impl KeyError {
     fn unknown(text: &str) -> Self {
         let shown: String = text.chars().take(SHOWN_CHARS).collect();
-        let shown = shown.escape_debug();
+        let shown = jig_proto::visible_line(&shown);
         let name = text.rsplit(['+']).next().unwrap_or(text);
         let name = name.chars().take(SHOWN_CHARS).collect::<String>();
         let name = name.to_ascii_lowercase();

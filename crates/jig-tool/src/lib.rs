@@ -58,7 +58,7 @@ pub use jig_policy::{
 pub use jig_proto::{
     Access, Action, Actions, Block, Content, Context, CutReport, Published, Question, Resource,
     ResourceData, SchemaError, SchemaForm, TerminalReport, Text, ToolAction, ToolError, ToolState,
-    View, published, stateful_schema,
+    View, is_deceptive, published, stateful_schema, visible_line, visible_lines, visible_words,
 };
 #[doc(hidden)]
 pub use jig_proto::{Hint, hint};

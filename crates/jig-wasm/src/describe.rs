@@ -5,12 +5,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use jig_broker::{Broker, BrokerParts, is_odd};
+use jig_broker::{Broker, BrokerParts};
 use jig_files::{FilesLookup, NullFiles, ProjectFiles};
 use jig_policy::{Access, DefaultAccess, Guards, Policy, Workspace};
 use jig_proto::json::Limits;
 use jig_proto::vfs::ToolInput;
 use jig_proto::{Action, Content, Context};
+use jig_proto::{is_deceptive, visible_line};
 use jig_runtime::{InProcess, Plan, in_this_thread};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -146,8 +147,8 @@ fn read(said: Vec<Said>) -> Result<Vec<Description>, ComponentError> {
         if one.name.is_empty() || one.name.len() > MAX_NAME {
             return wrong(format!("a name must have 1 to {MAX_NAME} bytes"));
         }
-        if one.name.contains(is_odd) {
-            let name = one.name.escape_debug();
+        if one.name.contains(is_deceptive) {
+            let name = visible_line(&one.name);
             return wrong(format!("the name `{name}` cannot be shown"));
         }
         let name = one.name;

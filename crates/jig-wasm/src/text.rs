@@ -1,6 +1,6 @@
 //! Words of a component, made fit for people: names in it can hold anything.
 
-use jig_broker::is_odd;
+use jig_proto::is_deceptive;
 use jig_runtime::plain_bytes;
 
 #[cfg(test)]
@@ -14,7 +14,7 @@ pub(crate) fn short(text: &str) -> String {
 /// The text without terminal sequences and without characters that hide or reverse others. Lines and tabs stay.
 pub(crate) fn plain(text: &str) -> String {
     let mut plain = plain_bytes(text.as_bytes());
-    plain.retain(|c| matches!(c, '\n' | '\t') || !is_odd(c));
+    plain.retain(|c| matches!(c, '\n' | '\t') || !is_deceptive(c));
     plain
 }
 

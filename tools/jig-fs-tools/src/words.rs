@@ -1,35 +1,23 @@
 //! How results and errors name things.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 
-use jig_tool::{Hint, ToolError};
+use jig_tool::{Hint, ToolError, is_deceptive, visible_line};
 
 /// A path or another text in backticks, on one line and not too long: it may come from a model or
 /// from a file name, and must not look like anything else.
 pub(crate) fn quoted(text: &str) -> String {
-    let mut shown = String::from("`");
-    for (index, character) in text.chars().enumerate() {
-        if index == QUOTED_CHARS {
-            shown.push('…');
-            break;
-        }
-        match character {
-            control if control.is_control() => {
-                let _ = write!(shown, "{}", control.escape_default());
-            }
-            other => shown.push(other),
-        }
+    match text.char_indices().nth(QUOTED_CHARS) {
+        Some((end, _)) => format!("`{}…`", visible_line(&text[..end])),
+        None => format!("`{}`", visible_line(text)),
     }
-    shown.push('`');
-    shown
 }
 
 /// A path as it is, unless it would not stay on its line: a file name may hold line ends, and what
 /// follows one must not pass for another path.
 pub(crate) fn one_line(path: &str) -> Cow<'_, str> {
-    if path.contains(char::is_control) {
-        return Cow::Owned(path.escape_debug().to_string());
+    if path.contains(is_deceptive) {
+        return Cow::Owned(visible_line(path));
     }
     Cow::Borrowed(path)
 }

@@ -69,12 +69,5 @@ impl fmt::Display for Suspect {
 
 /// A path whose name a tool chose: one with a line break must not look like two lines of ours.
 fn on_one_line(path: &Path) -> String {
-    let mut shown = String::new();
-    for character in path.to_string_lossy().chars() {
-        match character.is_control() {
-            true => shown.extend(character.escape_default()),
-            false => shown.push(character),
-        }
-    }
-    shown
+    jig_proto::visible_line(&path.to_string_lossy())
 }

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use camino::{Utf8Path, Utf8PathBuf};
 use jig_policy::{CommandTarget, Program, Rule, Target as _};
 use jig_proto::vfs::{ErrorKind, ErrorReply, ProcessRun, Request};
+use jig_proto::visible_line_to;
 use jig_sandbox::{Descriptor, Exit, Interest, Waker, poll, set_nonblocking};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, SocketFlags, accept_with, recv, send};
@@ -20,7 +21,6 @@ use crate::broker::Broker;
 use crate::confine::Intruder;
 use crate::inquiry::Unapproved;
 use crate::process::{Given, Started};
-use crate::visible::visible;
 use crate::work::Judged;
 
 /// The door of one running tool.
@@ -311,7 +311,7 @@ impl Answer {
 
     /// A refusal in words, with the rule that decided and the one that would allow it.
     fn refused(program: &str, error: &ErrorReply) -> Self {
-        let program = format!("`{}`", visible(program, MAX_NAME));
+        let program = format!("`{}`", visible_line_to(program, MAX_NAME));
         let mut answer = Self::not_run(&program, &error.message);
         if error.kind() == ErrorKind::NotFound {
             answer.value = NOT_FOUND;

@@ -5,6 +5,7 @@ use std::path::Path;
 use jig_policy::{
     Capabilities, Capability, FileTarget, Protected, Reason, Refusal, Resolved, Suggestion,
 };
+use jig_proto::visible_line_to;
 use jig_proto::{Denial, ProjectPath};
 use jig_sandbox::Rights;
 
@@ -13,7 +14,6 @@ use super::place::{Around, Stands, stands};
 use super::sandbox_toml;
 use crate::confine::Preset;
 use crate::denial::{self, Surroundings};
-use crate::visible::visible;
 
 /// What the policy says about it.
 pub(super) fn denial(around: &Around<'_>, one: &Missing, path: &ProjectPath) -> Denial {
@@ -171,7 +171,7 @@ fn held_back(around: &Around<'_>, one: &Missing, shown: &str) -> Denial {
         grants: denial::grants(&around.inner.policy, jig_policy::Resource::Fs),
         ..Denial::new(
             operation,
-            visible(shown, denial::MAX_TARGET),
+            visible_line_to(shown, denial::MAX_TARGET),
             "the rules grant it, but the sandbox of this program does not",
         )
     }

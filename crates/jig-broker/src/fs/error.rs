@@ -2,16 +2,20 @@
 
 use jig_files::{EditProblem, FilesError};
 use jig_proto::vfs::{ErrorKind, ErrorReply};
+use jig_proto::visible_line_to;
 
 use crate::denial::MAX_TARGET;
-use crate::visible::visible;
 
 /// The answer for an error of the files; `text` is the path as the tool wrote it.
 ///
 /// What the operating system said stays on this side.
 pub(crate) fn reply(error: &FilesError, text: &str) -> ErrorReply {
     let about = |kind, what: &str| {
-        ErrorReply::new(kind, format!("`{}` {what}", visible(text, MAX_TARGET))).with_path(text)
+        ErrorReply::new(
+            kind,
+            format!("`{}` {what}", visible_line_to(text, MAX_TARGET)),
+        )
+        .with_path(text)
     };
     match error {
         FilesError::NotFound { .. } => ErrorReply::not_found(text),
@@ -27,13 +31,15 @@ pub(crate) fn reply(error: &FilesError, text: &str) -> ErrorReply {
             about(ErrorKind::Stale, "was changed in the meantime").with_retryable(true)
         }
         FilesError::Stale { .. } => ErrorReply::stale(text),
-        FilesError::TooLarge { limit, size, .. } => {
-            ErrorReply::too_large(format!("`{}`", visible(text, MAX_TARGET)), *size, *limit)
-                .with_path(text)
-                .with_hint(jig_proto::hint!(
-                    "read it in parts, with `offset` and `length`"
-                ))
-        }
+        FilesError::TooLarge { limit, size, .. } => ErrorReply::too_large(
+            format!("`{}`", visible_line_to(text, MAX_TARGET)),
+            *size,
+            *limit,
+        )
+        .with_path(text)
+        .with_hint(jig_proto::hint!(
+            "read it in parts, with `offset` and `length`"
+        )),
         FilesError::TooLong { limit, .. } => about(
             ErrorKind::TooLarge,
             &format!("would be longer than {limit} bytes"),

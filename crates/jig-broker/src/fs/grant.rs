@@ -6,12 +6,12 @@ use jig_files::{Kind, Place};
 use jig_policy::{Capability, FileTarget, MoveTarget, Permit, Resolved, Verdict};
 use jig_proto::ProjectPath;
 use jig_proto::vfs::{ErrorReply, Method};
+use jig_proto::visible_line_to;
 
 use crate::approvals::ApprovalKey;
 use crate::broker::Inner;
 use crate::denial::MAX_TARGET;
 use crate::judge::Judge;
-use crate::visible::visible;
 
 /// A place and the permits for it. The permits' target is this place's canonical path, and only
 /// [`judge`](Self::judge) makes one.
@@ -85,7 +85,7 @@ impl Granted {
 
     /// The same, fit for a message.
     pub(super) fn shown(&self) -> String {
-        visible(&self.text, MAX_TARGET)
+        visible_line_to(&self.text, MAX_TARGET)
     }
 }
 

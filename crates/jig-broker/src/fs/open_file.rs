@@ -11,6 +11,7 @@ use bytes::Bytes;
 use jig_files::{FileHandle, FilesError, Kind};
 use jig_proto::ProjectPath;
 use jig_proto::vfs::{ErrorKind, ErrorReply};
+use jig_proto::visible_line_to;
 
 use super::copies::Room;
 use super::entry::Look;
@@ -20,7 +21,6 @@ use super::open::Open;
 use crate::broker::Inner;
 use crate::denial::MAX_TARGET;
 use crate::scrub::Scrubber;
-use crate::visible::visible;
 
 /// A file that was opened through the broker. What it may be used for was judged when it was opened;
 /// nothing is judged or written to the audit log afterwards.
@@ -234,7 +234,7 @@ impl OpenFile {
             Some(most) if size > most => {
                 let what = format!(
                     "`{}` would have {size} bytes, the limit is {most}",
-                    visible(&self.text, MAX_TARGET)
+                    visible_line_to(&self.text, MAX_TARGET)
                 );
                 let reply = ErrorReply::new(ErrorKind::TooLarge, what).with_path(&*self.text);
                 Err(self.inner.scrub_error(reply))

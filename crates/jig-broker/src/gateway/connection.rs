@@ -312,7 +312,7 @@ fn check_hello(hello: &tls::Hello, destination: &Destination) -> Result<Destinat
             Some(normal) if destination.is_called(&normal) => Ok(destination.also_called(&normal)),
             _ => Err(denied(&format!(
                 "the TLS connection asks for `{}`, which is not the host that was looked up",
-                crate::visible::visible(name, 100)
+                jig_proto::visible_line_to(name, 100)
             ))),
         },
         None if destination.is_name() => Err(denied(

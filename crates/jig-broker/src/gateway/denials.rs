@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use jig_policy::{ConnectionTarget, OwnedSpeaks, Refused, Resource, Target};
 use jig_proto::Denial;
+use jig_proto::visible_line_to;
 
 use super::Shared;
 use crate::audit::{AuditDecision, AuditEntry};
 use crate::broker::Inner;
 use crate::denial::{self, MAX_TARGET, Surroundings};
-use crate::visible::visible;
 
 /// What was refused so far, each once.
 #[derive(Debug, Default)]
@@ -157,7 +157,11 @@ impl Shared {
     pub(super) fn refuse_lookup(&self, name: &str, counts: bool) {
         // A policy that allows something on a host has it looked up.
         let denial = lookup_refused(&self.inner, name, 443).unwrap_or_else(|| {
-            Denial::new(LOOK_UP, visible(name, MAX_TARGET), "it cannot be a host")
+            Denial::new(
+                LOOK_UP,
+                visible_line_to(name, MAX_TARGET),
+                "it cannot be a host",
+            )
         });
         let denial = self.clean(denial);
         let is_new = self.denials.keep(&denial, counts);
@@ -237,7 +241,7 @@ pub(crate) fn lookup_refused(inner: &Inner, name: &str, port: u16) -> Option<Den
     };
     let refused = inner.policy.permit(target).err()?;
     Some(Denial {
-        target: visible(name, MAX_TARGET),
+        target: visible_line_to(name, MAX_TARGET),
         ..denial_of(inner, LOOK_UP, &refused)
     })
 }

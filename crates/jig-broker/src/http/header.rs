@@ -43,7 +43,7 @@ pub(super) fn read(headers: &[Header<'_>]) -> Result<Vec<Template>, String> {
 
 impl Template {
     fn read(header: &Header<'_>) -> Result<Self, String> {
-        let shown = header.name.escape_debug();
+        let shown = jig_proto::visible_line(&header.name);
         let name = HeaderName::from_bytes(header.name.as_bytes())
             .map_err(|_| format!("`{shown}` is not the name of a header"))?;
         let lower = name.as_str();

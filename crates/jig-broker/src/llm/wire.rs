@@ -2,13 +2,13 @@
 //!
 //! Members that nobody needs are ignored, so that a provider may send more; what is used is checked.
 
+use jig_proto::visible_words;
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
 
 use super::error::LlmError;
 use super::quota::Tokens;
 use super::settings::MAX_TOKENS;
-use crate::visible::is_odd;
 
 /// The body of a request.
 #[derive(Debug, Serialize)]
@@ -147,10 +147,10 @@ pub(super) struct Refusal {
 ///
 /// Secrets must be out of it before: half of one could not be found any more.
 pub(super) fn short(text: &str, limit: usize) -> String {
-    let clean = |c: char| if is_odd(c) { ' ' } else { c };
-    let mut text: String = text.chars().take(2 * limit).map(clean).collect();
+    let text = &text[..text.floor_char_boundary(2 * limit)];
+    let mut text = visible_words(text.trim());
     text.truncate(text.floor_char_boundary(limit));
-    text.trim().to_owned()
+    text.trim_end().to_owned()
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use camino::Utf8Path;
 use jig_proto::vfs::ErrorReply;
+use jig_proto::visible_line_to;
 use jig_sandbox::Stdio;
 
 use super::ended::Ended;
@@ -14,7 +15,6 @@ use crate::broker::Inner;
 use crate::confine::{Confined, Intruder};
 use crate::denial::MAX_TARGET;
 use crate::program::RunningProgram;
-use crate::visible::visible;
 use crate::work::Record;
 
 /// What a program is started with besides its command line.
@@ -59,7 +59,7 @@ impl ProcessJob {
         given: Given,
         mut record: Record,
     ) -> Result<Started, ErrorReply> {
-        let shown = visible(&self.program().to_string(), MAX_TARGET);
+        let shown = visible_line_to(&self.program().to_string(), MAX_TARGET);
         let started = self
             .program_start(inner, root, &shown)
             .and_then(|mut start| {

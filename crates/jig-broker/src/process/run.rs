@@ -7,6 +7,7 @@ use std::time::Instant;
 use camino::Utf8Path;
 use jig_policy::{CommandTarget, Permit, Program, Resolved};
 use jig_proto::vfs::{ErrorKind, ErrorReply, Method, ProcessReply, Reply};
+use jig_proto::visible_line_to;
 use jig_sandbox::{
     BorrowedDescriptor, Exit, Interest, Program as Executable, SpawnError, SpawnRequest, Waker,
     poll, set_nonblocking,
@@ -23,7 +24,6 @@ use crate::denial::MAX_TARGET;
 use crate::fs;
 use crate::judge::Judge;
 use crate::program::{ProgramError, ProgramStart, RunningProgram};
-use crate::visible::visible;
 use crate::work::Record;
 
 /// A permitted run of a program.
@@ -48,7 +48,7 @@ impl ProcessJob {
     ) -> Result<Reply<'static>, ErrorReply> {
         let view = inner.files.materialize();
         let view = view.map_err(|error| fs::error_reply(&error, "."))?;
-        let shown = visible(&self.permit.target().program.to_string(), MAX_TARGET);
+        let shown = visible_line_to(&self.permit.target().program.to_string(), MAX_TARGET);
         let root = view.path();
         let start = self.program_start(inner, root, &shown)?;
         let program = inner.start(start);
@@ -181,7 +181,7 @@ pub(super) fn told(intruders: &[Intruder], record: &mut Record) -> Vec<String> {
     let mut told = Vec::new();
     for intruder in intruders.iter().take(MOST_INTRUDERS) {
         record.note(Some(intruder.to_string()));
-        let path = visible(&intruder.path.to_string_lossy(), MAX_TARGET);
+        let path = visible_line_to(&intruder.path.to_string_lossy(), MAX_TARGET);
         let reason = &intruder.reason;
         told.push(match intruder.moved_to {
             Some(_) => format!("`{path}` may not be made and was moved away: {reason}"),

@@ -29,8 +29,8 @@ use crate::cancel::CancelToken;
 use crate::denial::MAX_TARGET;
 use crate::fs;
 use crate::judge::Judge;
-use crate::visible::visible;
 use crate::work::Record;
+use jig_proto::visible_line_to;
 
 /// What is to be done about a program that stays.
 #[derive(Debug)]
@@ -128,7 +128,7 @@ impl StartJob {
         let view = inner.files.materialize();
         let view = view.map_err(|error| fs::error_reply(&error, "."))?;
         let root = view.path();
-        let shown = visible(&program.program().to_string(), MAX_TARGET);
+        let shown = visible_line_to(&program.program().to_string(), MAX_TARGET);
         let mut start = program.program_start(inner, root, &shown)?;
         let failed = |_| ErrorReply::internal("a terminal or a pipe could not be made");
         let pty = on_ends(&mut start.request, terminal).map_err(failed)?;

@@ -11,6 +11,7 @@ use anyhow::{anyhow, bail};
 use camino::Utf8PathBuf;
 use jig_mcp::QuestionId;
 use jig_proto::hint;
+use jig_proto::{visible_line, visible_lines};
 use serde_json::{Value as Json, json};
 
 use self::asked::Asked;
@@ -18,7 +19,7 @@ use self::dialog::Decided;
 use crate::args::{ApproveArgs, Global};
 use crate::environment::Environment;
 use crate::exit::Done;
-use crate::output::{Output, printable};
+use crate::output::Output;
 use crate::prompt::Terminal;
 use crate::station::asks::client::{Refusal, Server, Told, servers, some_servers};
 use crate::workspace;
@@ -64,7 +65,7 @@ impl Scope {
             |pid: u32| self.pid.is_none_or(|wanted| wanted == pid) && !known.contains(&pid);
         let found = some_servers(self.root.as_deref(), &self.env, is_wanted)?;
         for silent in &found.silent {
-            note(&format!("jig: {}", printable(silent)));
+            note(&format!("jig: {}", visible_lines(silent)));
         }
         Ok(found.servers)
     }
@@ -128,7 +129,7 @@ fn list(scope: &Scope, out: &mut Output) -> anyhow::Result<Done> {
 fn one(id: &str, args: &ApproveArgs, scope: &Scope, out: &mut Output) -> anyhow::Result<Done> {
     let id: QuestionId = id.parse().map_err(|error| {
         let hint = hint!("`jig approve` lists them");
-        anyhow!(hint).context(format!("`{}` is no question: {error}", printable(id)))
+        anyhow!(hint).context(format!("`{}` is no question: {error}", visible_line(id)))
     })?;
     let (server, asked) = found(id, scope, out)?;
     let decided = match given(args)? {
@@ -281,7 +282,7 @@ fn asked_here(asked: &Asked, out: &mut Output) -> anyhow::Result<Option<Decided>
 }
 
 fn refused(refusal: Refusal) -> anyhow::Error {
-    let message = printable(&refusal.message);
+    let message = visible_lines(&refusal.message);
     match refusal.kind.as_str() {
         "unknown" | "gone" => anyhow!(hint!("`jig approve` lists the questions that there are")),
         "no_answer" => anyhow!(hint!("`jig approve ID` shows a question, and asks")),

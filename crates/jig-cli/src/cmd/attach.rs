@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::thread;
 
 use anyhow::{Context, anyhow};
-use jig_proto::{HandleId, hint};
+use jig_proto::{HandleId, hint, visible_lines};
 use jig_pty::Size;
 use jig_sandbox::{Interest, Waker};
 use rustix::io::Errno;
@@ -26,7 +26,7 @@ use self::paint::Canvas;
 use super::fetch::station;
 use crate::args::{AttachArgs, Global};
 use crate::exit::Done;
-use crate::output::{Output, printable};
+use crate::output::Output;
 use crate::station::protocol::{Lines, Request, Seen, Typed, send};
 use crate::terminal::{self, Raw};
 
@@ -144,7 +144,7 @@ impl View<'_> {
             if is_news {
                 for seen in self.received()? {
                     match seen {
-                        Seen::Text(text) if is_terminal => out.text(&printable(&text))?,
+                        Seen::Text(text) if is_terminal => out.text(&visible_lines(&text))?,
                         Seen::Text(text) => out.raw(&text)?,
                         Seen::Question(asked) => out.note(&paint::question(self.id, &asked)),
                         Seen::NotTaken(reason) => out.note(&format!("jig: {reason}")),

@@ -7,7 +7,7 @@ use anyhow::{Context, anyhow, bail};
 use jig_broker::Person;
 use jig_config::{ParameterType, Tool};
 use jig_engine::{Asker, Call, CallError, Engine};
-use jig_proto::{Content, ToolError, hint};
+use jig_proto::{Content, ToolError, hint, visible_lines};
 use jig_runtime::HandleError;
 use serde_json::{Map, Value as Json, json};
 
@@ -22,7 +22,7 @@ use crate::exit::Done;
 use crate::highlight;
 use crate::host;
 use crate::interrupt;
-use crate::output::{Output, printable};
+use crate::output::Output;
 use crate::prompt::{Terminal, Unattended};
 use crate::report;
 use crate::servers;
@@ -294,7 +294,7 @@ fn shown(content: &Content, file: Option<&str>, out: &mut Output) -> anyhow::Res
         return out.raw(&text);
     }
     // What a tool prints must not steer the terminal.
-    let text = printable(&text);
+    let text = visible_lines(&text);
     out.text(&match file {
         Some(file) => highlight::coloured(file, &text),
         None => diff::coloured(&text),

@@ -9,6 +9,7 @@ use anyhow::{Context, anyhow, bail};
 use camino::Utf8Path;
 use jig_policy::NetTarget;
 use jig_proto::hint;
+use jig_proto::visible_lines;
 use serde_json::json;
 
 use self::kind::{Found, Kind};
@@ -249,7 +250,7 @@ fn until_read<T>(
         };
         match read(line.trim()) {
             Ok(answer) => return Ok(answer),
-            Err(why) => head = format!("   {}\n", crate::output::printable(&why)),
+            Err(why) => head = format!("   {}\n", visible_lines(&why)),
         }
     }
 }

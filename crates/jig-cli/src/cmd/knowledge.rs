@@ -24,13 +24,14 @@ mod shown {
     use std::io::{self, IsTerminal as _};
 
     use jig_engine::{CallError, Engine, Knowledge, TopicKnowledge};
+    use jig_proto::{visible_line, visible_lines};
     use serde_json::{Value as Json, json};
 
     use crate::args::{Global, KnowledgeArgs};
     use crate::cmd::call::engine;
     use crate::compiling::Watch;
     use crate::exit::Done;
-    use crate::output::{Output, printable, table};
+    use crate::output::{Output, table};
     use crate::workspace::Project;
 
     pub(super) fn run(
@@ -80,7 +81,7 @@ mod shown {
         }
         // What is piped into a prompt is what the files say; a terminal must not be steered by it.
         match io::stdout().is_terminal() {
-            true => out.text(&printable(&text))?,
+            true => out.text(&visible_lines(&text))?,
             false => out.raw(&text)?,
         }
         Ok(Done::Ok)
@@ -152,7 +153,7 @@ mod shown {
 
     /// A name in a table: nothing in it steers a terminal or ends the line.
     fn cell(name: &str) -> String {
-        printable(&name.replace(['\n', '\t'], "\u{fffd}"))
+        visible_line(name)
     }
 
     /// Nothing is declared: how it is done.

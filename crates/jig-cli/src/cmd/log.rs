@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::anyhow;
 use jig_broker::{AuditDecision, AuditEntry, AuditFilter, AuditReader};
+use jig_proto::{visible_json, visible_line, visible_lines};
 
 use crate::args::{Decided, Global, LogArgs};
 use crate::audit;
@@ -13,7 +14,7 @@ use crate::cmd::run;
 use crate::cmd::run::remedy::{self, Place};
 use crate::environment::Environment;
 use crate::exit::Done;
-use crate::output::{BOLD, CYAN, DIM, GREEN, Output, RED, YELLOW, printable};
+use crate::output::{BOLD, CYAN, DIM, GREEN, Output, RED, YELLOW};
 use crate::workspace;
 
 pub(crate) fn run(args: &LogArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
@@ -81,7 +82,10 @@ pub(crate) fn run(args: &LogArgs, global: &Global, out: &mut Output) -> anyhow::
 
 fn print(entry: &AuditEntry, place: Place<'_>, out: &mut Output) -> anyhow::Result<()> {
     if out.is_json() {
-        return out.text(&format!("{}\n", serde_json::to_string(entry)?));
+        return out.raw(&visible_json(format!(
+            "{}\n",
+            serde_json::to_string(entry)?
+        )));
     }
     let style = match entry.decision {
         AuditDecision::Allow => GREEN,
@@ -89,27 +93,26 @@ fn print(entry: &AuditEntry, place: Place<'_>, out: &mut Output) -> anyhow::Resu
         _ => YELLOW,
     };
     let decision = entry.decision.name();
-    let on_one_line = |text: &str| printable(text).replace('\n', "\\n");
-    let target = on_one_line(&entry.target);
+    let target = visible_line(&entry.target);
     let mut line = format!(
         "{DIM}{}{DIM:#}  {style}{decision:<9}{style:#}  {BOLD}{:<16}{BOLD:#}  {:<12}  {target}",
         entry.time.strftime("%F %T"),
-        printable(&entry.tool),
-        entry.operation,
+        visible_line(&entry.tool),
+        visible_line(&entry.operation),
     );
     if let Some(rule) = &entry.rule {
         let origin = entry.origin.as_deref().map(|origin| format!(" ({origin})"));
-        let rule = printable(&format!("{rule}{}", origin.unwrap_or_default()));
+        let rule = visible_line(&format!("{rule}{}", origin.unwrap_or_default()));
         line.push_str(&format!("  {CYAN}{rule}{CYAN:#}"));
     }
     // A rule that stands somewhere, or that allows, says enough. Else a person decided, nobody could, or the sandbox.
     let is_allowed = entry.decision == AuditDecision::Allow;
     let says_enough = entry.rule.is_some() && (entry.origin.is_some() || is_allowed);
     if !says_enough && !entry.reason.is_empty() {
-        line.push_str(&format!("  {DIM}{}{DIM:#}", on_one_line(&entry.reason)));
+        line.push_str(&format!("  {DIM}{}{DIM:#}", visible_line(&entry.reason)));
     }
     if let Some(outcome) = entry.outcome.as_deref().filter(|outcome| *outcome != "ok") {
-        line.push_str(&format!("  {YELLOW}{}{YELLOW:#}", printable(outcome)));
+        line.push_str(&format!("  {YELLOW}{}{YELLOW:#}", visible_line(outcome)));
     }
     line.push('\n');
     let hint = entry.hint.as_deref();
@@ -118,13 +121,13 @@ fn print(entry: &AuditEntry, place: Place<'_>, out: &mut Output) -> anyhow::Resu
     if entry.tool == run::NAME {
         let flags = hint.and_then(|hint| remedy::of_hint(hint, place));
         if let Some(flags) = flags.filter(|flags| !flags.is_empty()) {
-            let offer = printable(&remedy::offer(&flags));
+            let offer = visible_lines(&remedy::offer(&flags));
             line.push_str(&format!("    {DIM}{offer}{DIM:#}\n"));
         }
     } else if let Some(hint) = hint {
         line.push_str(&format!("    {DIM}to allow it, add:{DIM:#}\n"));
         for rule in hint.trim_end().lines() {
-            line.push_str(&format!("      {}\n", printable(rule)));
+            line.push_str(&format!("      {}\n", visible_lines(rule)));
         }
     }
     out.text(&line)

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use anyhow::{Context, anyhow, bail};
 use jig_mcp::{Access, HttpServer, Options, Shared, Stop, serve_stdio};
 use jig_proto::hint;
+use jig_proto::visible_line;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
 
@@ -24,7 +25,7 @@ use crate::args::{Global, McpArgs};
 use crate::environment::Environment;
 use crate::exit::Done;
 use crate::interrupt;
-use crate::output::{Output, printable};
+use crate::output::Output;
 use crate::station::asks;
 use crate::workspace::Project;
 
@@ -61,7 +62,7 @@ pub(crate) fn run(args: &McpArgs, global: &Global, out: &mut Output) -> anyhow::
                     "jig: this is a server, which agents start for themselves and talk to in JSON; it serves \
                      `{}`\njig: `jig setup` connects an agent, `jig mcp --check` shows what it would see; \
                      Ctrl-D ends this",
-                    printable(root.as_str())
+                    visible_line(root.as_str())
                 ));
             }
             serve_stdio(&shared, &stop)?;
@@ -115,7 +116,7 @@ fn told(server: &HttpServer, source: &Source, out: &mut Output) -> anyhow::Resul
     let how = match source {
         Source::Made(token) => format!("the token for this run: {token}"),
         Source::Variable => format!("the token is that of {}", tokens::VARIABLE),
-        Source::File(file) => format!("the tokens are those of `{}`", printable(file.as_str())),
+        Source::File(file) => format!("the tokens are those of `{}`", visible_line(file.as_str())),
     };
     out.note(&format!(
         "jig: serves at {url}\njig: {how}\njig: clients send it as `Authorization: Bearer TOKEN`; \

@@ -19,6 +19,7 @@ use jig_broker::{Confined, ProgramEnd, ProgramEnding, Reach};
 use jig_engine::{CallError, CommandLog, Preparation, Prepared};
 use jig_proto::fsproxy::{DESCRIPTOR, DESCRIPTOR_VARIABLE};
 use jig_proto::hint;
+use jig_proto::visible_lines;
 use jig_runtime::fsproxy::{ClientOptions, End, Stream, Streams};
 use jig_sandbox::{Exit, Network, PathRule, Rights, RuleSource};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -27,7 +28,7 @@ use self::service::Service;
 use crate::args::{Global, ProxyArgs};
 use crate::exit::Done;
 use crate::foreground::{self, Foreground, Used};
-use crate::output::{Output, printable};
+use crate::output::Output;
 
 pub(crate) fn run(args: &ProxyArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
     if let Err(error) = understood(args) {
@@ -152,7 +153,7 @@ fn command(args: &ProxyArgs, global: &Global, out: &mut Output) -> anyhow::Resul
     service.close_log(out);
     drop(registration);
     if let Some(End::Broken(reason)) = end {
-        let reason = printable(&reason);
+        let reason = visible_lines(&reason);
         out.note(&format!(
             "jig: the command did not keep to the protocol of descriptor 3: {reason}"
         ));

@@ -5,13 +5,14 @@ mod proxies;
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
+use jig_proto::{visible_line, visible_lines, visible_words};
 use serde_json::{Value as Json, json};
 
 use crate::args::{Global, PsArgs};
 use crate::environment::Environment;
 use crate::exit::Done;
 use crate::limits;
-use crate::output::{Output, printable, table};
+use crate::output::{Output, table};
 use crate::station::client::Client;
 use crate::station::protocol::{By, Listed, Request, VERSION};
 use crate::station::proxies::list;
@@ -40,7 +41,7 @@ pub(crate) fn run(args: &PsArgs, global: &Global, out: &mut Output) -> anyhow::R
     }
     let found = list((!args.all).then_some(&*root), &env)?;
     for silent in &found.silent {
-        out.note(&format!("jig: {}", printable(silent)));
+        out.note(&format!("jig: {}", visible_lines(silent)));
     }
     if out.is_json() {
         let proxies = found.proxies.iter().map(proxies::as_json);
@@ -82,7 +83,7 @@ fn printed(with_workspace: bool, rows: &[(Utf8PathBuf, Listed)]) -> String {
             .map(|time| format!("{:.1}s", time as f64 / 1000.0));
         let mut cells = vec![
             row.id.clone(),
-            printable(&row.tool),
+            visible_line(&row.tool),
             row.state.clone(),
             limits::age(Duration::from_millis(row.age_ms)),
             cpu.unwrap_or_else(none),
@@ -90,17 +91,17 @@ fn printed(with_workspace: bool, rows: &[(Utf8PathBuf, Listed)]) -> String {
             row.pid.map_or_else(none, |pid| pid.to_string()),
         ];
         if with_workspace {
-            cells.push(printable(workspace.as_str()));
+            cells.push(visible_line(workspace.as_str()));
         }
         cells
     };
     let mut text = table(&header, &rows.iter().map(row).collect::<Vec<_>>());
     for (_, row) in rows {
         if let Some(question) = &row.question {
-            let question = printable(question).replace('\n', " ");
+            let question = visible_words(question);
             let who = match row.asked_by {
                 Some(By::Policy) => "jig asks".to_owned(),
-                _ => format!("`{}` asks", printable(&row.tool)),
+                _ => format!("`{}` asks", visible_line(&row.tool)),
             };
             let id = &row.id;
             text.push_str(&format!(

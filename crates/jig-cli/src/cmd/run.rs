@@ -14,7 +14,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use jig_broker::{Discover, FoundPreset, ProgramEnd, ProgramEnding};
 use jig_config::SandboxLimits;
 use jig_engine::{CallError, CommandLog, Preparation, Prepared, RunningCommand};
-use jig_proto::{Denial, hint};
+use jig_proto::{Denial, hint, visible_line, visible_lines};
 use jig_sandbox::{Bytes, Limit};
 use serde_json::json;
 
@@ -27,7 +27,7 @@ use crate::exit::Done;
 use crate::foreground::{self, Foreground, Used};
 use crate::host;
 use crate::limits;
-use crate::output::{BOLD, DIM, Output, field, printable};
+use crate::output::{BOLD, DIM, Output, field};
 use crate::servers;
 use crate::workspace::{self, Project};
 
@@ -161,7 +161,7 @@ fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<
 fn presets(found: &[FoundPreset]) -> Option<String> {
     let shown = found.iter().filter_map(|found| {
         let shows = found.shows.as_ref()?;
-        Some(format!("{} ({})", found.preset, printable(shows)))
+        Some(format!("{} ({})", found.preset, visible_lines(shows)))
     });
     let shown: Vec<String> = shown.collect();
     match &shown[..] {
@@ -206,7 +206,10 @@ fn explained(
             // There is no tool whose rules could be added to.
             denial.hint = None;
         }
-        out.note(&format!("jig: refused: {}", printable(&denial.to_string())));
+        out.note(&format!(
+            "jig: refused: {}",
+            visible_lines(&denial.to_string())
+        ));
     }
     if !flags.is_empty() {
         out.note(&format!("hint: {}", remedy::offer(&flags)));
@@ -291,7 +294,10 @@ fn rules(args: &RunArgs, root: &Utf8Path) -> anyhow::Result<(Vec<String>, Vec<St
                 true => anyhow!(hint!("make it first: mkdir -p {folder}")),
                 false => anyhow!(error),
             };
-            error.context(format!("there is no `{shown}` to give access to"))
+            error.context(format!(
+                "there is no `{}` to give access to",
+                visible_line(shown.as_str())
+            ))
         })?;
         match path.strip_prefix(root) {
             Ok(inner) => {

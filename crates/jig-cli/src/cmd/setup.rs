@@ -16,6 +16,7 @@ use std::time::Duration;
 use anyhow::anyhow;
 use camino::{Utf8Path, Utf8PathBuf};
 use jig_proto::hint;
+use jig_proto::visible_lines;
 use serde_json::{Value as Json, json};
 use similar::TextDiff;
 
@@ -26,7 +27,7 @@ use crate::args::{Client, Global, SetupArgs};
 use crate::diff;
 use crate::environment::Environment;
 use crate::exit::Done;
-use crate::output::{BOLD, DIM, GREEN, Output, YELLOW, indented, printable};
+use crate::output::{BOLD, DIM, GREEN, Output, YELLOW, indented};
 use crate::workspace;
 
 pub(crate) fn run(args: &SetupArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
@@ -182,10 +183,13 @@ impl Setup {
         let mut shown = format!(
             "{BOLD}Claude Code{BOLD:#} keeps its own state beside your servers, and adds to them itself. For all your \
              projects, run:\n\n    {}\n",
-            printable(&command)
+            visible_lines(&command)
         );
         for note in &self.notes {
-            shown.push_str(&format!("\n{YELLOW}note:{YELLOW:#} {}\n", printable(note)));
+            shown.push_str(&format!(
+                "\n{YELLOW}note:{YELLOW:#} {}\n",
+                visible_lines(note)
+            ));
         }
         out.text(&shown)?;
         Ok(Done::Ok)
@@ -209,7 +213,7 @@ impl Setup {
                 .unified_diff()
                 .header(&format!("a/{shown}"), &format!("b/{shown}"))
                 .to_string();
-            printable(&diff)
+            visible_lines(&diff)
         });
         if out.is_json() {
             let state = match change.found {
@@ -256,7 +260,7 @@ impl Setup {
         {
             match (&diff, change.before) {
                 (Some(diff), Some(_)) => text.push_str(&diff::coloured(diff)),
-                _ => text.push_str(&indented(&printable(after), 4)),
+                _ => text.push_str(&indented(&visible_lines(after), 4)),
             }
             text.push('\n');
         }
@@ -266,7 +270,10 @@ impl Setup {
             ));
         }
         for note in &self.notes {
-            text.push_str(&format!("{YELLOW}note:{YELLOW:#} {}\n", printable(note)));
+            text.push_str(&format!(
+                "{YELLOW}note:{YELLOW:#} {}\n",
+                visible_lines(note)
+            ));
         }
         if written.is_none() && change.after.is_some() {
             let flags = match change.found {

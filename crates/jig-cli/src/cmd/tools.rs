@@ -6,7 +6,7 @@ use camino::Utf8PathBuf;
 use jig_config::{Layer, Parameter, RunMode, Runtime, Tool};
 use jig_engine::not_offered;
 use jig_policy::{EnvUse, Policy};
-use jig_proto::{SchemaForm, ToolAction};
+use jig_proto::{SchemaForm, ToolAction, visible_line, visible_lines, visible_words};
 use serde_json::{Value as Json, json};
 
 use super::{call, policy};
@@ -16,7 +16,7 @@ use crate::environment::Environment;
 use crate::exit::Done;
 use crate::host;
 use crate::limits;
-use crate::output::{BOLD, DIM, Output, field, indented, printable, table};
+use crate::output::{BOLD, DIM, Output, field, indented, table};
 use crate::prompt::Unattended;
 use crate::servers::{self, HeldTools, is_of_server, server_of};
 use crate::workspace::{self, Project};
@@ -222,14 +222,14 @@ fn one(project: &Project, name: &str, out: &mut Output) -> anyhow::Result<()> {
     }
     let mut text = format!("{BOLD}{}{BOLD:#}", tool.name);
     if let Some(summary) = &tool.summary {
-        text.push_str(&format!("  {}", printable(summary)));
+        text.push_str(&format!("  {}", visible_words(summary)));
     }
     text.push('\n');
     if let Some(title) = &tool.title {
-        text.push_str(&field("title", printable(title)));
+        text.push_str(&field("title", visible_line(title)));
     }
     // A server chooses the names and the words of its tools: they must not steer the terminal.
-    text.push_str(&field("source", printable(&tool.source.to_string())));
+    text.push_str(&field("source", visible_line(&tool.source.to_string())));
     text.push_str(&field("runtime", tool.runtime.name()));
     if let Some(command) = &tool.command {
         text.push_str(&field("command", command_line(command)));
@@ -259,7 +259,7 @@ fn one(project: &Project, name: &str, out: &mut Output) -> anyhow::Result<()> {
     text.push_str(&stateful(tool));
     text.push_str(&field("result", tool.result.name()));
     if let Some(output) = &tool.output {
-        text.push_str(&field("output", printable(&returned(output))));
+        text.push_str(&field("output", visible_lines(&returned(output))));
     }
     if let Some(overlay) = tool.overlay {
         text.push_str(&field("overlay", overlay));
@@ -272,7 +272,7 @@ fn one(project: &Project, name: &str, out: &mut Output) -> anyhow::Result<()> {
         text.push_str(&sandbox(tool));
     }
     if let Some(description) = &tool.description {
-        text.push_str(&format!("\n{}\n", printable(description.trim_end())));
+        text.push_str(&format!("\n{}\n", visible_lines(description.trim_end())));
     }
     text.push_str(&parameters(tool));
     match &policy {
@@ -461,13 +461,13 @@ fn described_parameters(schema: &Json) -> Vec<Vec<String>> {
         let about = about.lines().next().unwrap_or_default();
         let needed = if is_required(name) { "required" } else { "" };
         vec![
-            printable(name),
+            visible_line(name),
             match types.is_empty() {
                 true => "any".to_owned(),
-                false => printable(&types.join(" or ")),
+                false => visible_line(&types.join(" or ")),
             },
             needed.to_owned(),
-            printable(about),
+            visible_line(about),
         ]
     };
     properties.map(row).collect()

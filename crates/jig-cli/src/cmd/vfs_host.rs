@@ -12,7 +12,7 @@ use jig_files::{DiskFiles, FilesLookup, ProjectFiles};
 use jig_policy::Workspace;
 use jig_proto::vfs::host::{self, Fault, ToolLine};
 use jig_proto::vfs::{Capabilities, ErrorReply, Frame, Init, LineBuffer, Reading, ToolInput};
-use jig_proto::{Action, Context as ToolContext, ToolState, hint};
+use jig_proto::{Action, Context as ToolContext, ToolState, hint, visible_line};
 use serde_json::{Map, Value as Json};
 
 use crate::args::VfsHostArgs;
@@ -67,7 +67,7 @@ fn tool<'c>(config: &'c jig_config::Config, name: Option<&str>) -> anyhow::Resul
     if let Some(name) = name {
         return config
             .tool(name)
-            .ok_or_else(|| anyhow!("there is no tool `{name}`"));
+            .ok_or_else(|| anyhow!("there is no tool `{}`", visible_line(name)));
     }
     let mut declared = config
         .tools

@@ -8,14 +8,13 @@
 use std::io::{self, ErrorKind, Read, Write};
 
 use camino::Utf8PathBuf;
-use jig_proto::{HandleId, Prompt, Question, ToolState};
+use jig_proto::{HandleId, Prompt, Question, ToolState, visible_line, visible_words};
 use jig_runtime::{AskedBy, Update};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
 use crate::environment::Environment;
-use crate::output::printable;
 
 /// The first line of a client.
 #[derive(Debug, Serialize, Deserialize)]
@@ -259,13 +258,13 @@ impl Asked {
     pub(crate) fn lead_in(&self) -> String {
         match self.by {
             By::Policy => "jig asks".to_owned(),
-            By::Tool => format!("`{}` asks", printable(&self.tool)),
+            By::Tool => format!("`{}` asks", visible_line(&self.tool)),
         }
     }
 
     /// The question in one line.
     pub(crate) fn text(&self) -> String {
-        printable(&self.question.text).replace('\n', " ")
+        visible_words(&self.question.text)
     }
 
     /// The command that answers it. A question of the tool is answered also without its number.
@@ -274,8 +273,8 @@ impl Asked {
             Prompt::YesNo => "yes|no".to_owned(),
             Prompt::Select(options) => {
                 let options = options.iter().map(|option| match option {
-                    Json::String(text) => printable(text),
-                    other => printable(&other.to_string()),
+                    Json::String(text) => visible_line(text),
+                    other => visible_line(&other.to_string()),
                 });
                 options.collect::<Vec<_>>().join("|")
             }

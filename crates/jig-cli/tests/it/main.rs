@@ -73,6 +73,7 @@ mod vfs_misbehaving;
 mod vfs_outside;
 mod vfs_policy;
 mod vfs_tool;
+mod visible;
 
 use std::process::{Command, Output};
 

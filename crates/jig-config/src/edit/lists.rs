@@ -1,5 +1,6 @@
 //! [`List`]: a list of tables or values, in either of the ways in which TOML writes one.
 
+use jig_proto::visible_line;
 use toml_edit::{Array, ArrayOfTables, InlineTable, Item, RawString, Table, TableLike, Value};
 
 use super::{EditError, Place};
@@ -146,16 +147,6 @@ pub(super) fn push_value(array: &mut Array, mut value: Value, comment: &[String]
 
 /// Comment lines. What comes from outside, such as the name of a program, stays on its line.
 fn lines(comment: &[String], indent: &str) -> String {
-    let clean = |line: &String| {
-        let shown = line.chars();
-        let shown = shown.map(|c| {
-            if c.is_control() {
-                char::REPLACEMENT_CHARACTER
-            } else {
-                c
-            }
-        });
-        format!("{indent}# {}\n", shown.collect::<String>())
-    };
+    let clean = |line: &String| format!("{indent}# {}\n", visible_line(line));
     comment.iter().map(clean).collect()
 }

@@ -24,7 +24,7 @@ fn what_a_file_says_can_not_paint_on_the_terminal() {
     let check = |text: &str, quoted: &str| assert_eq!(quote(text), quoted);
     check("plain", "`plain`");
     check("\u{1b}[2J", "`\\u{1b}[2J`");
-    check("a\nb", "`a\\u{a}b`");
+    check("a\nb", "`a\\nb`");
     check("a\u{202e}b", "`a\\u{202e}b`");
     assert_eq!(quote(&"x".repeat(1000)).chars().count(), MAX_QUOTED + 3);
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use jig_config::{RunMode, Tool, Topic};
-use jig_proto::Action;
+use jig_proto::{Action, visible_line};
 use serde_json::{Map, Value, json};
 
 use super::topic::{KnowledgeError, find};
@@ -266,17 +266,8 @@ impl TopicKnowledge {
 
 /// A name between quotes, on one line: whoever named a file writes nothing into the prompt by that.
 fn attribute(name: &str) -> String {
-    let mut text = String::with_capacity(name.len());
-    for one in name.chars() {
-        match one {
-            '&' => text.push_str("&amp;"),
-            '"' => text.push_str("&quot;"),
-            '<' => text.push_str("&lt;"),
-            one if one.is_control() => text.extend(one.escape_default()),
-            one => text.push(one),
-        }
-    }
-    text
+    let name = visible_line(name).replace('&', "&amp;");
+    name.replace('"', "&quot;").replace('<', "&lt;")
 }
 
 /// How much pre-loaded text there is at most, in bytes: all of it is sent with every request to a model.

@@ -63,7 +63,7 @@ fn a_topic_is_found_by_name_then_by_title() {
     );
     assert_eq!(
         refused("\u{1b}[2J"),
-        format!("there is no topic `[2J`; {all}")
+        format!("there is no topic `\\u{{1b}}[2J`; {all}")
     );
     assert!(refused(&"x".repeat(100_000)).len() < 300);
     assert_eq!(

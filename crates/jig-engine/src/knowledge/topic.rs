@@ -1,7 +1,7 @@
 //! Which topic a call means, and what its component is told.
 
 use jig_config::{Config, Topic};
-use jig_proto::hint;
+use jig_proto::{hint, visible_line_to};
 use jig_runtime::Mount;
 use serde_json::{Map, Value, json};
 
@@ -44,11 +44,7 @@ pub(super) fn find<'c>(config: &'c Config, asked: &str) -> Result<&'c Topic, Kno
             return KnowledgeError::NoTopics;
         }
         KnowledgeError::UnknownTopic {
-            asked: asked
-                .chars()
-                .filter(|one| !one.is_control())
-                .take(MAX_QUOTED)
-                .collect(),
+            asked: visible_line_to(asked, MAX_QUOTED),
             meant: closest(&folded, &topics),
             topics: topics
                 .iter()

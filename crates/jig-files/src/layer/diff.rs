@@ -76,7 +76,7 @@ pub(super) fn between(change: &Change, before: Side, after: Side, limits: DiffLi
     let was_there = change.was.is_some_and(|was| was != What::Directory);
     let is_there = change.kind != ChangeKind::Deleted;
     // A name can hold a line end, and so pretend to be another line of the diff.
-    let header = |name: String| name.replace(char::is_control, "\u{fffd}");
+    let header = |name: String| jig_proto::visible_line(&name);
     let diff = TextDiff::configure().timeout(LONGEST).diff_lines(old, new);
     let mut unified = diff.unified_diff();
     let whole = unified

@@ -1,8 +1,8 @@
 //! [`Request`]: what a person is asked to accept of a server.
 
 use jig_engine::Held;
+use jig_proto::visible_words;
 
-use crate::printable::printable_line;
 use crate::questions::{LONGEST_CONTEXT, Topic};
 
 /// What a person is asked to accept of a server.
@@ -68,7 +68,7 @@ impl Request {
     /// What is to be accepted, in one line.
     pub(super) fn told(&self) -> String {
         match self.held.as_slice() {
-            [one] => printable_line(&one.to_string()),
+            [one] => visible_words(&one.to_string()),
             several => {
                 let server = several.first().map_or("", Held::server);
                 let count = several.len();
@@ -83,7 +83,7 @@ fn about(held: &Held) -> String {
     let context = held.question().context.unwrap_or_default();
     match held {
         Held::Server { .. } => context,
-        Held::Definition { tool, .. } => format!("tool:     {}\n{context}", printable_line(tool)),
+        Held::Definition { tool, .. } => format!("tool:     {}\n{context}", visible_words(tool)),
     }
 }
 

@@ -3,11 +3,11 @@
 use std::time::Instant;
 
 use jig_engine::{About, Ask};
-use jig_proto::{Prompt, Question};
+use jig_proto::{Prompt, Question, visible_lines, visible_words};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::printable::{cut, printable, printable_line};
+use crate::cut::cut;
 
 /// What a question is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -138,11 +138,11 @@ impl Asked {
 
     fn shorten(&mut self) {
         let question = &mut self.question;
-        question.text = printable_line(cut(&question.text, LONGEST_TEXT));
+        question.text = visible_words(cut(&question.text, LONGEST_TEXT));
         if let Some(context) = &mut question.context {
             let shown = cut(context, LONGEST_CONTEXT);
             self.hidden = context.len() - shown.len();
-            *context = printable(shown);
+            *context = visible_lines(shown);
         }
         // What is edited has to be there as a whole, or it could not be edited.
         let size = |value: &Value| value.to_string().len();
@@ -185,8 +185,8 @@ impl Asked {
         put("id", json!(self.id().to_string()));
         put("state", json!(state));
         put("about", json!(self.topic));
-        put("caller", json!(self.caller.as_deref().map(printable_line)));
-        put("tool", json!(self.tool.as_deref().map(printable_line)));
+        put("caller", json!(self.caller.as_deref().map(visible_words)));
+        put("tool", json!(self.tool.as_deref().map(visible_words)));
         put("age_ms", json!(age));
         put("text", json!(self.question.text));
         put("decisions", json!(self.decisions()));

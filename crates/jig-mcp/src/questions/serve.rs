@@ -9,12 +9,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
+use jig_proto::visible_words;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::decide::{self, Decision};
 use super::{Event, How, QuestionId, Questions, REFUSED, Unanswerable, WAITING};
-use crate::printable::{cut, printable_line};
+use crate::cut::cut;
 
 /// The version of what is said on the ask socket. It counts up when a client of an older one would
 /// misunderstand.
@@ -123,7 +124,7 @@ impl Questions {
             let found = found.map(|(asked, state)| (Arc::clone(asked), state));
             found.ok_or_else(|| Failure::unanswerable(&board.unanswerable(id)))?
         };
-        let reason = reason.map(|reason| printable_line(cut(&reason, LONGEST_REASON)));
+        let reason = reason.map(|reason| visible_words(cut(&reason, LONGEST_REASON)));
         let answer = decide::answer(&asked, decision, value, reason);
         let answer = answer.map_err(|error| Failure::new("no_answer", error))?;
         let answered = self.answer(&id, answer, by);
@@ -179,7 +180,7 @@ impl<'a, W: Write + Send> Client<'a, W> {
                 reason,
                 by,
             } => parsed(&id).and_then(|id| {
-                let by = by.map(|by| printable_line(cut(&by, LONGEST_NAME)));
+                let by = by.map(|by| visible_words(cut(&by, LONGEST_NAME)));
                 let by = by.unwrap_or_else(|| "a client of the ask socket".to_owned());
                 let decided = self.questions.decided(id, decision, value, reason, &by);
                 let told =
@@ -312,7 +313,7 @@ impl Failure {
     }
 
     fn not_understood(error: &impl ToString) -> Self {
-        Self::new("not_understood", printable_line(&error.to_string()))
+        Self::new("not_understood", visible_words(&error.to_string()))
     }
 
     fn unanswerable(error: &Unanswerable) -> Self {

@@ -291,8 +291,8 @@ fn questions_are_shown_bounded_and_printable() {
         let (asked, state) = board.find(id.0).unwrap();
         Value::Object(asked.to_json(state))
     };
-    assert_eq!(shown["text"], "Name?\u{fffd}[2J sure");
-    assert_eq!(shown["caller"], "a\u{fffd}");
+    assert_eq!(shown["text"], "Name?\\u{1b}[2J sure");
+    assert_eq!(shown["caller"], "a\\u{7}");
     assert_eq!(shown["context"].as_str().unwrap().len(), 64 << 10);
     assert_eq!(shown["hidden_bytes"], 100_001 - (64 << 10));
     assert_eq!(shown["default"], Value::Null);

@@ -1,9 +1,8 @@
 //! The configuration in force, as text.
 
 use jig_config::Config;
-use jig_proto::ToolAction;
+use jig_proto::{ToolAction, visible_words};
 
-use crate::printable::printable_line;
 use crate::reload::State;
 use crate::servers::ServerState;
 use crate::shared::{Served, Shared};
@@ -73,7 +72,7 @@ fn servers(shared: &Shared, served: &Served) -> String {
         {
             how.push_str(&format!("; its tools are not known: {why}"));
         }
-        text.push_str(&format!("  {name}: {}\n", printable_line(&how)));
+        text.push_str(&format!("  {name}: {}\n", visible_words(&how)));
     }
     match text.is_empty() {
         true => text,

@@ -20,11 +20,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use jig_config::{Definition, Definitions, Layer, Reach, Server};
 use jig_engine::Held;
+use jig_proto::visible_words;
 use tokio::sync::watch;
 
 use self::kept::{Entry, Hashed, Kept};
 use super::memory::Memory;
-use crate::printable::printable_line;
 
 /// What was accepted of servers, and what they say now.
 pub(crate) struct Ledger {
@@ -114,7 +114,7 @@ impl Ledger {
             described: server
                 .described()
                 .iter()
-                .map(|line| printable_line(line))
+                .map(|line| visible_words(line))
                 .collect(),
         })
     }

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use jig_config::{Config, Definition, Server};
 use jig_engine::{Engine, Held};
+use jig_proto::{visible_lines, visible_words};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use super::ledger::Told;
 use super::{Servers, words};
-use crate::printable::{printable, printable_line};
 
 /// Which servers are asked for their tools. Nobody asks one that waits for acceptance, or is turned off.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -142,7 +142,7 @@ impl Servers {
                 tasks.spawn(async move {
                     let problem = match timeout(limit, this.connected(&name)).await {
                         Ok(Ok(_)) => None,
-                        Ok(Err(error)) => Some(printable(&error.to_string())),
+                        Ok(Err(error)) => Some(visible_lines(&error.to_string())),
                         // It goes on starting; when it has its tools, that is news.
                         Err(_) => Some(format!(
                             "the MCP server `{name}` has not told its tools within {}",
@@ -183,7 +183,7 @@ impl Servers {
         let engine = self.engine();
         let server = engine.as_ref().and_then(|it| it.config().servers.get(name));
         let server = server.ok_or_else(|| {
-            let name = printable_line(name);
+            let name = visible_words(name);
             format!("there is no MCP server `{name}` in the configuration")
         })?;
         let mut accepted = Accepted::default();

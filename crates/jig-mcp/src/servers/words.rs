@@ -4,9 +4,9 @@ use std::error::Error;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use jig_proto::Denial;
+use jig_proto::{Denial, visible_lines, visible_words};
 
-use crate::printable::{cut, printable, printable_line};
+use crate::cut::cut;
 
 /// An error and its causes, each on a line of its own.
 pub(super) fn chain(error: &dyn Error) -> String {
@@ -30,7 +30,7 @@ pub(super) fn with_last_words(why: &str, last_words: &str) -> String {
     let said = last_words.trim_end();
     if !said.trim_start().is_empty() {
         let start = said.ceil_char_boundary(said.len().saturating_sub(LONGEST_LAST_WORDS));
-        let said = printable(&said[start..]);
+        let said = visible_lines(&said[start..]);
         text.push_str("\nit last printed:");
         for line in said.lines() {
             // Writing to a string cannot fail.
@@ -64,7 +64,7 @@ pub(super) fn restarted(server: &str, why: &str) -> String {
 /// Words that may stand in a result: printable, and not too many.
 pub(super) fn bounded(text: &str) -> String {
     let kept = cut(text, LONGEST);
-    let mut shown = printable(kept);
+    let mut shown = visible_lines(kept);
     if kept.len() < text.len() {
         shown.push('…');
     }
@@ -73,7 +73,7 @@ pub(super) fn bounded(text: &str) -> String {
 
 /// A name that came from elsewhere, as it may stand in a sentence.
 pub(super) fn name(text: &str) -> String {
-    printable_line(cut(text, 256))
+    visible_words(cut(text, 256))
 }
 
 /// A time as a person says it.

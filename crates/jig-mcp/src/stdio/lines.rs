@@ -362,7 +362,7 @@ fn too_long() -> ErrorData {
 
 fn in_use(id: &RequestId) -> ErrorData {
     let id = id.to_string();
-    let id = crate::printable::cut(&id, SHOWN);
+    let id = crate::cut::cut(&id, SHOWN);
     let text = format!("the id `{id}` is that of a request which has no answer yet");
     ErrorData::invalid_request(text, None)
 }

@@ -4,12 +4,12 @@
 //! question whose answer is an object. Only forms are offered: a page to be opened in a browser is declined, and
 //! whoever called is told its address.
 
-use jig_proto::Question;
+use jig_proto::{Question, visible_lines};
 use serde_json::{Map, Value, json};
 
 use super::Answered;
 use super::message::{INVALID_PARAMS, Reply, weight, words};
-use crate::printable::{cut, printable};
+use crate::cut::cut;
 
 /// A question of a server.
 #[derive(Debug, Clone)]
@@ -146,7 +146,7 @@ impl Refused {
 
 /// The first line beside the answer, and all of it above if there is more.
 fn split(message: &str) -> (String, Option<String>) {
-    let message = printable(cut(message, LONGEST));
+    let message = visible_lines(cut(message, LONGEST));
     let message = message.trim();
     match message.split_once('\n') {
         Some((first, _)) => (first.trim_end().to_owned(), Some(message.to_owned())),

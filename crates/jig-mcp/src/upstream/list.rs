@@ -15,7 +15,7 @@ use super::message::{weight, words};
 use super::wire::Wire;
 use super::{Listed, UpstreamError};
 use crate::check::Era;
-use crate::printable::cut;
+use crate::cut::cut;
 
 /// What has to be known of a tool to call it.
 #[derive(Default)]

@@ -1,12 +1,12 @@
 //! What goes over the wire: JSON-RPC 2.0, read as plain JSON.
 
 use jig_proto::json::{self, JsonError, Limits};
-use jig_proto::{Block, Content, ToolError};
+use jig_proto::{Block, Content, ToolError, visible_words};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::cut::cut;
 use crate::object::Object;
-use crate::printable::{cut, printable_line};
 
 /// A message of a server.
 #[derive(Debug)]
@@ -154,7 +154,7 @@ pub(super) fn some_words(text: &str, limit: usize) -> String {
         all if all.len() == text.len() => all,
         part => &part[..part.rfind(ends).unwrap_or(0)],
     };
-    let mut line = printable_line(shown);
+    let mut line = visible_words(shown);
     if shown.len() < text.len() {
         line.push('…');
     }

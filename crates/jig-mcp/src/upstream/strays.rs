@@ -2,9 +2,10 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use jig_proto::visible_words;
 use tokio_util::sync::CancellationToken;
 
-use crate::printable::{cut, printable_line};
+use crate::cut::cut;
 
 /// The first lines of a server that are no messages, until it has sent one: from then on it is a server, and they are
 /// forgotten. Clones share them.
@@ -59,7 +60,7 @@ impl Strays {
             let line = scrub(&String::from_utf8_lossy(line));
             let shown = cut(&line, LONGEST_SHOWN);
             let end = if shown.len() < line.len() { "…" } else { "" };
-            format!("\"{}{end}\"", printable_line(shown))
+            format!("\"{}{end}\"", visible_words(shown))
         });
         let more = kept.more.then(|| "…".to_owned());
         let all: Vec<String> = quoted.chain(more).collect();

@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 
 use crate::fsproxy::{Data, List, LlmCmd, MAX_ID, MAX_READ, Mode, ProxyError, params, usual};
 use crate::json::{self, JsonError, Limits};
+use crate::visible::visible_line;
 
 /// What a client asks, and the name that its answer will have.
 #[derive(Debug, Clone, PartialEq)]
@@ -337,18 +338,10 @@ fn members<'de, T: Deserialize<'de>>(params: &'de str) -> Result<T, ProxyError> 
 
 /// A client's word as an error repeats it: on one line, and not all of a long one.
 pub(super) fn shown(word: &str) -> String {
-    let mut shown: String = word
-        .chars()
-        .take(SHOWN_CHARS)
-        .map(|one| match one {
-            control if control.is_control() => char::REPLACEMENT_CHARACTER,
-            other => other,
-        })
-        .collect();
-    if word.chars().nth(SHOWN_CHARS).is_some() {
-        shown.push('…');
+    match word.char_indices().nth(SHOWN_CHARS) {
+        Some((end, _)) => format!("{}…", visible_line(&word[..end])),
+        None => visible_line(word),
     }
-    shown
 }
 
 /// How much of a client's text an error repeats. Without it an error is as large as the message.

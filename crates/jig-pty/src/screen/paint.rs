@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use avt::{Cell, Color, Line, Pen};
+use jig_proto::is_deceptive;
 use unicode_width::UnicodeWidthChar;
 
 /// A row as text with colours. It contains no control character but those of our own sequences.
@@ -34,7 +35,8 @@ pub(super) fn painted(line: &Line) -> String {
 fn push_char(text: &mut String, cell: &Cell, column: usize) {
     let char = cell.char();
     match char.width() {
-        _ if is_unsafe(char) => text.push(' '),
+        // A cell has no room for an escape.
+        _ if is_deceptive(char) => text.extend(std::iter::repeat_n(' ', cell.width().into())),
         Some(width) if width == usize::from(cell.width()) => text.push(char),
         // A mark over the character before it. On a real terminal it takes no column, here it has a
         // cell.
@@ -44,25 +46,6 @@ fn push_char(text: &mut String, cell: &Cell, column: usize) {
         }
         _ => text.push(' '),
     }
-}
-
-/// Characters that change how others are shown, or that some terminals obey.
-fn is_unsafe(char: char) -> bool {
-    char.is_control()
-        || matches!(
-            char,
-            '\u{ad}'
-                | '\u{61c}'
-                | '\u{180e}'
-                | '\u{200b}'..='\u{200f}'
-                | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}'
-                | '\u{fe00}'..='\u{fe0f}'
-                | '\u{feff}'
-                | '\u{fff9}'..='\u{fffb}'
-                | '\u{1d173}'..='\u{1d17a}'
-                | '\u{e0000}'..='\u{e0fff}'
-        )
 }
 
 fn push_pen(text: &mut String, pen: &Pen) {

@@ -1,7 +1,7 @@
 //! A command as people are shown it before it runs.
 
-use jig_proto::Context;
 use jig_proto::vfs::ToolInput;
+use jig_proto::{Context, is_deceptive};
 
 use super::{SHELL, Word};
 use crate::shell::{Script, quote};
@@ -61,8 +61,7 @@ fn is_whole(template: &str) -> bool {
 /// One word, of which everything is seen, or how much is not.
 fn word(text: &str) -> String {
     let text = &*cut(text, MAX_WORD);
-    let is_unseen = |c: char| c.is_control() || is_invisible(c);
-    if !text.contains(is_unseen) {
+    if !text.contains(is_deceptive) {
         return quote(text);
     }
     let mut word = "$'".to_owned();
@@ -73,20 +72,12 @@ fn word(text: &str) -> String {
             '\r' => word.push_str("\\r"),
             '\\' => word.push_str("\\\\"),
             '\'' => word.push_str("\\'"),
-            c if is_unseen(c) => word.push_str(&format!("\\U{:08x}", u32::from(c))),
+            c if is_deceptive(c) => word.push_str(&format!("\\U{:08x}", u32::from(c))),
             c => word.push(c),
         }
     }
     word.push('\'');
     word
-}
-
-/// Characters that are not seen, or that turn the text around them round.
-fn is_invisible(c: char) -> bool {
-    matches!(
-        c,
-        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
-    )
 }
 
 fn cut(line: &str, most: usize) -> String {

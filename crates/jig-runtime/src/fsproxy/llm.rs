@@ -10,7 +10,7 @@
 
 mod inputs;
 
-use jig_broker::{CancelToken, Chat, ChatReply, LlmError, is_odd};
+use jig_broker::{CancelToken, Chat, ChatReply, LlmError};
 use jig_proto::fsproxy::{
     FIRST_HANDLE, LlmCmd, LlmReply, Message, ProxyError, QuotaReport, Role, write_error,
     write_result,
@@ -273,11 +273,7 @@ fn write_all(client: &ClientState, handle: u64, mut bytes: &[u8]) -> Result<u64,
 
 /// What went wrong, as the line that a program would print. The text may hold words of the provider.
 fn error_line(error: &ProxyError) -> Vec<u8> {
-    let mut line = String::from("llm: ");
-    let message = error.message.chars();
-    line.extend(message.map(|c| if is_odd(c) { ' ' } else { c }));
-    line.push('\n');
-    line.into_bytes()
+    format!("llm: {}\n", jig_proto::visible_words(&error.message)).into_bytes()
 }
 
 /// The broker's word for what went wrong, in those of the protocol (F-078).

@@ -1,8 +1,8 @@
 //! Refusals of the broker, in the terms of this protocol.
 
-use jig_broker::is_odd;
 use jig_proto::fsproxy::{Code, ProxyError};
 use jig_proto::vfs::{ErrorKind, ErrorReply};
+use jig_proto::visible_line;
 
 use super::options::ManagerOptions;
 
@@ -68,7 +68,7 @@ fn one_line(text: &str) -> String {
 /// The path as one word of a shell's command line. It is the client's, and whoever follows the advice must not run
 /// what stands in it.
 fn word(path: &str) -> String {
-    let mut word = visible(path);
+    let mut word = visible_line(path);
     if word.starts_with('-') {
         // It would be another option.
         word.insert_str(0, "./");
@@ -78,18 +78,6 @@ fn word(path: &str) -> String {
         true => word,
         false => format!("'{}'", word.replace('\'', r"'\''")),
     }
-}
-
-/// The text with what a terminal would not show as itself escaped. A path may hold anything.
-fn visible(text: &str) -> String {
-    let mut clean = String::with_capacity(text.len());
-    for c in text.chars() {
-        match is_odd(c) {
-            true => clean.extend(c.escape_unicode()),
-            false => clean.push(c),
-        }
-    }
-    clean
 }
 
 #[cfg(test)]

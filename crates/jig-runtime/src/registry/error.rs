@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use jig_proto::{HandleId, HandleReport, hint};
+use jig_proto::{HandleId, HandleReport, hint, visible_line};
 
 use crate::session::ApplyError;
 
@@ -143,7 +143,7 @@ impl UnknownHandles {
 impl fmt::Display for UnknownHandles {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (number, (name, ended)) in self.unknown.iter().enumerate() {
-            let name = name.escape_debug();
+            let name = visible_line(name);
             let separator = if number == 0 { "" } else { "\n" };
             match ended {
                 None => write!(f, "{separator}there is no handle `{name}`")?,

@@ -1,4 +1,4 @@
-use super::{is_odd, plain, short};
+use super::{is_deceptive, plain, short};
 
 #[test]
 fn nothing_is_left_that_a_terminal_obeys() {
@@ -8,7 +8,7 @@ fn nothing_is_left_that_a_terminal_obeys() {
     check("\u{9b}31m", "");
     check("a\u{202e}b\u{200b}c\u{feff}", "abc");
     check("Grüße, 世界", "Grüße, 世界");
-    assert!(!is_odd('é'));
+    assert!(!is_deceptive('é'));
 }
 
 #[test]

@@ -39,10 +39,10 @@ fn texts_of_a_provider_are_short_and_on_one_line() {
     let check = |text: &str, limit, expected: &str| assert_eq!(short(text, limit), expected);
     check("plain", 10, "plain");
     check("  a\r\nb\tc ", 20, "a  b c");
-    check("\u{1b}]0;x\u{7}y", 10, "]0;x y");
-    check("a\u{202e}b\u{200b}c", 10, "a b c");
+    check("\u{1b}]0;x\u{7}y", 10, "\\u{1b}]0;x");
+    check("a\u{202e}b\u{200b}c", 10, "a\\u{202e}b");
     check("abcdef", 3, "abc");
     check("äöü", 3, "ä");
-    check("\u{feff}", 10, "");
+    check("\u{feff}", 10, "\\u{feff}");
     check("", 10, "");
 }

@@ -4,17 +4,17 @@ use std::time::Duration;
 
 use anyhow::Context;
 use camino::Utf8PathBuf;
-use jig_proto::Question;
+use jig_proto::{Question, visible_line, visible_lines, visible_words};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
 use crate::diff;
 use crate::limits;
-use crate::output::{self, BOLD, DIM, indented, printable};
+use crate::output::{self, BOLD, DIM, indented};
 use crate::station::asks::Welcome;
 
 /// A question of a server. All that a tool may have chosen is in it as it came: whatever is printed goes
-/// through [`printable`].
+/// through [`visible_lines`](jig_proto::visible_lines).
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct Asked {
     pub(super) id: String,
@@ -92,12 +92,16 @@ impl Asked {
 
     /// The question in one line.
     pub(super) fn text(&self) -> String {
-        printable(&self.text).replace('\n', " ")
+        visible_words(&self.text)
     }
 
     /// The question in one line, with the first words of what it is about.
     fn line(&self) -> String {
-        let begins = self.begins.as_deref().map(printable).unwrap_or_default();
+        let begins = self
+            .begins
+            .as_deref()
+            .map(visible_lines)
+            .unwrap_or_default();
         let line = format!("{} {}", self.text(), begins.replace('\n', " "));
         line.trim_end().to_owned()
     }
@@ -106,7 +110,11 @@ impl Asked {
     /// them to answer.
     pub(super) fn told(&self) -> String {
         let mut text = format!("  {}\n", self.text());
-        let context = self.context.as_deref().map(printable).unwrap_or_default();
+        let context = self
+            .context
+            .as_deref()
+            .map(visible_lines)
+            .unwrap_or_default();
         let mut lines = context.lines();
         for line in lines.by_ref().take(MOST_TOLD) {
             let short: String = line.chars().take(LONGEST_TOLD).collect();
@@ -129,9 +137,9 @@ impl Asked {
     /// Where it comes from.
     fn origin(&self) -> String {
         let mut parts = Vec::new();
-        parts.extend(self.tool.as_deref().map(printable));
+        parts.extend(self.tool.as_deref().map(visible_line));
         parts.push(self.about.replace('_', " "));
-        let caller = self.caller.as_deref().map(printable);
+        let caller = self.caller.as_deref().map(visible_line);
         parts.extend(caller.map(|caller| format!("for {caller}")));
         let age = limits::age(Duration::from_millis(self.age_ms));
         parts.push(format!("{} for {age}", self.state));
@@ -144,12 +152,12 @@ impl Asked {
         let mut text = format!("{BOLD}{}{BOLD:#} {DIM}{origin}{DIM:#}\n", self.id);
         // It is said whose question it is: a tool can write anything into its own.
         let who = match (&self.tool, self.about.as_str()) {
-            (Some(tool), "tool") => format!("`{}` asks: ", printable(tool)),
+            (Some(tool), "tool") => format!("`{}` asks: ", visible_line(tool)),
             _ => String::new(),
         };
         text.push_str(&format!("  {who}{BOLD}{}{BOLD:#}\n", self.text()));
         if let Some(context) = &self.context {
-            text.push_str(&indented(&diff::coloured(&printable(context)), 4));
+            text.push_str(&indented(&diff::coloured(&visible_lines(context)), 4));
         }
         if self.hidden_bytes > 0 {
             let hidden = limits::size(self.hidden_bytes);
@@ -165,7 +173,7 @@ impl Asked {
             ));
         }
         if let (Some(tool), "run") = (&self.tool, self.about.as_str()) {
-            let tool = printable(tool);
+            let tool = visible_line(tool);
             text.push_str(&format!(
                 "  {DIM}For this turn: further calls of `{tool}`, too, with any arguments that the same rule asks \
                  about.\n  To allow it for good: `run = \"unattended\"` in `[tools.{tool}]`.{DIM:#}\n"
@@ -209,7 +217,7 @@ pub(super) fn table(rows: &[Asked], with_server: bool) -> String {
         header.splice(1..1, ["server", "workspace"]);
     }
     let row = |asked: &Asked| {
-        let caller = asked.caller.as_deref().map(printable);
+        let caller = asked.caller.as_deref().map(visible_line);
         let mut cells = vec![
             asked.id.clone(),
             asked.state.clone(),
@@ -219,7 +227,7 @@ pub(super) fn table(rows: &[Asked], with_server: bool) -> String {
             asked.line(),
         ];
         if with_server {
-            let workspace = printable(asked.workspace.as_str());
+            let workspace = visible_line(asked.workspace.as_str());
             cells.splice(1..1, [asked.pid.to_string(), workspace]);
         }
         cells

@@ -6,14 +6,14 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{anyhow, bail};
-use jig_proto::hint;
+use jig_proto::{hint, visible_line};
 use jig_sandbox::Waker;
 use serde_json::Value as Json;
 
 use super::asked::Asked;
 use super::{Scope, dialog};
 use crate::exit::Done;
-use crate::output::{Output, printable};
+use crate::output::Output;
 use crate::prompt::Terminal;
 use crate::station::asks::Welcome;
 use crate::station::asks::client::{Server, Told};
@@ -147,7 +147,7 @@ impl Feed {
                 let id = event["id"].as_str().unwrap_or_default();
                 let how = match (event["by"].as_str(), event["decision"].as_str()) {
                     (Some(by), Some(decision)) => {
-                        format!("was answered by {} ({decision})", printable(by))
+                        format!("was answered by {} ({decision})", visible_line(by))
                     }
                     _ => "is not asked any more".to_owned(),
                 };
@@ -163,7 +163,7 @@ impl Feed {
         if let Some((asking, name, settled)) = &mut state.asking
             && (*asking, &**name) == (pid, id)
         {
-            *settled = Some(format!("`{}` {how}", printable(id)));
+            *settled = Some(format!("`{}` {how}", visible_line(id)));
             self.waker.wake();
         }
     }

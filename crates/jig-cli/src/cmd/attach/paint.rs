@@ -1,8 +1,8 @@
 //! [`Canvas`]: the user's terminal, with the screen of a tool and one line of ours below it.
 
+use jig_proto::{visible_lines, visible_painted, visible_words};
 use jig_pty::Size;
 
-use crate::output::printable;
 use crate::station::protocol::{Asked, Frame, Seen};
 use crate::terminal;
 
@@ -23,7 +23,7 @@ impl Canvas {
             true => "",
             false => "watching, ",
         };
-        let usual = printable(&format!("{id} {tool}: {watching}ctrl-] leaves"));
+        let usual = visible_lines(&format!("{id} {tool}: {watching}ctrl-] leaves"));
         Self {
             frame: None,
             status: usual.clone(),
@@ -43,12 +43,12 @@ impl Canvas {
         match seen {
             Seen::Screen(mut frame) => {
                 for line in &mut frame.lines {
-                    *line = line.replace(is_turning, "\u{fffd}");
+                    *line = visible_painted(line);
                 }
                 self.frame = Some(frame);
             }
             Seen::Question(asked) => self.status = question(&self.id, &asked),
-            Seen::NotTaken(reason) => self.status = printable(&reason),
+            Seen::NotTaken(reason) => self.status = visible_lines(&reason),
             Seen::Answered => self.status = self.usual.clone(),
             Seen::Text(_) | Seen::Stopped(_) => {}
         }
@@ -66,7 +66,7 @@ impl Canvas {
         }
         // Below a screen that is smaller than the room there is nothing.
         text.push_str(&format!("\x1b[{row};1H\x1b[0m\x1b[J"));
-        let status: String = self.status.replace('\n', " ");
+        let status = visible_words(&self.status);
         let status: String = status.chars().take(usize::from(room.cols)).collect();
         let last = u32::from(room.rows) + 1;
         text.push_str(&format!("\x1b[{last};1H\x1b[7m{status}\x1b[0m\x1b[K"));
@@ -94,12 +94,6 @@ pub(super) fn question(id: &str, asked: &Asked) -> String {
         asked.lead_in(),
         asked.text()
     )
-}
-
-/// Characters that make one thing look like another on a terminal: marks that turn text round, and line ends
-/// that are none.
-fn is_turning(c: char) -> bool {
-    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{2028}' | '\u{2029}')
 }
 
 /// The terminal's other screen, without scrolling at its borders: lines are cut there.

@@ -1,9 +1,8 @@
 //! The entry of a server, as TOML, at the end of a file.
 
-use std::fmt::Write as _;
-
 use jig_config::{AddedSystem, Additions};
-use jig_policy::{Capabilities, Capability};
+use jig_policy::{Capabilities, Capability, toml_string};
+use jig_proto::visible_line;
 use serde_json::{Map, Value as Json};
 
 use super::entry::{Imported, Reach};
@@ -23,7 +22,7 @@ pub(super) fn of(server: &Imported, access: &Additions) -> String {
                     block.pair("command", &list(std::slice::from_ref(one)));
                 }
                 [program, args @ ..] => {
-                    block.pair("command", &string(program));
+                    block.pair("command", &toml_string(program));
                     if !args.is_empty() {
                         block.pair("args", &list(args));
                     }
@@ -31,7 +30,7 @@ pub(super) fn of(server: &Imported, access: &Additions) -> String {
                 [] => {}
             }
         }
-        Reach::Remote { url, .. } => block.pair("url", &string(&url.written())),
+        Reach::Remote { url, .. } => block.pair("url", &toml_string(&url.written())),
     }
     if !server.enable {
         block.pair("enable", "false");
@@ -43,7 +42,7 @@ pub(super) fn of(server: &Imported, access: &Additions) -> String {
     }
     for (name, seconds) in [("start", server.start), ("time", server.time)] {
         if let Some(seconds) = seconds {
-            block.pair(name, &string(&format!("{seconds}s")));
+            block.pair(name, &toml_string(&format!("{seconds}s")));
         }
     }
     let (table, pairs) = match &server.reach {
@@ -53,7 +52,7 @@ pub(super) fn of(server: &Imported, access: &Additions) -> String {
     if !pairs.is_empty() {
         block.line(&format!("\n[{key}.{table}]"));
         for (name, value) in pairs {
-            block.pair(&bare(name), &string(&value.written()));
+            block.pair(&bare(name), &toml_string(&value.written()));
         }
     }
     block.sandbox(&key, access);
@@ -61,7 +60,7 @@ pub(super) fn of(server: &Imported, access: &Additions) -> String {
     if let Reach::Program { passed, .. } = &server.reach {
         for name in passed {
             block.line(&format!("\n[[{key}.access.env]]"));
-            block.pair("name", &string(name));
+            block.pair("name", &toml_string(name));
             block.pair("read", "true");
         }
     }
@@ -118,8 +117,7 @@ impl Block {
 
     /// A comment on a line of its own, whatever is in it.
     fn comment(&mut self, indent: &str, text: &str) {
-        let clean: String = text.chars().map(visible).collect();
-        self.line(&format!("{indent}# {clean}"));
+        self.line(&format!("{indent}# {}", visible_line(text)));
     }
 
     fn sandbox(&mut self, key: &str, access: &Additions) {
@@ -154,7 +152,7 @@ impl Block {
                 self.comment("", comment);
             }
             self.line(&format!("[[{key}.access.fs]]"));
-            self.pair("path", &string(&rule.path));
+            self.pair("path", &toml_string(&rule.path));
             for name in granted(rule.capabilities) {
                 self.pair(name, "true");
             }
@@ -165,15 +163,15 @@ impl Block {
                 self.comment("", comment);
             }
             self.line(&format!("[[{key}.access.net]]"));
-            self.pair("host", &string(&rule.host));
+            self.pair("host", &toml_string(&rule.host));
             if let Some(scheme) = &rule.scheme {
-                self.pair("scheme", &string(scheme));
+                self.pair("scheme", &toml_string(scheme));
             }
             if let Some(port) = rule.port {
                 self.pair("port", &port.to_string());
             }
             if let Some(prefix) = &rule.path_prefix {
-                self.pair("path_prefix", &string(prefix));
+                self.pair("path_prefix", &toml_string(prefix));
             }
             self.pair("allow", "true");
         }
@@ -181,7 +179,7 @@ impl Block {
 }
 
 fn system(added: &AddedSystem) -> String {
-    let path = string(&added.path);
+    let path = toml_string(&added.path);
     let mut flags = String::new();
     for (name, is_set) in [("write", added.write), ("execute", added.execute)] {
         if is_set {
@@ -206,7 +204,7 @@ fn granted(capabilities: Capabilities) -> Vec<&'static str> {
 }
 
 fn list(texts: &[String]) -> String {
-    let texts: Vec<String> = texts.iter().map(|text| string(text)).collect();
+    let texts: Vec<String> = texts.iter().map(|text| toml_string(text)).collect();
     format!("[{}]", texts.join(", "))
 }
 
@@ -215,38 +213,7 @@ fn bare(key: &str) -> String {
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     match !key.is_empty() && key.chars().all(is_part) {
         true => key.to_owned(),
-        false => string(key),
-    }
-}
-
-/// A text on one line, which looks like what it is.
-fn string(text: &str) -> String {
-    let mut written = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' => written.push_str("\\\""),
-            '\\' => written.push_str("\\\\"),
-            '\n' => written.push_str("\\n"),
-            '\t' => written.push_str("\\t"),
-            c if visible(c) == c => written.push(c),
-            c => {
-                let _ = write!(written, "\\U{:08X}", u32::from(c));
-            }
-        }
-    }
-    written.push('"');
-    written
-}
-
-/// A character, or a mark in place of one that steers a terminal or hides others.
-fn visible(c: char) -> char {
-    match c {
-        c if c.is_control() => char::REPLACEMENT_CHARACTER,
-        '\u{200b}'..='\u{200f}'
-        | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{2069}'
-        | '\u{feff}' => char::REPLACEMENT_CHARACTER,
-        c => c,
+        false => toml_string(key),
     }
 }
 

@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 
 use jig_config::{AddedSystem, Additions};
 use jig_engine::Packages;
+use jig_proto::visible_line;
 
 use super::learn::{Subject, TOOL, Teacher, Unlearned};
-use crate::output::{printable, remark};
+use crate::output::remark;
 
 /// What was downloaded. It is removed when this is dropped.
 #[derive(Default)]
@@ -42,8 +43,8 @@ impl Fetched {
         };
         let downloading = engine.download(&packages, tool, env, &[]);
         let downloading = downloading.map_err(Unlearned::why)?;
-        let what = printable(&packages.to_string());
-        let from = printable(&downloading.hosts().join(", "));
+        let what = visible_line(&packages.to_string());
+        let from = visible_line(&downloading.hosts().join(", "));
         remark(&format!("jig: downloading {what} from {from}"));
         let (tell, over) = mpsc::channel();
         downloading.on_end(move || {

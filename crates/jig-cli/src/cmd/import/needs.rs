@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal as _};
 use std::time::Duration;
 
 use jig_policy::Sensitive;
+use jig_proto::visible_words;
 
 use super::declared::Scope;
 use super::entry::{Imported, Reach};
@@ -11,7 +12,7 @@ use super::learn::{Subject, Teacher, Unlearned};
 use super::text::Text;
 use super::{Access, Fate, How, Import, Item, access};
 use crate::interrupt::{self, Tokens};
-use crate::output::{BOLD, YELLOW, printable, remark};
+use crate::output::{BOLD, YELLOW, remark};
 use crate::prompt::Terminal;
 
 impl Import<'_> {
@@ -167,7 +168,7 @@ impl Import<'_> {
                 lines.push_str(&format!(
                     "  {}: {}\n",
                     stranger.name,
-                    printable(&words.join(" ")).replace('\n', " ")
+                    visible_words(&words.join(" "))
                 ));
             }
         }

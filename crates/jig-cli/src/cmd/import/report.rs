@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
-use jig_proto::ProjectPath;
+use jig_proto::{ProjectPath, visible_line, visible_lines, visible_words};
 use serde_json::{Value as Json, json};
 use similar::TextDiff;
 
@@ -13,7 +13,7 @@ use super::secret::Secrets;
 use super::{Access, Change, Fate, How, Item, Target};
 use crate::args::ImportFrom;
 use crate::diff;
-use crate::output::{BOLD, DIM, GREEN, Output, YELLOW, indented, printable};
+use crate::output::{BOLD, DIM, GREEN, Output, YELLOW, indented};
 
 /// What an import comes to.
 pub(super) struct Report<'a> {
@@ -56,7 +56,7 @@ impl Report<'_> {
             .unified_diff()
             .header(&format!("a/{shown}"), &format!("b/{shown}"))
             .to_string();
-        Some(printable(&diff))
+        Some(visible_lines(&diff))
     }
 
     fn text(&self) -> String {
@@ -69,7 +69,7 @@ impl Report<'_> {
             .collect();
         let mut text = format!(
             "{BOLD}{title}{BOLD:#}: servers in {}\n",
-            printable(&files.join(", "))
+            visible_line(&files.join(", "))
         );
         for item in self.items {
             text.push_str(&self.entry(item));
@@ -91,7 +91,7 @@ impl Report<'_> {
         let mut lines = String::new();
         for (server, export) in self.all_exports() {
             let line = format!("{}  {} of `{server}`", export.variable, export.from);
-            lines.push_str(&format!("  {}\n", printable(&line)));
+            lines.push_str(&format!("  {}\n", visible_line(&line)));
         }
         match lines.as_str() {
             "" => lines,
@@ -117,7 +117,7 @@ impl Report<'_> {
     }
 
     fn outcome(&self) -> String {
-        let shown = printable(self.target.file.shown.as_str());
+        let shown = visible_line(self.target.file.shown.as_str());
         let count = self.added().count();
         let noun = if count == 1 { "server" } else { "servers" };
         let mut text = String::new();
@@ -144,18 +144,18 @@ impl Report<'_> {
             "{GREEN}written{GREEN:#}: `{shown}` has {count} {noun} more\n"
         ));
         if let Some(backup) = &written.backup {
-            let backup = printable(backup.as_str());
+            let backup = visible_line(backup.as_str());
             text.push_str(&format!(
                 "{DIM}what was there is kept in `{backup}`{DIM:#}\n"
             ));
         }
         for path in &written.made {
-            text.push_str(&printable(&format!("made the directory `{path}`\n")));
+            text.push_str(&visible_lines(&format!("made the directory `{path}`\n")));
         }
         match &written.accepted {
             Err(why) => text.push_str(&format!(
                 "{YELLOW}note:{YELLOW:#} they were not accepted: {}; `jig servers accept NAME` does it\n",
-                printable(why)
+                visible_lines(why)
             )),
             Ok(names) if names.is_empty() => {}
             Ok(names) => text.push_str(&format!("accepted in this workspace: {}\n", names.join(", "))),
@@ -176,13 +176,13 @@ impl Report<'_> {
 
     /// What is said about a server.
     fn entry(&self, item: &Item) -> String {
-        let original = printable(&super::entry::short(&item.original));
+        let original = visible_line(&super::entry::short(&item.original));
         let mut text = String::new();
         let mut notes: Vec<String> = Vec::new();
         match &item.fate {
             Fate::Left(why) => {
-                let from = printable(&item.from);
-                let why = printable(why);
+                let from = visible_line(&item.from);
+                let why = visible_words(why);
                 return format!(
                     "  {BOLD}{original}{BOLD:#} {DIM}({from}){DIM:#} is not taken over: {why}\n"
                 );
@@ -192,7 +192,7 @@ impl Report<'_> {
             }
             Fate::New(imported, access) => {
                 let name = &imported.name;
-                let from = printable(&item.from);
+                let from = visible_line(&item.from);
                 let how = match &access.how {
                     How::Remote => "reached at its address, with no access of its own".to_owned(),
                     How::Learned(1) => {
@@ -208,7 +208,7 @@ impl Report<'_> {
                 };
                 text.push_str(&format!(
                     "  {BOLD}{name}{BOLD:#} {DIM}({from}){DIM:#} {}\n",
-                    printable(&how)
+                    visible_words(&how)
                 ));
                 if *name != imported.original {
                     notes.push(format!("it is called `{original}` there"));
@@ -237,7 +237,7 @@ impl Report<'_> {
             }
         }
         for note in notes {
-            let note = indented(&printable(&note), 6);
+            let note = indented(&visible_lines(&note), 6);
             text.push_str(&format!("    {DIM}-{DIM:#} {}\n", note.trim()));
         }
         text

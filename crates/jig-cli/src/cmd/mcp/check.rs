@@ -10,14 +10,14 @@ use anyhow::{Context, anyhow};
 use jig_config::Tool;
 use jig_engine::not_offered;
 use jig_mcp::{Era, Seen, SeenTool, Which};
-use jig_proto::ToolAction;
+use jig_proto::{ToolAction, visible_line, visible_lines};
 use serde_json::json;
 
 use super::is_a_project;
 use crate::args::Global;
 use crate::environment::Environment;
 use crate::exit::Done;
-use crate::output::{BOLD, DIM, GREEN, Output, RED, YELLOW, field, printable, table};
+use crate::output::{BOLD, DIM, GREEN, Output, RED, YELLOW, field, table};
 use crate::servers::Connections;
 use crate::workspace::Project;
 
@@ -193,7 +193,7 @@ fn findings(project: &Project, older: &Seen, newer: &Seen) -> Vec<Finding> {
     for seen in [older, newer] {
         if let Some(error) = seen.call.as_ref().and_then(|call| call.error.as_deref()) {
             let first = error.lines().next().unwrap_or_default();
-            let text = format!("a call of `{HARMLESS}` failed: {}", printable(first));
+            let text = format!("a call of `{HARMLESS}` failed: {}", visible_lines(first));
             found(true, text);
             break;
         }
@@ -237,10 +237,10 @@ fn can(tool: &SeenTool) -> String {
 }
 
 fn text(project: &Project, older: &Seen, newer: &Seen, findings: &[Finding]) -> String {
-    let mut text = format!("{BOLD}{}{BOLD:#}\n", printable(&newer.server));
-    text.push_str(&field("workspace", printable(project.root.as_str())));
+    let mut text = format!("{BOLD}{}{BOLD:#}\n", visible_line(&newer.server));
+    text.push_str(&field("workspace", visible_line(project.root.as_str())));
     let protocols = format!("{}, {}", newer.protocol, older.protocol);
-    text.push_str(&field("protocol", printable(&protocols)));
+    text.push_str(&field("protocol", visible_lines(&protocols)));
     text.push_str(&field("questions", QUESTIONS));
     if let Some(call) = &newer.call {
         let time = Duration::from_micros(call.micros);
@@ -258,10 +258,10 @@ fn text(project: &Project, older: &Seen, newer: &Seen, findings: &[Finding]) -> 
             let description = tool.title.as_deref().or(tool.description.as_deref());
             let first = description.and_then(|text| text.lines().next());
             vec![
-                printable(&tool.name),
+                visible_line(&tool.name),
                 runs(project, tool),
                 can(tool),
-                shortened(&printable(first.unwrap_or_default())),
+                shortened(&visible_lines(first.unwrap_or_default())),
             ]
         })
         .collect();
@@ -273,7 +273,7 @@ fn text(project: &Project, older: &Seen, newer: &Seen, findings: &[Finding]) -> 
     ];
     text.push('\n');
     for (label, list) in lists.iter().filter(|(_, list)| !list.is_empty()) {
-        text.push_str(&field(label, shortened(&printable(&list.join(" ")))));
+        text.push_str(&field(label, shortened(&visible_lines(&list.join(" ")))));
     }
     text.push('\n');
     for finding in findings {
@@ -281,7 +281,10 @@ fn text(project: &Project, older: &Seen, newer: &Seen, findings: &[Finding]) -> 
             true => RED,
             false => YELLOW,
         };
-        text.push_str(&format!("{style}!{style:#} {}\n", printable(&finding.text)));
+        text.push_str(&format!(
+            "{style}!{style:#} {}\n",
+            visible_lines(&finding.text)
+        ));
     }
     if findings.is_empty() {
         text.push_str(&format!(

@@ -9,7 +9,7 @@ use jig_config::{SandboxLimits, Tool};
 use jig_engine::{Engine, Prepared};
 use jig_files::{DiskFiles, FilesLookup, ProjectFiles};
 use jig_policy::{Capability, FsRule, Origin, Policy, Workspace};
-use jig_proto::{ProjectPath, hint};
+use jig_proto::{ProjectPath, hint, visible_words};
 use jig_runtime::fsproxy::{Advice, Manager, ManagerOptions, Names};
 use serde_json::json;
 
@@ -19,7 +19,7 @@ use crate::cmd::call;
 use crate::cmd::run::remedy;
 use crate::environment::Environment;
 use crate::foreground;
-use crate::output::{Output, printable};
+use crate::output::Output;
 use crate::station::proxies::Registration;
 use crate::workspace::{self, Project};
 
@@ -169,7 +169,7 @@ impl Service {
             let shown = path.strip_prefix(&current).unwrap_or(&path);
             if path.starts_with(&self.root) || path.starts_with(&current) {
                 // The name is a client's: it must neither begin a line of its own nor be run when it is pasted.
-                let plain = printable(shown.as_str()).replace(['\n', '\t'], " ");
+                let plain = visible_words(shown.as_str());
                 let is_plain = plain == shown.as_str();
                 let shown = plain;
                 let how = match self.is_named {

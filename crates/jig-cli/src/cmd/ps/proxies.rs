@@ -5,10 +5,11 @@
 
 use std::time::Duration;
 
+use jig_proto::visible_words;
 use serde_json::{Value as Json, json};
 
 use crate::limits;
-use crate::output::{printable, table};
+use crate::output::table;
 use crate::station::proxies::Proxy;
 
 /// One object for each proxy, with its tables as they are.
@@ -149,7 +150,7 @@ fn number(row: &Json, name: &str) -> Option<u64> {
 
 /// A text that cannot leave its line, shortened.
 fn one_line(text: &str, most: usize) -> String {
-    let text = printable(text).replace(['\n', '\t'], " ");
+    let text = visible_words(text);
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,

@@ -7,14 +7,14 @@ use camino::Utf8Path;
 use jig_engine::may_apply;
 use jig_files::{Applied, Change, ChangeKind, Diff, DiffLimits, Layer, What};
 use jig_policy::Policy;
-use jig_proto::ProjectPath;
+use jig_proto::{ProjectPath, visible_line, visible_lines};
 use jig_sandbox::Bytes;
 use serde_json::{Value as Json, json};
 
 use crate::args::RunArgs;
 use crate::diff;
 use crate::interrupt;
-use crate::output::{BOLD, DIM, GREEN, Output, RED, YELLOW, printable};
+use crate::output::{BOLD, DIM, GREEN, Output, RED, YELLOW};
 use crate::prompt::Terminal;
 
 /// Shows what the command changed, and applies or discards it. Whether all that was to be applied is.
@@ -283,7 +283,7 @@ fn diffs(parts: &[Part], limits: DiffLimits, rest: &str) -> String {
             let (shown, count) = match layer.diff(change, limits) {
                 Ok(Diff::Text { text, left_off }) => {
                     let text = named(&text, &part.at, change);
-                    let mut shown = diff::coloured(&printable(&text));
+                    let mut shown = diff::coloured(&visible_lines(&text));
                     if left_off > 0 {
                         shown.push_str(&format!("{DIM}({left_off} more lines){DIM:#}\n"));
                     }
@@ -361,7 +361,7 @@ fn outcome(outcomes: &[(At, Applied)]) -> String {
         let kind = change.kind.name();
         text.push_str(&format!(
             "jig: not applied: {kind} {path}: {}\n",
-            printable(why)
+            visible_lines(why)
         ));
     };
     for (at, applied) in outcomes {
@@ -385,7 +385,7 @@ fn outcome(outcomes: &[(At, Applied)]) -> String {
         let kept = kept.display().to_string();
         text.push_str(&format!(
             "jig: what the command made is kept for a week in {}\n",
-            printable(&kept)
+            visible_lines(&kept)
         ));
     }
     text
@@ -452,7 +452,7 @@ fn change_told(at: &At, change: &Change) -> Json {
 
 /// A path in which a tool has put a line end must not pass for two, and one that is very long not hide others.
 fn on_one_line(path: &str) -> String {
-    let path = printable(path).replace(['\n', '\t'], "\u{fffd}");
+    let path = visible_line(path);
     match path.char_indices().nth(SHOWN_PATH) {
         None => path,
         Some((end, _)) => {

@@ -10,12 +10,11 @@ use std::time::{Duration, Instant};
 
 use camino::Utf8Path;
 use jig_broker::{Refusals, unreached_ports};
-use jig_proto::Denial;
+use jig_proto::{Denial, visible_words};
 use jig_runtime::unreached_in_words;
 use jig_sandbox::{Child, Interest, Profile, Waker, poll};
 
 use super::remedy::{self, Place};
-use crate::output::printable;
 
 /// Tells it at once if standard error is a terminal. If not, what is no refusal is told at the end.
 pub(super) struct Telling {
@@ -109,7 +108,7 @@ fn refused(denial: &Denial, by_flags: bool) -> String {
 
 /// One line. The command may have its terminal raw, so that a line has to go back to its start.
 fn tell(line: &str) {
-    let line = printable(line).replace(['\n', '\t'], " ");
+    let line = visible_words(line);
     let _ = io::stderr().write_all(format!("\r{line}\r\n").as_bytes());
 }
 

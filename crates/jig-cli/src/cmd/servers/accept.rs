@@ -4,13 +4,13 @@ use anyhow::{anyhow, bail};
 use jig_config::Server;
 use jig_engine::Held;
 use jig_mcp::Which;
-use jig_proto::hint;
+use jig_proto::{hint, visible_line, visible_lines};
 use serde_json::json;
 
 use super::view::SHORT_HASH;
 use crate::diff;
 use crate::exit::Done;
-use crate::output::{BOLD, DIM, Output, indented, printable};
+use crate::output::{BOLD, DIM, Output, indented};
 use crate::prompt::Terminal;
 use crate::servers::Connections;
 
@@ -90,7 +90,7 @@ fn agreed(
             );
             return Err(anyhow!(hint).context("nobody can be asked here"));
         };
-        let head = format!("{BOLD}{}{BOLD:#}\n", printable(question));
+        let head = format!("{BOLD}{}{BOLD:#}\n", visible_lines(question));
         let word = terminal.word(&head, "[y]es, [n]o", &["yes", "no"]);
         if word.as_deref() != Some("yes") {
             out.note(&format!("`{}` is left as it was", server.name));
@@ -127,11 +127,11 @@ fn shown(server: &Server, held: &Held) -> String {
             (tool, hashes, changed.clone())
         }
     };
-    let title = printable(title);
-    let lines = diff::coloured(&printable(&lines));
+    let title = visible_line(title);
+    let lines = diff::coloured(&visible_lines(&lines));
     format!(
         "{BOLD}{title}{BOLD:#}  {DIM}{}{DIM:#}\n{}\n",
-        printable(&about),
+        visible_line(&about),
         indented(&lines, 2)
     )
 }

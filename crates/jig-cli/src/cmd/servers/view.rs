@@ -2,12 +2,12 @@
 
 use jig_config::{Definitions, Filled, Reach, Server, looks_secret};
 use jig_mcp::{Offered, Standing, Told, ToldTool};
-use jig_proto::hint;
+use jig_proto::{hint, visible_line, visible_words};
 use serde_json::{Value as Json, json};
 
 use crate::cmd::policy;
 use crate::limits;
-use crate::output::{BOLD, DIM, GREEN, RED, YELLOW, field, indented, printable, table};
+use crate::output::{BOLD, DIM, GREEN, RED, YELLOW, field, indented, table};
 use crate::servers::{Connections, server_of};
 use crate::workspace::Project;
 
@@ -183,9 +183,9 @@ impl<'p> View<'p> {
             Reach::Program { .. } => "command",
             Reach::Remote { .. } => "url",
         };
-        text.push_str(&field(how, printable(&reached(server))));
+        text.push_str(&field(how, visible_line(&reached(server))));
         for (name, value) in named_values(server) {
-            text.push_str(&field("given", printable(&format!("{name} = {value}"))));
+            text.push_str(&field("given", visible_line(&format!("{name} = {value}"))));
         }
         if server.prefix != format!("{}_", server.name) {
             text.push_str(&field("prefix", format!("\"{}\"", server.prefix)));
@@ -279,7 +279,7 @@ impl<'p> View<'p> {
             return String::new();
         }
         let row = |tool: &ToldTool| {
-            let name = printable(&tool.definition.name);
+            let name = visible_line(&tool.definition.name);
             let offered = self.name_of(server, &tool.definition.name);
             vec![
                 offered.unwrap_or_else(|| "-".to_owned()),
@@ -361,7 +361,7 @@ fn definitions(server: &Server) -> &'static str {
 
 /// As much of a long command as a line of a table has room for.
 fn shortened(text: &str) -> String {
-    let text = printable(text).replace('\n', " ");
+    let text = visible_words(text);
     match text.chars().count() > LONGEST_REACH {
         true => text.chars().take(LONGEST_REACH - 1).chain(['…']).collect(),
         false => text,

@@ -1,6 +1,7 @@
 //! The clients, and which of them are connected.
 
 use camino::Utf8Path;
+use jig_proto::visible_lines;
 use serde_json::{Value as Json, json};
 
 use super::entry::{Entry, Found};
@@ -9,7 +10,7 @@ use super::server::on_search_path;
 use crate::args::Client;
 use crate::environment::Environment;
 use crate::exit::Done;
-use crate::output::{Output, printable, table};
+use crate::output::{Output, table};
 use crate::workspace;
 
 /// Lists them, for the workspace at `root` and for its user.
@@ -107,7 +108,7 @@ impl State {
         match self {
             Self::Connected => "connected".to_owned(),
             Self::Missing => "-".to_owned(),
-            Self::Unreadable(why) => printable(why),
+            Self::Unreadable(why) => visible_lines(why),
         }
     }
 }

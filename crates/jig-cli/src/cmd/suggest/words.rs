@@ -2,11 +2,12 @@
 
 use jig_config::{Additions, Edit};
 use jig_engine::{Evidence, Proposal, Withheld};
+use jig_proto::{visible_line, visible_lines};
 use jig_sandbox::Exit;
 use serde_json::{Map, Value as Json, json};
 
 use super::Lesson;
-use crate::output::{Output, printable, remark};
+use crate::output::{Output, remark};
 
 /// A proposal and what is said about it.
 pub(super) struct Told<'a> {
@@ -65,7 +66,7 @@ impl Told<'_> {
             text.push_str(&format!("# - and {more} more, which --json lists\n"));
         }
         // Names of programs and files are theirs to choose.
-        out.text(&printable(&text))
+        out.text(&visible_lines(&text))
     }
 
     fn head(&self) -> Vec<String> {
@@ -162,11 +163,7 @@ impl Told<'_> {
 /// A line of a comment. Names are for others to choose, and must not end it: the text may be pasted into a
 /// configuration.
 fn comment(line: &str) -> String {
-    let clean = line.chars().map(|c| match c.is_control() {
-        true => char::REPLACEMENT_CHARACTER,
-        false => c,
-    });
-    format!("# {}\n", clean.collect::<String>())
+    format!("# {}\n", visible_line(line))
 }
 
 /// A name as a word for a shell.

@@ -13,7 +13,10 @@ use jig_broker::{Broker, BrokerParts, CancelToken, ProcessSettings, Unapproved};
 use jig_files::{DiskFiles, FilesLookup, ProjectFiles};
 use jig_policy::{Access, DefaultAccess, Guards, Policy, Workspace};
 use jig_proto::vfs::ToolInput;
-use jig_proto::{Action, Content, Context as ToolContext, ProjectPath, ToolError, ToolState, hint};
+use jig_proto::{
+    Action, Content, Context as ToolContext, ProjectPath, ToolError, ToolState, hint, visible_line,
+    visible_lines,
+};
 use jig_runtime::{Component, Mount, Plan, RunLimits, Runtime as _};
 use jig_wasm::{CacheDirs, Description, Loaded, Settings, WasmRuntime};
 use serde_json::{Map, Value as Json, json};
@@ -24,7 +27,7 @@ use crate::args::{Global, WasmBenchArgs};
 use crate::exit::Done;
 use crate::interrupt;
 use crate::limits;
-use crate::output::{BOLD, DIM, Output, YELLOW, field, printable};
+use crate::output::{BOLD, DIM, Output, YELLOW, field};
 use crate::workspace;
 
 pub(crate) fn run(args: &WasmBenchArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
@@ -145,11 +148,11 @@ impl Bench<'_> {
                     "give the arguments that it needs as NAME=VALUE or with --input; here it may \
                             only read the workspace"
                 );
-                let causes = error.trace.iter().map(|cause| printable(cause));
+                let causes = error.trace.iter().map(|cause| visible_lines(cause));
                 let causes = causes.collect::<Vec<_>>().join("; ");
                 let message = match causes.as_str() {
-                    "" => printable(&error.message),
-                    causes => format!("{} ({causes})", printable(&error.message)),
+                    "" => visible_lines(&error.message),
+                    causes => format!("{} ({causes})", visible_lines(&error.message)),
                 };
                 Err(anyhow!(hint)
                     .context(message)
@@ -177,7 +180,7 @@ impl Bench<'_> {
             }
             let (took, result) = self.call(runtime, plan.clone())?;
             if let Err(error) = result {
-                let message = printable(&error.message);
+                let message = visible_lines(&error.message);
                 return Err(anyhow!(message).context(format!("call {} failed", number + 2)));
             }
             times.push(took);
@@ -274,7 +277,7 @@ fn input(args: &WasmBenchArgs, told: Option<&[Description]>) -> anyhow::Result<T
         None => told.first(),
     };
     if let ([_, _, ..], None) = (told, &args.tool) {
-        let names: Vec<String> = told.iter().map(|one| printable(&one.name)).collect();
+        let names: Vec<String> = told.iter().map(|one| visible_line(&one.name)).collect();
         let hint = hint!("name one with --tool: {}", names.join(", "));
         return Err(anyhow!(hint).context("the component has several tools"));
     }
@@ -334,7 +337,7 @@ fn arguments(
 
 fn shown(file: &Utf8Path, figures: &Figures) -> String {
     let time = figures::time;
-    let mut text = format!("{BOLD}{}{BOLD:#}\n", printable(file.as_str()));
+    let mut text = format!("{BOLD}{}{BOLD:#}\n", visible_line(file.as_str()));
     let (cold, disk, calls) = (&figures.cold, &figures.disk, &figures.calls);
     let mut line = |label: &str, value: String, remark: String| {
         let remark = format!("{DIM}{remark}{DIM:#}");

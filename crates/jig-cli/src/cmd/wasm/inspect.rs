@@ -5,6 +5,7 @@
 mod words;
 
 use camino::Utf8Path;
+use jig_proto::{visible_line, visible_lines, visible_words};
 use jig_wasm::{Description, Import, Inspection, WasmRuntime};
 use serde_json::{Map, Value as Json, json};
 
@@ -15,7 +16,7 @@ use crate::compiling::Watch;
 use crate::environment::Environment;
 use crate::exit::Done;
 use crate::limits;
-use crate::output::{BOLD, CYAN, DIM, GREEN, Output, RED, printable};
+use crate::output::{BOLD, CYAN, DIM, GREEN, Output, RED};
 
 pub(crate) fn run(args: &WasmInspectArgs, out: &mut Output) -> anyhow::Result<Done> {
     let component = file::opened(&args.file)?;
@@ -131,9 +132,12 @@ impl Seen<'_> {
     }
 
     fn head(&self) -> String {
-        let (file, size) = (printable(self.file.as_str()), limits::size(self.found.size));
+        let (file, size) = (
+            visible_line(self.file.as_str()),
+            limits::size(self.found.size),
+        );
         let mut text = format!("{BOLD}{file}{BOLD:#} {DIM}{size}{DIM:#}\n");
-        let contract = self.contract().map(|one| printable(&version(one)));
+        let contract = self.contract().map(|one| visible_lines(&version(one)));
         match (&self.problem, contract) {
             (None, Some(contract)) => text.push_str(&format!(
                 "{GREEN}runs{GREEN:#} as a tool of the contract {contract}\n"
@@ -141,7 +145,7 @@ impl Seen<'_> {
             (None, None) => text.push_str(&format!("{GREEN}runs{GREEN:#} as a tool\n")),
             (Some(problem), _) => {
                 let problem =
-                    printable(problem).replace("\nhint: ", &format!("\n{DIM}hint:{DIM:#} "));
+                    visible_lines(problem).replace("\nhint: ", &format!("\n{DIM}hint:{DIM:#} "));
                 text.push_str(&format!("{RED}would not run:{RED:#} {problem}\n"));
             }
         }
@@ -159,14 +163,14 @@ impl Seen<'_> {
             text.push_str("  nothing\n");
         }
         for import in &self.found.imports {
-            let (name, count) = (printable(&import.interface), import.functions.len());
+            let (name, count) = (visible_line(&import.interface), import.functions.len());
             let noun = if count == 1 { "function" } else { "functions" };
             match import.provided {
                 // Types alone, which are nobody's to refuse.
                 true if count == 0 => text.push_str(&format!("  {name}\n")),
                 true => text.push_str(&format!("  {name} {DIM}{count} {noun}{DIM:#}\n")),
                 false => {
-                    let names = printable(&import.functions.join(", "));
+                    let names = visible_line(&import.functions.join(", "));
                     text.push_str(&format!(
                         "  {name} {RED}jig has no such interface{RED:#} {DIM}{names}{DIM:#}\n"
                     ));
@@ -175,7 +179,7 @@ impl Seen<'_> {
         }
         text.push_str(&format!("\n{BOLD}exports{BOLD:#}\n"));
         for export in &self.found.exports {
-            text.push_str(&format!("  {}\n", printable(export)));
+            text.push_str(&format!("  {}\n", visible_line(export)));
         }
         text
     }
@@ -183,7 +187,7 @@ impl Seen<'_> {
 
 /// A tool as its component describes it: each parameter on a line.
 fn described(tool: &Description) -> String {
-    let (name, about) = (printable(&tool.name), one_line(&tool.description));
+    let (name, about) = (visible_line(&tool.name), one_line(&tool.description));
     let mut text = format!("\n{CYAN}{name}{CYAN:#}  {about}\n");
     let empty = Map::new();
     let properties = tool.parameters.get("properties").and_then(Json::as_object);
@@ -209,7 +213,7 @@ fn described(tool: &Description) -> String {
 
 /// Text of a component on one line of ours, and not more than a person reads.
 fn one_line(text: &str) -> String {
-    let text = printable(text).replace(['\n', '\t'], " ");
+    let text = visible_words(text);
     match text.char_indices().nth(MOST_LETTERS) {
         Some((end, _)) => format!("{} …", &text[..end]),
         None => text,

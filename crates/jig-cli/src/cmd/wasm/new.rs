@@ -9,13 +9,13 @@ use std::io;
 
 use anyhow::{Context, anyhow, bail};
 use camino::{Utf8Path, Utf8PathBuf};
-use jig_proto::hint;
+use jig_proto::{hint, visible_line, visible_lines};
 use serde_json::json;
 
 use super::templates::{self, Template};
 use crate::args::{Global, WasmNewArgs};
 use crate::exit::Done;
-use crate::output::{BOLD, DIM, GREEN, Output, field, indented, printable};
+use crate::output::{BOLD, DIM, GREEN, Output, field, indented};
 use crate::workspace;
 
 pub(crate) fn run(args: &WasmNewArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
@@ -78,19 +78,19 @@ impl Made<'_> {
 }
 
 fn told(made: &Made<'_>, files: &[(&str, String)], out: &mut Output) -> anyhow::Result<Done> {
-    let dir = printable(made.dir.as_str());
+    let dir = visible_line(made.dir.as_str());
     let language = made.template.language;
     let mut text = format!(
         "{GREEN}made{GREEN:#} {BOLD}{dir}{BOLD:#}: a tool in {language}, {} files\n",
         files.len()
     );
     text.push_str(&field("edit", format_args!("{dir}/{}", made.template.main)));
-    text.push_str(&field("build", printable(&made.build())));
-    text.push_str(&field("run", printable(&made.call())));
+    text.push_str(&field("build", visible_lines(&made.build())));
+    text.push_str(&field("run", visible_lines(&made.call())));
     if let Some(lines) = made.lines() {
         text.push_str(&format!(
             "{DIM}For the workspace around it, in its jig.toml:{DIM:#}\n{}",
-            indented(&printable(&lines), 2)
+            indented(&visible_lines(&lines), 2)
         ));
     }
     out.text(&text)?;
@@ -198,7 +198,7 @@ impl Name {
         } else {
             return Ok(name);
         };
-        let text = printable(text);
+        let text = visible_lines(text);
         let error = match suggestion(&text) {
             Some(other) => anyhow!(hint!("{problem}; did you mean `{other}`?")),
             None => anyhow!(hint!("{problem}")),

@@ -42,7 +42,7 @@ async fn a_no_ends_the_call_with_its_reason() {
     let cases = [
         (
             json!({ "action": "accept", "content": { "decision": "deny", "reason": "not\u{1b}[2J now" } }),
-            "not\u{fffd}[2J now",
+            "not\\u{1b}[2J now",
         ),
         (json!({ "action": "decline" }), "said no"),
         (json!({ "action": "cancel" }), "put away"),

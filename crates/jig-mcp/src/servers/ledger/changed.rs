@@ -1,9 +1,10 @@
 //! [`changed`]: what became of a definition, as a person reads it.
 
 use jig_config::Definition;
+use jig_proto::visible_lines;
 use serde_json::Value;
 
-use crate::printable::{cut, printable};
+use crate::cut::cut;
 
 /// What is different between the definition that was accepted and the one that there is now; all of it, if none
 /// was. Printable, and at most [`LONGEST`] bytes long. Lines that went begin with `-`, lines that came with `+`.
@@ -20,7 +21,7 @@ pub(super) fn changed(accepted: Option<&Definition>, now: &Definition) -> String
         let hidden = text.len() - LONGEST;
         text = format!("{}\n… and {hidden} bytes more", cut(&text, LONGEST));
     }
-    printable(&text)
+    visible_lines(&text)
 }
 
 /// What a definition says, part by part, as text.

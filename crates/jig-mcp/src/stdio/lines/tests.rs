@@ -193,7 +193,7 @@ async fn long_requests_are_owed_by_their_length() {
         first = first.or(id_of(lines.receive().await));
     }
     assert!(reads_nothing(&mut lines).await);
-    let cut = crate::printable::cut;
+    let cut = crate::cut::cut;
     assert_eq!(cut(&first.as_ref().unwrap().to_string(), 2), "0x");
     lines.out.owed().remove(&first.unwrap());
     assert!(lines.receive().await.is_some());

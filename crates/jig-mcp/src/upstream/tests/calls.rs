@@ -101,7 +101,7 @@ async fn progress_is_told_to_its_call() {
             .await;
     }
     match call.event().await {
-        CallEvent::Progress(text) => assert_eq!(text, "half \u{fffd}way (3/10)"),
+        CallEvent::Progress(text) => assert_eq!(text, "half \\u{7}way (3/10)"),
         other => panic!("{other:?}"),
     }
 }

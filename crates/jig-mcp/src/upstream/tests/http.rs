@@ -432,7 +432,7 @@ async fn responses_that_are_no_answers() {
                 body: "over\u{1b}loaded".to_owned(),
                 ..status(503)
             },
-            "503: over\u{fffd}loaded",
+            "503: over\\u{1b}loaded",
         ),
         (moved, "https://evil.example/steal`"),
         (html, "text/html"),

@@ -168,7 +168,7 @@ fn f065_f066_no_command() {
     line(" \t", "ERROR empty request");
     line("INVALID", "ERROR unknown command: INVALID");
     line("open a r", "ERROR unknown command: open");
-    line("OPEN\u{0} a r", "ERROR unknown command: OPEN\u{fffd}");
+    line("OPEN\u{0} a r", "ERROR unknown command: OPEN\\u{0}");
     line(
         &"X".repeat(100),
         &format!("ERROR unknown command: {}…", "X".repeat(60)),

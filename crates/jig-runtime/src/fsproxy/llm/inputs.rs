@@ -1,7 +1,7 @@
 //! The inputs of a call: read through the client's own operations, and put together as one text.
 
-use jig_broker::is_odd;
 use jig_proto::fsproxy::{Code, LlmCmd, Mode, ProxyError};
+use jig_proto::visible_line;
 
 use crate::fsproxy::client::ClientState;
 
@@ -129,15 +129,7 @@ fn append(all: &mut String, name: &str, text: &str) {
 
 /// The name of a file, on one line.
 fn file(path: &str) -> String {
-    let mut name = String::from("file ");
-    for c in path.chars() {
-        if is_odd(c) {
-            name.extend(c.escape_unicode());
-        } else {
-            name.push(c);
-        }
-    }
-    name
+    format!("file {}", visible_line(path))
 }
 
 /// How much is read at once.

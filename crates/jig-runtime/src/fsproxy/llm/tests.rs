@@ -82,5 +82,5 @@ fn f078_what_goes_wrong_has_its_code_and_text() {
 #[test]
 fn an_error_is_one_plain_line_on_stderr() {
     let error = ProxyError::io("bad\n\u{1b}[31mred\u{202e}");
-    assert_eq!(error_line(&error), b"llm: bad  [31mred \n");
+    assert_eq!(error_line(&error), b"llm: bad \\u{1b}[31mred\\u{202e}\n");
 }

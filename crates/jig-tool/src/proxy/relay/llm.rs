@@ -5,6 +5,7 @@ use std::os::fd::AsFd;
 use std::sync::{Arc, Mutex};
 
 use jig_proto::fsproxy::{self, Code, LlmCmd, LlmReply, MAX_FRAME, Op, ProxyError};
+use jig_proto::visible_words;
 use rustix::event::PollFlags;
 
 use super::super::link::Outcome;
@@ -136,7 +137,7 @@ impl Local {
         error: &ProxyError,
     ) -> Result<(), Ended> {
         if let Some(stderr) = self.stderr {
-            let line = format!("{}\n", error.message.replace(char::is_control, " "));
+            let line = format!("{}\n", visible_words(&error.message));
             // That it can't be told there changes nothing: the child is told all the same.
             let _ = mux::write(server.connection, stderr.number, line.as_bytes())?;
         }

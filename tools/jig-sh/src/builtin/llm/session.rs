@@ -5,6 +5,7 @@
 //! whoever began it.
 
 use jig_tool::proxy::{LlmCmd, Message, Role};
+use jig_tool::visible_words;
 
 use crate::Shell;
 use crate::builtin::TABLE;
@@ -22,7 +23,7 @@ pub(super) fn run(stage: &mut Stage<'_>, mut command: LlmCmd) -> Result<String, 
             return Ok(said);
         };
         for shown in line.lines() {
-            stage.note(&format!("$ {}", printable(shown)));
+            stage.note(&format!("$ {}", visible_words(shown)));
         }
         let (code, printed) = Shell::run_kept(stage.client.clone(), line);
         let asked = command.prompt.replace(format!(
@@ -54,12 +55,6 @@ fn line(said: &str) -> Option<&str> {
         }
         rest = after;
     }
-}
-
-/// A line for a person's terminal: a model says what the texts that it has read make it say.
-fn printable(line: &str) -> String {
-    let plain = |c: char| if c.is_control() { ' ' } else { c };
-    line.chars().map(plain).collect()
 }
 
 fn rules() -> String {

@@ -79,7 +79,7 @@ fn what_a_tool_says_does_not_steer_the_terminal() {
     canvas.take(Seen::Screen(turned));
     let painted = canvas.painted();
     assert!(
-        painted.contains("\u{fffd}abc\u{fffd}\u{fffd}"),
+        painted.contains("\\u{202e}abc\\u{2066}\\u{2028}"),
         "{painted:?}"
     );
 }

@@ -72,19 +72,19 @@ fn an_entry() {
         { path = "~/b", execute = true },
     ]
 
-    # why�not
+    # why\nnot
     [[mcp.servers.a-b.access.fs]]
     path = "."
     read = true
 
-    # why�not
+    # why\nnot
     [[mcp.servers.a-b.access.fs]]
     path = "out"
     read = true
     write = true
     execute = true
 
-    # why�not
+    # why\nnot
     [[mcp.servers.a-b.access.fs]]
     path = "no"
 
@@ -132,7 +132,7 @@ fn any_text_is_written_as_it_is() {
         "ä\u{1f600}\u{200b}\u{feff}",
         "# no comment",
     ] {
-        let written = format!("a = {}", string(text));
+        let written = format!("a = {}", toml_string(text));
         assert!(
             !written.contains(['\n', '\r', '\u{7f}', '\u{200b}']),
             "{written:?}"

@@ -24,7 +24,7 @@ fn each_input_has_a_heading_and_ends_with_an_empty_line() {
 fn a_name_stays_on_its_line() {
     let check = |path: &str, expected: &str| assert_eq!(file(path), expected);
     check("data/ä b.txt", "file data/ä b.txt");
-    check("a\n[stdin, 3 bytes]", "file a\\u{a}[stdin, 3 bytes]");
+    check("a\n[stdin, 3 bytes]", "file a\\n[stdin, 3 bytes]");
     check("a\u{1b}[2J\u{202e}", "file a\\u{1b}[2J\\u{202e}");
 }
 
