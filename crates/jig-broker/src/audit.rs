@@ -122,6 +122,55 @@ impl AuditEntry {
         }
     }
 
+    /// Tells whoever watches this process by `tracing`: refusals, runs and answers at the level `info`, permitted
+    /// requests at `debug`.
+    ///
+    /// The log is for its owner; this may end up in a report of a bug. So it has no reason, because a reason can repeat
+    /// arguments, and of the target only what [`traced_target`](Self::traced_target) leaves.
+    pub fn trace(&self) {
+        let is_request = self.decision == AuditDecision::Allow && self.operation.contains('.');
+        if is_request && !self.operation.starts_with("ask.") && self.operation != "mcp.start" {
+            tracing::debug!(
+                tool = self.tool,
+                operation = self.operation,
+                on = self.traced_target(),
+                rule = self.rule,
+                origin = self.origin,
+                outcome = self.outcome,
+                duration_us = self.duration_us,
+                "allowed"
+            );
+        } else {
+            tracing::info!(
+                tool = self.tool,
+                operation = self.operation,
+                on = self.traced_target(),
+                decision = self.decision.name(),
+                rule = self.rule,
+                origin = self.origin,
+                outcome = self.outcome,
+                duration_us = self.duration_us,
+                "decided"
+            );
+        }
+    }
+
+    /// The path of a request on files, the host of one on the network, the program of one on programs; nothing of
+    /// others, whose targets may hold arguments.
+    fn traced_target(&self) -> Option<&str> {
+        let target = self.target.as_str();
+        match self.operation.split_once('.')?.0 {
+            "fs" => Some(target),
+            "http" | "net" => {
+                let start = target.find("://").map_or(0, |scheme| scheme + 3);
+                let host = target[start..].split(['/', '?', '#', ' ']).next()?;
+                host.rsplit('@').next()
+            }
+            "process" => target.split_whitespace().next(),
+            _ => None,
+        }
+    }
+
     /// Notes how what the line is about ended, now, and how long it took.
     pub fn end(&mut self, outcome: &str, took: Duration) {
         self.time = Timestamp::now();

@@ -406,6 +406,7 @@ impl Inner {
             entry.reason = scrubber.text(entry.reason);
             entry.hint = entry.hint.map(|hint| scrubber.text(hint));
         }
+        entry.trace();
         self.is_in_log.store(true, Ordering::Relaxed);
         self.sink.record(&entry).inspect_err(|error| {
             self.audit_failed(io::Error::new(error.kind(), error.to_string()));

@@ -8,7 +8,7 @@
 use std::any::Any;
 use std::fmt;
 use std::io::{self, PipeReader, PipeWriter};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -203,7 +203,16 @@ impl RunningProgram {
         } = start;
         let limits = request.limits;
         let command = command_of(&request);
+        let program = Path::new(request.program.as_os_str()).file_name();
+        let program = program.map(|name| name.to_string_lossy().into_owned());
         let mut child = spawn(request)?;
+        tracing::info!(
+            tool = inner.tool,
+            program,
+            pid = child.id(),
+            is_confined = confined.is_some(),
+            "program started"
+        );
         let door = child.door.take();
         let door = door.map(|listener| open_door(listener, &root));
         let door = door.transpose().map_err(ProgramError::Door)?;
@@ -378,7 +387,7 @@ impl RunningProgram {
     ) -> ProgramEnd {
         // The whole tree is gone before anybody looks at what is left behind.
         self.child.kill();
-        let _ = self.child.wait();
+        let exit = self.child.wait();
         let mut end = ProgramEnd {
             reached: self.child.reached(),
             left_behind: self.child.left_behind(),
@@ -422,6 +431,12 @@ impl RunningProgram {
         }
         // The programs at its door are as much over as it is itself.
         end.intruders = door.map(Door::close).unwrap_or_default();
+        tracing::info!(
+            tool = inner.tool,
+            ?exit,
+            refused = end.denials.len(),
+            "program ended"
+        );
         before_sweep(&mut end);
         let left = confined.map(Confined::finish);
         end.intruders.extend(left.unwrap_or_default());

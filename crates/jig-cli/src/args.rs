@@ -80,6 +80,9 @@ pub(crate) struct Global {
     /// Print JSON for programs
     #[arg(long, global = true, help_heading = GLOBAL)]
     pub(crate) json: bool,
+    /// Say on standard error what is decided, started and waited for; -vv says more [env: JIG_LOG]
+    #[arg(short, long, action = clap::ArgAction::Count, global = true, help_heading = GLOBAL)]
+    pub(crate) verbose: u8,
     /// When to use colours
     #[arg(long, value_name = "WHEN", default_value = "auto", global = true, help_heading = GLOBAL)]
     pub(crate) color: Color,

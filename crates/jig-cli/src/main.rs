@@ -26,6 +26,7 @@ mod servers;
 mod station;
 mod terminal;
 mod trace;
+mod verbose;
 mod workspace;
 
 use std::process::ExitCode;
@@ -41,6 +42,7 @@ fn main() -> ExitCode {
     if let Command::Tool { name } = &args.command {
         return cmd::tool::run(name);
     }
+    verbose::install(args.global.verbose);
     let mut out = Output::new(args.global.json, args.global.color);
     let result = match &args.command {
         Command::Init(init) => cmd::init::run(init, &args.global, &mut out),

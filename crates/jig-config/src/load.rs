@@ -180,10 +180,16 @@ fn finish(
     hide_lines(secrets, &mut warnings);
     match Errors::new(problems) {
         Some(errors) => Err(errors),
-        None => Ok(Loaded {
-            config: built.config,
-            warnings,
-        }),
+        None => {
+            let read = built.config.files.iter().filter(|file| file.found);
+            for file in read {
+                tracing::info!(path = file.path.as_str(), layer = ?file.layer, "configuration read");
+            }
+            Ok(Loaded {
+                config: built.config,
+                warnings,
+            })
+        }
     }
 }
 

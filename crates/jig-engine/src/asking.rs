@@ -53,6 +53,7 @@ impl Engine {
             about,
             gone: None,
         };
+        trace_question(&ask);
         let answer = asker.ask(&ask);
         self.note_answer(of, &ask, &answer, asker);
         answer
@@ -100,9 +101,19 @@ impl Engine {
             handle: of.handle.map(ToString::to_string),
             ..note.into_entry(of.tool, of.call.unwrap_or_default())
         };
+        entry.trace();
         // A line that cannot be written goes on waiting, and nothing runs before it is written.
         let _ = self.audit.record(&entry).and_then(|()| self.audit.flush());
     }
+}
+
+/// Tells whoever watches that a call waits for an answer; not for which: the question can repeat arguments.
+pub(crate) fn trace_question(ask: &Ask<'_>) {
+    tracing::info!(
+        tool = ask.tool,
+        operation = operation(ask.about),
+        "waits for an answer"
+    );
 }
 
 /// What the line of a question is called.

@@ -189,6 +189,8 @@ impl Engine {
         mut call: Call,
         asker: &mut dyn Asker,
     ) -> Result<Content, CallError> {
+        let runtime = tool.runtime.name();
+        tracing::info!(tool = tool.name.as_str(), runtime, "call begins");
         call.arguments = self.arguments(tool, call.arguments)?;
         let id = call.id.clone();
         self.accepted(tool, &call, asker)?;
@@ -214,6 +216,11 @@ impl Engine {
         }
         let of = Asking::of_call(tool.name.as_str(), id.as_deref());
         let result = self.drive(of, tool, &session, answers, asker);
+        tracing::info!(
+            tool = tool.name.as_str(),
+            is_error = result.is_err(),
+            "call ended"
+        );
         let most = self.most(tool);
         let mut content = match result {
             Ok(content) => self.fitting(tool, content, most).map_err(|mut error| {

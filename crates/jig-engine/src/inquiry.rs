@@ -10,7 +10,7 @@ use jig_runtime::AskedBy;
 use serde_json::{Map, Value, json};
 
 use crate::asker::{About, Answer, Ask, Asker};
-use crate::asking::{Asking, CONFIGURED, REMEMBERED};
+use crate::asking::{Asking, CONFIGURED, REMEMBERED, trace_question};
 use crate::assistant::AnsweredBy;
 use crate::engine::{Engine, gets_answers_at_start};
 
@@ -178,6 +178,7 @@ impl Engine {
             about,
             gone,
         };
+        trace_question(&ask);
         let mut by_model = false;
         let answer = match about {
             About::Tool(QuestionTarget::Assistant) => {

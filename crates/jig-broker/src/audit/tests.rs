@@ -330,3 +330,25 @@ fn what_waits_is_written() {
     drop(sink);
     assert_eq!(log.targets().len(), 1002);
 }
+
+/// Of a target, an event holds no more than the path, the host or the program.
+#[test]
+fn events_hold_no_arguments() {
+    let check = |operation: &str, target: &str, expected: Option<&str>| {
+        let entry = AuditEntry {
+            operation: operation.to_owned(),
+            ..entry(target)
+        };
+        assert_eq!(entry.traced_target(), expected, "{operation} {target}");
+    };
+    check("fs.read", "src/a file.rs", Some("src/a file.rs"));
+    check(
+        "http.get",
+        "https://me:key@api.test:8443/key?key#key",
+        Some("api.test:8443"),
+    );
+    check("net.connect", "api.test:443", Some("api.test:443"));
+    check("process.run", "curl -H key", Some("curl"));
+    check("ask.access", "Allow `t` to run `curl key`?", None);
+    check("call", "token=key", None);
+}

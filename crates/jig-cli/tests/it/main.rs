@@ -66,6 +66,7 @@ mod stdio;
 mod stdio_attacks;
 mod tools;
 mod usage;
+mod verbose;
 mod vfs;
 mod vfs_files;
 mod vfs_kill;
