@@ -10,6 +10,7 @@
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{self, FileType, Mode, OFlags};
@@ -149,15 +150,40 @@ pub(super) fn text(path: &Path) -> Option<String> {
     String::from_utf8(content).ok()
 }
 
-/// Whether everybody may read a file, or list and enter a directory; `None` for what is neither.
-pub(super) fn open_to_all(path: &Path) -> Option<bool> {
-    let mode = fs::lstat(path).ok()?.st_mode;
-    let needed = match FileType::from_raw_mode(mode) {
-        FileType::Directory => 0o005,
-        FileType::RegularFile => 0o004,
-        _ => return None,
-    };
-    Some(mode & needed == needed)
+/// A file or directory, as everybody may use it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Permitted {
+    pub(super) path: PathBuf,
+    pub(super) is_directory: bool,
+    /// Whether everybody may read the file, or list and enter the directory.
+    pub(super) open_to_all: bool,
+}
+
+/// The files and directories in a directory, with what everybody may do with them. Links are left out, and the kernel
+/// is not asked about them: in `/etc` most names are links. `left` counts down every name; `None` if it is used up.
+pub(super) fn permitted(directory: &Path, left: &mut usize) -> Option<Vec<Permitted>> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
+        *left = left.checked_sub(1)?;
+        let is_wanted = |kind: std::fs::FileType| kind.is_file() || kind.is_dir();
+        if !entry.file_type().is_ok_and(is_wanted) {
+            continue;
+        }
+        // Asked by the directory's descriptor.
+        let Ok(metadata) = entry.metadata() else {
+            continue;
+        };
+        let needed = match metadata.is_dir() {
+            true => 0o005,
+            false => 0o004,
+        };
+        found.push(Permitted {
+            path: entry.path(),
+            is_directory: metadata.is_dir(),
+            open_to_all: metadata.mode() & needed == needed,
+        });
+    }
+    Some(found)
 }
 
 /// The names in a directory, sorted; of a very large one only so many.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use jig_sandbox::{PrivateDirectory, Rights, RuleSource};
 
-use super::host::{self, Stands};
+use super::host;
 use super::shown::Shown;
 
 /// Shows the system. What is not installed is passed over.
@@ -55,19 +55,14 @@ fn secrets(directory: &Path) -> Vec<PathBuf> {
     let mut left = MOST_SETTINGS;
     let mut directories = vec![directory.to_owned()];
     while let Some(here) = directories.pop() {
-        let names = host::names(&here);
-        if names.len() > left {
+        let Some(found) = host::permitted(&here, &mut left) else {
             return vec![directory.to_owned()];
-        }
-        left -= names.len();
-        for name in names {
-            let path = here.join(name);
-            match host::open_to_all(&path) {
-                Some(true) if host::stands_itself(&path) == Some(Stands::Directory) => {
-                    directories.push(path);
-                }
-                Some(false) => secrets.push(path),
-                _ => {}
+        };
+        for one in found {
+            match one.open_to_all {
+                true if one.is_directory => directories.push(one.path),
+                true => {}
+                false => secrets.push(one.path),
             }
         }
     }
@@ -142,3 +137,6 @@ const SMALLEST_PRIVATE: u64 = 64 << 20;
 
 /// Memory that a program fills with files is memory that others lack.
 const LARGEST_PRIVATE: u64 = 2 << 30;
+
+#[cfg(test)]
+mod tests;
