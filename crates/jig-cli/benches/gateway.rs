@@ -150,7 +150,7 @@ impl Bench {
                 relay[middle]
             );
         }
-        println!("wanted: at most 1.30x at the median");
+        println!("wanted: at most 2x at the median for the official clients");
     }
 
     /// A client that does nothing but wait.
