@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use clap::{Parser, Subcommand, ValueEnum};
+use jig_project::Selection;
 
 use crate::limits;
 
@@ -86,6 +87,17 @@ pub(crate) struct Global {
     /// When to use colours
     #[arg(long, value_name = "WHEN", default_value = "auto", global = true, help_heading = GLOBAL)]
     pub(crate) color: Color,
+}
+
+impl Global {
+    /// The workspace and the settings that they choose.
+    pub(crate) fn selection(&self) -> Selection {
+        Selection {
+            workspace: self.workspace.clone(),
+            files: self.config.clone(),
+            sets: self.set.clone(),
+        }
+    }
 }
 
 const GLOBAL: &str = "Global options";

@@ -14,6 +14,7 @@ use anyhow::{Context, anyhow, bail};
 use camino::Utf8PathBuf;
 use jig_broker::{ConfineError, ProgramError};
 use jig_engine::CommandError;
+use jig_project::{audit_log, locate};
 use jig_proto::hint;
 use jig_runtime::StartError;
 use jig_sandbox::{
@@ -26,11 +27,9 @@ use signal_hook::iterator::{Handle, Signals};
 
 use self::relay::Relay;
 use crate::args::{HoldArgs, When};
-use crate::audit;
 use crate::limits;
 use crate::output::Output;
 use crate::terminal;
-use crate::workspace;
 
 /// The place of a command that is about to start.
 pub(crate) struct Foreground {
@@ -128,7 +127,7 @@ pub(crate) fn words(command: &[String], ours: &str) -> anyhow::Result<Vec<String
         && program.contains('/')
     {
         // A path is meant from where jig was called, as all other words of the command are.
-        let path = workspace::current()?.join(&*program);
+        let path = locate::current()?.join(&*program);
         let parts = path.components().filter(|part| part.as_str() != ".");
         *program = parts.collect::<Utf8PathBuf>().into_string();
     }
@@ -184,7 +183,7 @@ pub(crate) fn not_started(error: CommandError, profile: &Profile) -> anyhow::Err
     match error {
         CommandError::Log(error) => {
             let what = "the command was not started, because the log cannot be written";
-            anyhow!(audit::no_log()).context(format!("{what}: {error}"))
+            anyhow!(audit_log::no_log()).context(format!("{what}: {error}"))
         }
         CommandError::Start(ProgramError::Spawn(SpawnError::Confinement { reason, .. })) => {
             not_held_as(&reason, Some(profile))

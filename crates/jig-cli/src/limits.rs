@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use jig_config::{ProtocolLimits, SandboxLimits};
+pub(crate) use jig_project::age;
 use jig_sandbox::Bytes;
 use serde_json::{Value as Json, json};
 
@@ -108,17 +109,6 @@ pub(crate) fn parse_time(text: &str) -> Result<Duration, String> {
         .parse()
         .map_err(|_| "write 500, 500ms, 5s, 2m or 1h".to_owned())?;
     Duration::try_from_secs_f64(number * unit).map_err(|_| "this is too long".to_owned())
-}
-
-/// How long ago something was, roughly: in its largest unit.
-pub(crate) fn age(age: Duration) -> String {
-    let seconds = age.as_secs();
-    match seconds {
-        0..60 => format!("{seconds}s"),
-        60..3600 => format!("{}m", seconds / 60),
-        3600..86_400 => format!("{}h", seconds / 3600),
-        _ => format!("{}d", seconds / 86_400),
-    }
 }
 
 /// A number of bytes, roughly.

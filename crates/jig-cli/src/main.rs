@@ -4,30 +4,25 @@
 //! by jig-engine, facts about the machine come from jig-sandbox.
 
 mod args;
-mod audit;
 mod cmd;
 #[cfg(feature = "wasm-tools")]
 mod compiling;
 mod diff;
-mod environment;
 mod exit;
 mod foreground;
 mod highlight;
-mod host;
 mod interrupt;
 mod limits;
-mod memory;
+mod moment;
 #[cfg(unix)]
 mod not_started;
 mod output;
 mod prompt;
 mod report;
-mod servers;
 mod station;
 mod terminal;
 mod trace;
 mod verbose;
-mod workspace;
 
 use std::process::ExitCode;
 

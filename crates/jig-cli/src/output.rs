@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal as _, Write};
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
+pub(crate) use jig_project::remark;
 use jig_proto::{Denial, visible_json, visible_lines, visible_painted};
 use serde_json::Value as Json;
 
@@ -143,12 +144,6 @@ impl Output {
         let _ = stderr.write_all(visible_painted(text).as_bytes());
         let _ = stderr.flush();
     }
-}
-
-/// Prints a remark on stderr, where nothing else to print with is at hand.
-pub(crate) fn remark(text: &str) {
-    let mut stderr = anstream::stderr();
-    let _ = writeln!(stderr, "{}", visible_lines(text));
 }
 
 /// A table without lines: columns as wide as their widest cell.

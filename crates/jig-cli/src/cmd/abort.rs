@@ -1,15 +1,14 @@
 //! `jig abort`: end running tools.
 
+use jig_project::{Environment, leftovers, locate};
 use jig_proto::{Content, HandleId, ToolState};
 
 use crate::args::{AbortArgs, Global};
-use crate::environment::Environment;
 use crate::exit::Done;
 use crate::output::Output;
 use crate::report;
 use crate::station::client::Client;
 use crate::station::protocol::{Request, Told};
-use crate::workspace;
 
 pub(crate) fn run(args: &AbortArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
     if args.all {
@@ -26,8 +25,8 @@ pub(crate) fn run(args: &AbortArgs, global: &Global, out: &mut Output) -> anyhow
 
 /// Ends what runs, and the station with it. That works with a station of any version.
 fn abort_all(global: &Global, out: &mut Output) -> anyhow::Result<Done> {
-    let root = workspace::root(global.workspace.as_deref())?;
-    workspace::clear(&root)?;
+    let root = locate::root(global.workspace.as_deref())?;
+    leftovers::clear(&root)?;
     let Some(mut client) = Client::find(&root, &Environment::of_this_process())? else {
         out.note("nothing runs in this workspace");
         return report::show_all(Told::NOTHING, out);

@@ -10,6 +10,7 @@ use std::collections::HashSet;
 use anyhow::{anyhow, bail};
 use camino::Utf8PathBuf;
 use jig_mcp::QuestionId;
+use jig_project::{Environment, locate};
 use jig_proto::hint;
 use jig_proto::{visible_line, visible_lines};
 use serde_json::{Value as Json, json};
@@ -17,18 +18,16 @@ use serde_json::{Value as Json, json};
 use self::asked::Asked;
 use self::dialog::Decided;
 use crate::args::{ApproveArgs, Global};
-use crate::environment::Environment;
 use crate::exit::Done;
 use crate::output::Output;
 use crate::prompt::Terminal;
 use crate::station::asks::client::{Refusal, Server, Told, servers, some_servers};
-use crate::workspace;
 
 pub(crate) fn run(args: &ApproveArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
     let scope = Scope {
         root: match args.all {
             true => None,
-            false => Some(workspace::root(global.workspace.as_deref())?),
+            false => Some(locate::root(global.workspace.as_deref())?),
         },
         pid: args.server,
         env: Environment::of_this_process(),

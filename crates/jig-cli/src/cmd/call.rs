@@ -7,30 +7,26 @@ use anyhow::{Context, anyhow, bail};
 use jig_broker::Person;
 use jig_config::{ParameterType, Tool};
 use jig_engine::{Asker, Call, CallError, Engine};
+use jig_project::{Environment, Project, audit_log, engines, servers};
 use jig_proto::{Content, ToolError, hint, visible_lines};
 use jig_runtime::HandleError;
 use serde_json::{Map, Value as Json, json};
 
 use super::tools;
 use crate::args::{CallArgs, Global};
-use crate::audit;
 #[cfg(feature = "wasm-tools")]
 use crate::compiling::Watch;
 use crate::diff;
-use crate::environment::Environment;
 use crate::exit::Done;
 use crate::highlight;
-use crate::host;
 use crate::interrupt;
 use crate::output::Output;
 use crate::prompt::{Terminal, Unattended};
 use crate::report;
-use crate::servers;
 use crate::trace::TraceFile;
-use crate::workspace::Project;
 
 pub(crate) fn run(args: &CallArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
-    let mut project = Project::load(global)?;
+    let mut project = Project::load(&global.selection())?;
     let mut asker = asker(args.yes, args.no_interaction);
     let env = Environment::of_this_process();
     let _ending = servers::find(&mut project, &args.tool, &env, asker.as_mut())?;
@@ -99,7 +95,7 @@ pub(crate) fn explained(error: CallError, tool: &Tool) -> anyhow::Error {
             let hint = hint!("`jig tools {}` lists the parameters", tool.name);
             return anyhow!(hint).context(format!("Invalid arguments: {errors}"));
         }
-        CallError::Log { .. } => audit::no_log(),
+        CallError::Log { .. } => audit_log::no_log(),
         CallError::Handle(HandleError::Unknown(_)) => {
             hint!(
                 "a call knows only what it spawned itself; `jig fetch`, `jig apply` and `jig abort` reach \
@@ -113,7 +109,7 @@ pub(crate) fn explained(error: CallError, tool: &Tool) -> anyhow::Error {
 
 /// The engine for the tools of a workspace, with what counts for this process.
 pub(crate) fn engine(project: &Project) -> anyhow::Result<Engine> {
-    let mut engine = host::engine(project, &Environment::of_this_process())?;
+    let mut engine = engines::with_log(project, &Environment::of_this_process())?;
     engine.person = Person::Reader;
     Ok(engine)
 }

@@ -1,11 +1,11 @@
 //! `jig config`.
 
+use jig_project::{Project, locate};
 use serde_json::{Value as Json, json};
 
 use crate::args::{ConfigCommand, Global};
 use crate::exit::Done;
 use crate::output::{GREEN, Output, YELLOW};
-use crate::workspace::{self, Project};
 
 pub(crate) fn run(
     command: &ConfigCommand,
@@ -23,11 +23,11 @@ pub(crate) fn run(
 }
 
 fn check(deny_warnings: bool, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
-    let project = Project::load_and_lint(global)?;
+    let project = Project::load_and_lint(&global.selection())?;
     let warnings = &project.loaded.warnings;
     let config = project.config();
     let files = project.files();
-    let others = workspace::other_files(&project.root);
+    let others = locate::other_files(&project.root);
     if out.is_json() {
         let problems: Vec<Json> = warnings.iter().map(jig_config::Problem::to_json).collect();
         out.json(&json!({
@@ -88,7 +88,7 @@ fn show(
     global: &Global,
     out: &mut Output,
 ) -> anyhow::Result<Done> {
-    let mut project = Project::load(global)?;
+    let mut project = Project::load(&global.selection())?;
     if let Some(name) = tool {
         let name = project.tool(name)?.name.clone();
         project

@@ -2,17 +2,16 @@
 
 use std::time::Duration;
 
+use jig_project::{Environment, leftovers, locate};
 use jig_proto::{HandleId, hint};
 use serde_json::{Map, Value as Json, json};
 
 use crate::args::{FetchArgs, Global, LookArgs, Part};
-use crate::environment::Environment;
 use crate::exit::Done;
 use crate::output::Output;
 use crate::report;
 use crate::station::client::Client;
 use crate::station::protocol::Request;
-use crate::workspace;
 
 pub(crate) fn run(args: &FetchArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
     let id: HandleId = args.id.parse()?;
@@ -23,8 +22,8 @@ pub(crate) fn run(args: &FetchArgs, global: &Global, out: &mut Output) -> anyhow
 
 /// The station in which a handle must be.
 pub(super) fn station(global: &Global, id: &str) -> anyhow::Result<Client> {
-    let root = workspace::root(global.workspace.as_deref())?;
-    workspace::clear(&root)?;
+    let root = locate::root(global.workspace.as_deref())?;
+    leftovers::clear(&root)?;
     let found = Client::find(&root, &Environment::of_this_process())?;
     found.ok_or_else(|| {
         let hint = hint!(

@@ -23,6 +23,7 @@ use anyhow::{Context as _, anyhow};
 use camino::{Utf8Path, Utf8PathBuf};
 use jig_config::{Additions, Config, Edit, Problem, Reach as Reached, Sources};
 use jig_mcp::Servers;
+use jig_project::{Environment, Project, accepted, engines, locate};
 use jig_proto::{ProjectPath, hint};
 
 use self::declared::{Context, Scope, SourceFile};
@@ -32,17 +33,13 @@ use self::secret::Secrets;
 use self::text::is_variable;
 use crate::args::{Global, ImportArgs};
 use crate::cmd::setup::file::{CopyName, SettingsFile};
-use crate::environment::Environment;
 use crate::exit::Done;
-use crate::host;
-use crate::memory;
 use crate::output::{Output, remark};
-use crate::workspace::{self, Project};
 
 pub(crate) fn run(args: &ImportArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
     let env = Environment::of_this_process();
-    let root = workspace::root(global.workspace.as_deref())?;
-    let project = Project::load_at(root.clone(), global, &[])?;
+    let root = locate::root(global.workspace.as_deref())?;
+    let project = Project::load_at(root.clone(), &global.selection(), &[])?;
     let target = Target::new(args, global, &root, &env)?;
     let files = declared::find(args, &root, &env)?;
     if files.iter().all(|file| file.servers.is_empty()) {
@@ -429,10 +426,12 @@ fn accept(
     env: &Environment,
 ) -> Result<Vec<String>, String> {
     let told = |error: anyhow::Error| format!("{error:#}");
-    let project = Project::load_at(root.to_owned(), global, &[]).map_err(told)?;
-    let servers = Servers::new(memory::of(root, env), Arc::new(remark));
+    let project = Project::load_at(root.to_owned(), &global.selection(), &[]).map_err(told)?;
+    let servers = Servers::new(accepted::of(root, env), Arc::new(remark));
     let config = Arc::new(project.config().clone());
-    servers.attach(Arc::new(host::for_config(root, config, env).map_err(told)?));
+    servers.attach(Arc::new(
+        engines::for_config(root, config, env).map_err(told)?,
+    ));
     let mut accepted = Vec::new();
     for item in items {
         let Fate::New(imported, _) = &item.fate else {

@@ -8,6 +8,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use anyhow::{Context, anyhow, bail};
 use camino::Utf8Path;
 use jig_policy::NetTarget;
+use jig_project::{Environment, locate};
 use jig_proto::hint;
 use jig_proto::visible_lines;
 use serde_json::json;
@@ -15,11 +16,9 @@ use serde_json::json;
 use self::kind::{Found, Kind};
 use crate::args::{Changes, Global, InitArgs};
 use crate::cmd::run::hosts;
-use crate::environment::Environment;
 use crate::exit::Done;
 use crate::output::{BOLD, DIM, GREEN, Output};
 use crate::prompt::Terminal;
-use crate::workspace;
 
 /// What somebody wants, or the defaults.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +31,7 @@ struct Answers {
 }
 
 pub(crate) fn run(args: &InitArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
-    let root = workspace::root(global.workspace.as_deref())?;
+    let root = locate::root(global.workspace.as_deref())?;
     let found = kind::find(&root);
     let given = Given::of(args, &found)?;
     if args.print {

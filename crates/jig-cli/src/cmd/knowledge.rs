@@ -24,6 +24,7 @@ mod shown {
     use std::io::{self, IsTerminal as _};
 
     use jig_engine::{CallError, Engine, Knowledge, TopicKnowledge};
+    use jig_project::Project;
     use jig_proto::{visible_line, visible_lines};
     use serde_json::{Value as Json, json};
 
@@ -32,14 +33,13 @@ mod shown {
     use crate::compiling::Watch;
     use crate::exit::Done;
     use crate::output::{Output, table};
-    use crate::workspace::Project;
 
     pub(super) fn run(
         args: &KnowledgeArgs,
         global: &Global,
         out: &mut Output,
     ) -> anyhow::Result<Done> {
-        let project = Project::load(global)?;
+        let project = Project::load(&global.selection())?;
         let engine = engine(&project)?;
         if engine.config().topics.is_empty() && args.topic.is_none() {
             return none(out);

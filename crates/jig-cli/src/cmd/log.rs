@@ -6,21 +6,20 @@ use std::time::Duration;
 
 use anyhow::anyhow;
 use jig_broker::{AuditDecision, AuditEntry, AuditFilter, AuditReader};
+use jig_project::{Environment, audit_log, locate};
 use jig_proto::{visible_json, visible_line, visible_lines};
 
 use crate::args::{Decided, Global, LogArgs};
-use crate::audit;
 use crate::cmd::run;
 use crate::cmd::run::remedy::{self, Place};
-use crate::environment::Environment;
 use crate::exit::Done;
+use crate::moment::moment;
 use crate::output::{BOLD, CYAN, DIM, GREEN, Output, RED, YELLOW};
-use crate::workspace;
 
 pub(crate) fn run(args: &LogArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
-    let root = workspace::root(global.workspace.as_deref())?;
+    let root = locate::root(global.workspace.as_deref())?;
     let env = Environment::of_this_process();
-    let directory = audit::directory(&root, &env)
+    let directory = audit_log::directory(&root, &env)
         .ok_or_else(|| anyhow!("there is no home folder, so there is no log"))?;
     let filter = AuditFilter {
         tool: args.tool.clone(),
@@ -30,12 +29,12 @@ pub(crate) fn run(args: &LogArgs, global: &Global, out: &mut Output) -> anyhow::
             Decided::Deny => AuditDecision::Deny,
             Decided::Uncovered => AuditDecision::Uncovered,
         }),
-        since: args.since.as_deref().map(audit::moment).transpose()?,
-        until: args.until.as_deref().map(audit::moment).transpose()?,
+        since: args.since.as_deref().map(moment).transpose()?,
+        until: args.until.as_deref().map(moment).transpose()?,
     };
     if args.follow {
         // What is to be followed has to be there, also before the first decision.
-        audit::open(&root, &env).map_err(|error| anyhow!(error))?;
+        audit_log::open(&root, &env).map_err(|error| anyhow!(error))?;
     }
     let mut reader = match AuditReader::open(&directory, filter) {
         Ok(reader) => Some(reader),
@@ -45,7 +44,7 @@ pub(crate) fn run(args: &LogArgs, global: &Global, out: &mut Output) -> anyhow::
             return Err(anyhow!(error).context(context));
         }
     };
-    let current = workspace::current()?;
+    let current = locate::current()?;
     let place = Place {
         root: &root,
         current: &current,

@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, anyhow, bail};
 use jig_mcp::{Access, HttpServer, Options, Shared, Stop, serve_stdio};
+use jig_project::{Environment, Project};
 use jig_proto::hint;
 use jig_proto::visible_line;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -22,12 +23,10 @@ use serde_json::json;
 use self::loader::ProjectLoader;
 use self::tokens::Source;
 use crate::args::{Global, McpArgs};
-use crate::environment::Environment;
 use crate::exit::Done;
 use crate::interrupt;
 use crate::output::Output;
 use crate::station::asks;
-use crate::workspace::Project;
 
 pub(crate) fn run(args: &McpArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
     if args.check {
@@ -44,7 +43,7 @@ pub(crate) fn run(args: &McpArgs, global: &Global, out: &mut Output) -> anyhow::
         return conformance::run(args, out);
     }
     let env = Environment::of_this_process().without(tokens::VARIABLE);
-    let project = Project::load(global)?;
+    let project = Project::load(&global.selection())?;
     is_a_project(&project, global, &env)?;
     let root = project.root.clone();
     let loader = ProjectLoader::new(project, global, env.clone())?;
@@ -145,7 +144,7 @@ fn is_a_project(project: &Project, global: &Global, env: &Environment) -> anyhow
     let is_meant = global.workspace.is_some() || has_files(project);
     let is_home = env.path("HOME").is_some_and(|home| {
         project.root == home
-            || crate::workspace::resolved(&home).is_ok_and(|home| home == project.root)
+            || jig_project::locate::resolved(&home).is_ok_and(|home| home == project.root)
     });
     let is_top = project.root.parent().is_none();
     if is_meant || !(is_home || is_top) {

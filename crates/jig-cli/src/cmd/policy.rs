@@ -5,15 +5,13 @@ use jig_policy::{
     CompiledFsRule, CompiledNetRule, Connection, Guards, Policy, ProtectionLevel, Reason, Speaks,
     Verdict,
 };
+use jig_project::{Environment, Project, servers};
 use serde_json::{Value as Json, json};
 
 use super::explain;
 use crate::args::{Global, PolicyCommand};
-use crate::environment::Environment;
 use crate::exit::Done;
 use crate::output::{BOLD, DIM, Output, indented, table};
-use crate::servers;
-use crate::workspace::Project;
 
 pub(crate) fn run(
     command: &PolicyCommand,
@@ -21,7 +19,7 @@ pub(crate) fn run(
     out: &mut Output,
 ) -> anyhow::Result<Done> {
     let (PolicyCommand::Show { tool } | PolicyCommand::Explain { tool, .. }) = command;
-    let mut project = Project::load_to_answer(global, tool)?;
+    let mut project = Project::load_to_answer(&global.selection(), tool)?;
     servers::know(&mut project, tool, &Environment::of_this_process())?;
     let workspace = project.workspace()?;
     match command {

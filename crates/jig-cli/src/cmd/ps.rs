@@ -5,22 +5,21 @@ mod proxies;
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
+use jig_project::{Environment, leftovers, locate};
 use jig_proto::{visible_line, visible_lines, visible_words};
 use serde_json::{Value as Json, json};
 
 use crate::args::{Global, PsArgs};
-use crate::environment::Environment;
 use crate::exit::Done;
 use crate::limits;
 use crate::output::{Output, table};
 use crate::station::client::Client;
 use crate::station::protocol::{By, Listed, Request, VERSION};
 use crate::station::proxies::list;
-use crate::workspace;
 
 pub(crate) fn run(args: &PsArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
-    let root = workspace::root(global.workspace.as_deref())?;
-    workspace::clear(&root)?;
+    let root = locate::root(global.workspace.as_deref())?;
+    leftovers::clear(&root)?;
     let env = Environment::of_this_process();
     let clients = match args.all {
         true => Client::all(&env)?,

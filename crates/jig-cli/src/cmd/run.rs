@@ -14,6 +14,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use jig_broker::{Discover, FoundPreset, ProgramEnd, ProgramEnding};
 use jig_config::SandboxLimits;
 use jig_engine::{CallError, CommandLog, Preparation, Prepared, RunningCommand};
+use jig_project::{Environment, Project, engines, locate, servers};
 use jig_proto::{Denial, hint, visible_line, visible_lines};
 use jig_sandbox::{Bytes, Limit};
 use serde_json::json;
@@ -22,14 +23,10 @@ use self::telling::{About, Telling};
 use crate::args::{Global, RunArgs};
 use crate::cmd::call;
 use crate::cmd::setup::server::quoted;
-use crate::environment::Environment;
 use crate::exit::Done;
 use crate::foreground::{self, Foreground, Used};
-use crate::host;
 use crate::limits;
 use crate::output::{BOLD, DIM, Output, field};
-use crate::servers;
-use crate::workspace::{self, Project};
 
 pub(crate) fn run(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
     match attempt(args, global, out) {
@@ -48,7 +45,7 @@ fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<
         ..limits_of(&project, &tool)?
     };
     let engine = match args.dry_run {
-        true => host::without_log(&project, &Environment::of_this_process())?,
+        true => engines::without_log(&project, &Environment::of_this_process())?,
         false => call::engine(&project)?,
     };
     let command = foreground::words(&args.command, "jig run")?;
@@ -60,7 +57,7 @@ fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<
             true => Discover::Nothing,
             false => Discover::OfProject,
         },
-        directory: workspace::current().ok().map(Into::into),
+        directory: locate::current().ok().map(Into::into),
         ..Preparation::default()
     };
     let mut prepared =
@@ -189,7 +186,7 @@ fn explained(
     denials: &[Denial],
     out: &mut Output,
 ) -> anyhow::Result<()> {
-    let current = workspace::current()?;
+    let current = locate::current()?;
     let place = remedy::Place {
         root,
         current: &current,
@@ -220,10 +217,13 @@ fn explained(
 /// The configuration with one more tool, which is this command, unless there is one whose policy applies.
 fn project(args: &RunArgs, global: &Global) -> anyhow::Result<(Project, String)> {
     let given = args.root.as_deref().or(global.workspace.as_deref());
-    let root = workspace::root(given)?;
+    let root = locate::root(given)?;
     let (name, table) = match &args.policy {
         // An unknown name must not become a new tool by what is set on it.
-        Some(name) => held_to(&Project::load_at(root.clone(), global, &[])?, name)?,
+        Some(name) => held_to(
+            &Project::load_at(root.clone(), &global.selection(), &[])?,
+            name,
+        )?,
         None => (NAME.to_owned(), format!("tools.{}", json!(NAME))),
     };
     let key = |key: &str| format!("{table}.{key}");
@@ -253,7 +253,7 @@ fn project(args: &RunArgs, global: &Global) -> anyhow::Result<(Project, String)>
         }
     }
     sets.extend(foreground::settings(&args.hold, &table));
-    let project = Project::load_at(root, global, &sets)?;
+    let project = Project::load_at(root, &global.selection(), &sets)?;
     if args.policy.is_none() {
         project.made_up(
             &name,
@@ -272,14 +272,14 @@ fn held_to(project: &Project, name: &str) -> anyhow::Result<(String, String)> {
 
 /// The rules for paths inside the workspace, and the list of those outside, as TOML.
 fn rules(args: &RunArgs, root: &Utf8Path) -> anyhow::Result<(Vec<String>, Vec<String>)> {
-    let current = workspace::current()?;
+    let current = locate::current()?;
     let read = args.read.iter().map(|path| (path, false));
     let write = args.write.iter().map(|path| (path, true));
     let (mut inside, mut outside) = (Vec::new(), Vec::new());
     for (path, write) in read.chain(write) {
         let shown = path;
         let path = current.join(path);
-        let path = workspace::resolved(&path).map_err(|error| {
+        let path = locate::resolved(&path).map_err(|error| {
             let folder = remedy::quoted(shown.as_str());
             // What is read has to be there; what is written into can be made.
             let error = match write && error.kind() == ErrorKind::NotFound {
@@ -335,7 +335,7 @@ fn start(
         words,
         |request| {
             // Where jig was called, if the command can see that.
-            if let Ok(current) = workspace::current()
+            if let Ok(current) = locate::current()
                 && current.starts_with(&root)
                 && request.cwd == root
             {

@@ -9,18 +9,19 @@ use anyhow::Context as _;
 use jig_config::Server;
 use jig_engine::Packages;
 use jig_mcp::Which;
+use jig_project::{
+    Environment, Project,
+    servers::{self, Connections},
+};
 use serde_json::Value as Json;
 
 use self::view::View;
 use crate::args::{Global, ServersArgs, ServersCommand};
-use crate::environment::Environment;
 use crate::exit::Done;
 use crate::output::Output;
-use crate::servers::{self, Connections};
-use crate::workspace::Project;
 
 pub(crate) fn run(args: &ServersArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
-    let project = Project::load(global)?;
+    let project = Project::load(&global.selection())?;
     let named = match (&args.name, &args.command) {
         (_, Some(ServersCommand::Accept(accept))) => Some(&accept.name),
         (_, Some(ServersCommand::Refresh { name })) => name.as_ref(),

@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use anyhow::anyhow;
 use camino::{Utf8Path, Utf8PathBuf};
+use jig_project::{Environment, locate};
 use jig_proto::hint;
 use jig_proto::visible_lines;
 use serde_json::{Value as Json, json};
@@ -25,14 +26,12 @@ use self::file::{CopyName, SettingsFile};
 use self::server::{address, arguments, command, quoted};
 use crate::args::{Client, Global, SetupArgs};
 use crate::diff;
-use crate::environment::Environment;
 use crate::exit::Done;
 use crate::output::{BOLD, DIM, GREEN, Output, YELLOW, indented};
-use crate::workspace;
 
 pub(crate) fn run(args: &SetupArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
     let env = Environment::of_this_process();
-    let root = workspace::root(global.workspace.as_deref())?;
+    let root = locate::root(global.workspace.as_deref())?;
     let Some(client) = args.client else {
         return list::run(&args.name, &root, &env, out);
     };

@@ -2,23 +2,21 @@
 
 use anyhow::Context;
 use jig_engine::Call;
+use jig_project::{Environment, Project, locate, servers};
 use jig_proto::{HandleId, Status, ToolAction, hint};
 use serde_json::Value as Json;
 
 use crate::args::{Global, SpawnArgs};
 use crate::cmd::call::{self, Given};
-use crate::environment::Environment;
 use crate::exit::Done;
 use crate::output::Output;
 use crate::report;
-use crate::servers;
 use crate::station::client::Client;
 use crate::station::protocol::{Order, Request, Spawned, Told};
-use crate::workspace::{self, Project};
 
 pub(crate) fn run(args: &SpawnArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
     let id = args.id.as_deref().map(str::parse::<HandleId>).transpose()?;
-    let mut project = Project::load(global)?;
+    let mut project = Project::load(&global.selection())?;
     let mut asker = call::asker(args.yes, args.no_interaction);
     let env = Environment::of_this_process();
     let _ending = servers::find(&mut project, &args.tool, &env, asker.as_mut())?;
@@ -37,7 +35,7 @@ pub(crate) fn run(args: &SpawnArgs, global: &Global, out: &mut Output) -> anyhow
     let call = engine
         .agree(&call, asker.as_mut())
         .map_err(|error| call::explained(error, tool))?;
-    let current = workspace::current()?;
+    let current = locate::current()?;
     let order = Order {
         tool: call.tool,
         arguments: call.arguments,

@@ -7,6 +7,7 @@ use anyhow::{Context, anyhow, bail};
 use camino::{Utf8Path, Utf8PathBuf};
 use jig_config::{AddedNet, Additions, Edit, Runtime, Sources, WORKSPACE_FILES};
 use jig_engine::{LearnError, Learner, Proposal};
+use jig_project::{Project, locate};
 use jig_proto::hint;
 use jig_sandbox::Exit;
 
@@ -19,7 +20,6 @@ use crate::cmd::setup::server::quoted;
 use crate::exit::Done;
 use crate::interrupt;
 use crate::output::{Output, remark};
-use crate::workspace::{self, Project};
 
 pub(crate) fn run(args: &SuggestArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
     let mut lesson = Lesson::new(args, global)?;
@@ -118,8 +118,8 @@ pub(super) struct Lesson {
 
 impl Lesson {
     fn new(args: &SuggestArgs, global: &Global) -> anyhow::Result<Self> {
-        let root = workspace::root(global.workspace.as_deref())?;
-        let project = Project::load_at(root.clone(), global, &[])?;
+        let root = locate::root(global.workspace.as_deref())?;
+        let project = Project::load_at(root.clone(), &global.selection(), &[])?;
         let tool = match &args.tool {
             Some(tool) => tool.clone(),
             None => free_name(&project, &args.command),
@@ -160,7 +160,7 @@ impl Lesson {
             sets: global.set.clone(),
             ..Sources::from_environment(root.clone())
         };
-        let current = workspace::current()?;
+        let current = locate::current()?;
         let cwd = match args.tool {
             // A tool starts at the top of the workspace.
             Some(_) => root.clone(),
@@ -186,7 +186,7 @@ impl Lesson {
         if let Some(program) = command.first_mut()
             && program.contains('/')
         {
-            *program = workspace::current()?.join(&*program).into_string();
+            *program = locate::current()?.join(&*program).into_string();
         }
         Ok(command)
     }
@@ -325,7 +325,7 @@ fn as_tool(command: &[String], root: &Utf8Path) -> anyhow::Result<Vec<String>> {
     if let Some(program) = command.first_mut()
         && program.contains('/')
     {
-        let path = workspace::current()?.join(&*program);
+        let path = locate::current()?.join(&*program);
         let path: Utf8PathBuf = path
             .components()
             .filter(|part| part.as_str() != ".")

@@ -6,20 +6,20 @@ use camino::Utf8PathBuf;
 use jig_config::{Layer, Parameter, RunMode, Runtime, Tool};
 use jig_engine::not_offered;
 use jig_policy::{EnvUse, Policy};
+use jig_project::{
+    Environment, Project, engines, locate,
+    servers::{self, HeldTools, is_of_server, server_of},
+};
 use jig_proto::{SchemaForm, ToolAction, visible_line, visible_lines, visible_words};
 use serde_json::{Value as Json, json};
 
 use super::{call, policy};
 use crate::args::{Form, Global};
 use crate::cmd::setup::server::quoted;
-use crate::environment::Environment;
 use crate::exit::Done;
-use crate::host;
 use crate::limits;
 use crate::output::{BOLD, DIM, Output, field, indented, table};
 use crate::prompt::Unattended;
-use crate::servers::{self, HeldTools, is_of_server, server_of};
-use crate::workspace::{self, Project};
 
 pub(crate) fn run(
     name: Option<&str>,
@@ -27,7 +27,7 @@ pub(crate) fn run(
     global: &Global,
     out: &mut Output,
 ) -> anyhow::Result<Done> {
-    let mut project = Project::load(global)?;
+    let mut project = Project::load(&global.selection())?;
     let env = Environment::of_this_process();
     let (_ending, remarks) = match name {
         Some(name) => {
@@ -86,7 +86,7 @@ pub(super) fn tell_mistakes(
         .iter()
         .any(|file| file.found && file.layer == Layer::Workspace)
     {
-        for other in workspace::other_files(&project.root) {
+        for other in locate::other_files(&project.root) {
             out.note(&format!("jig: {other}"));
         }
     }
@@ -189,7 +189,7 @@ fn one(project: &Project, name: &str, out: &mut Output) -> anyhow::Result<()> {
     };
     let held = HeldTools::of(project, server_of(tool));
     // What a component says about itself. One that cannot say it is shown as it was declared, with the reason.
-    let engine = host::without_log(project, &Environment::of_this_process())?;
+    let engine = engines::without_log(project, &Environment::of_this_process())?;
     let described = engine.described(tool);
     if let Err(error) = &described {
         out.note(&format!("jig: {error}"));
@@ -367,7 +367,7 @@ fn schemas(
     form: SchemaForm,
     out: &mut Output,
 ) -> anyhow::Result<()> {
-    let engine = host::without_log(project, &Environment::of_this_process())?;
+    let engine = engines::without_log(project, &Environment::of_this_process())?;
     let published = match name {
         Some(name) => engine.published_tool(project.tool(name)?, form)?,
         None => engine.published(form)?,

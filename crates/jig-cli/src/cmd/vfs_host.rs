@@ -10,18 +10,18 @@ use jig_broker::{Broker, BrokerParts, Judged, ProcessSettings, Unapproved};
 use jig_config::{Layer, Sources, Tool};
 use jig_files::{DiskFiles, FilesLookup, ProjectFiles};
 use jig_policy::Workspace;
+use jig_project::Environment;
 use jig_proto::vfs::host::{self, Fault, ToolLine};
 use jig_proto::vfs::{Capabilities, ErrorReply, Frame, Init, LineBuffer, Reading, ToolInput};
 use jig_proto::{Action, Context as ToolContext, ToolState, hint, visible_line};
 use serde_json::{Map, Value as Json};
 
 use crate::args::VfsHostArgs;
-use crate::environment::Environment;
 use crate::exit::Done;
 use crate::output::Output;
 
 pub(crate) fn run(args: &VfsHostArgs, out: &mut Output) -> anyhow::Result<Done> {
-    let root = crate::workspace::root(Some(&args.root))?;
+    let root = jig_project::locate::root(Some(&args.root))?;
     let files: Arc<dyn ProjectFiles> =
         Arc::new(DiskFiles::open(&root).with_context(|| format!("cannot open `{root}`"))?);
     let sources = Sources {

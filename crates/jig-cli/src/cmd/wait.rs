@@ -1,15 +1,14 @@
 //! `jig await`: wait until running tools have stopped, or ask something.
 
+use jig_project::{Environment, leftovers, locate};
 use jig_proto::{HandleId, Status};
 
 use crate::args::{AwaitArgs, Global};
-use crate::environment::Environment;
 use crate::exit::Done;
 use crate::output::Output;
 use crate::report;
 use crate::station::client::Client;
 use crate::station::protocol::{Request, Told};
-use crate::workspace;
 
 pub(crate) fn run(args: &AwaitArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
     let ids: Vec<HandleId> = args
@@ -20,8 +19,8 @@ pub(crate) fn run(args: &AwaitArgs, global: &Global, out: &mut Output) -> anyhow
     let mut client = match ids.first() {
         Some(first) => super::fetch::station(global, first.as_str())?,
         None => {
-            let root = workspace::root(global.workspace.as_deref())?;
-            workspace::clear(&root)?;
+            let root = locate::root(global.workspace.as_deref())?;
+            leftovers::clear(&root)?;
             match Client::find(&root, &Environment::of_this_process())? {
                 Some(client) => client,
                 None => {

@@ -16,6 +16,7 @@ use std::time::Duration;
 use anyhow::Context;
 use camino::{Utf8Path, Utf8PathBuf};
 use jig_mcp::{ASK_PROTOCOL, Questions};
+use jig_project::Environment;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -24,7 +25,6 @@ use super::place::{Key, Place, is_ours};
 use super::protocol::{Lines, Reply, VERSION, send};
 use super::proxies::Timed;
 use super::reception::{Manner, Reception};
-use crate::environment::Environment;
 
 /// What a server says of itself.
 #[derive(Debug, Clone, Serialize, Deserialize)]

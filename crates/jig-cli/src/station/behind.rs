@@ -6,8 +6,7 @@ use std::thread;
 
 use jig_config::Config;
 use jig_mcp::Servers;
-
-use crate::environment::Environment;
+use jig_project::Environment;
 
 /// One set of servers for each configuration and environment under which something was spawned: a server has the
 /// variables of who started it, tokens among them, and works for nobody else.

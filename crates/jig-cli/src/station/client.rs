@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
 use camino::Utf8Path;
+use jig_project::Environment;
 use jig_proto::hint;
 use serde::de::DeserializeOwned;
 
@@ -14,7 +15,6 @@ use super::place::Place;
 use super::protocol::{
     Hello, LONGEST_REPLY, LONGEST_REQUEST, Lines, Reply, Request, VERSION, Welcome, send,
 };
-use crate::environment::Environment;
 
 /// A connection to the station of a workspace.
 #[derive(Debug)]

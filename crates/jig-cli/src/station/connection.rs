@@ -9,6 +9,7 @@ use std::time::Duration;
 use anyhow::{anyhow, bail};
 use jig_broker::{AuditDecision, CancelToken, Note, Person};
 use jig_engine::{Answer, Ask, Asker, Call, Nobody};
+use jig_project::{Project, engines, servers};
 use jig_proto::{Fetch, HandleId, HandleReport, Prompt, Question, Status, hint};
 use jig_runtime::{Await, HandleError};
 use jig_sandbox::{Interest, Waker};
@@ -23,9 +24,6 @@ use super::protocol::{
     Spawned, Told, VERSION, Welcome, send,
 };
 use super::serve::Station;
-use crate::host;
-use crate::servers;
-use crate::workspace::Project;
 
 /// Serves a client until it has gone, or misbehaves.
 pub(super) fn serve(station: &Station, stream: &UnixStream) {
@@ -190,7 +188,7 @@ fn spawn(station: &Station, order: Order) -> anyhow::Result<Spawned> {
     let make = || servers::new(&station.root, &env);
     let servers = || station.behind.of(identity, make);
     servers::find_on(servers, &mut project, &tool, &env, &mut Nobody)?;
-    let mut engine = host::engine(&project, &env)?;
+    let mut engine = engines::with_log(&project, &env)?;
     engine.person = Person::Reader;
     engine.join(&station.turn);
     let mut arguments = arguments;

@@ -14,14 +14,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail};
 use camino::{Utf8Path, Utf8PathBuf};
+use jig_project::{Environment, audit_log};
 use jig_proto::hint;
 use rustix::fs::{self, AtFlags, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 use rustix::rand::{GetRandomFlags, getrandom};
 
-use crate::audit;
-use crate::environment::Environment;
 use crate::not_started::quoted;
 
 /// Where the station of one workspace is found, or one proxy, or one server.
@@ -506,7 +505,7 @@ impl Directory {
 /// What the files of a workspace are called. A home may be shared by machines, each with stations of its own.
 fn name(root: &Utf8Path) -> String {
     let boot = boot().unwrap_or_default();
-    format!("{:016x}", audit::hash(&root.join(boot)))
+    format!("{:016x}", audit_log::hash(&root.join(boot)))
 }
 
 /// What tells this machine, since it was started, from all others.

@@ -8,13 +8,12 @@
 use std::io::{self, ErrorKind, Read, Write};
 
 use camino::Utf8PathBuf;
+use jig_project::Environment;
 use jig_proto::{HandleId, Prompt, Question, ToolState, visible_line, visible_words};
 use jig_runtime::{AskedBy, Update};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
-
-use crate::environment::Environment;
 
 /// The first line of a client.
 #[derive(Debug, Serialize, Deserialize)]

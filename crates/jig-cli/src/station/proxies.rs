@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use camino::{Utf8Path, Utf8PathBuf};
+use jig_project::Environment;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
@@ -20,7 +21,6 @@ use super::connection::admitted;
 use super::place::{Key, Place, is_ours};
 use super::protocol::{Hello, Lines, Reply, VERSION, send};
 use super::reception::{Manner, Reception};
-use crate::environment::Environment;
 
 /// What a proxy tells of itself: an object with the lists `clients` and `files`, `quota`, and the words of
 /// the `command`, if it runs one.

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use camino::{Utf8Path, Utf8PathBuf};
 use jig_engine::Turn;
+use jig_project::{Environment, leftovers::JOURNAL};
 use jig_runtime::{HandleLimits, Handles};
 use jig_sandbox::{Interest, Waker};
 use rustix::fs::{Mode, OFlags};
@@ -22,7 +23,6 @@ use super::behind::Behind;
 use super::connection;
 use super::place::{Key, Place};
 use super::protocol::{Failure, Reply, send};
-use crate::environment::Environment;
 
 /// What all connections share.
 #[derive(Debug)]
@@ -231,9 +231,6 @@ fn let_go_of_streams() -> anyhow::Result<()> {
     };
     give().context("cannot let go of the standard streams")
 }
-
-/// Below jig's state: what runs, for the case that a jig is killed.
-pub(crate) const JOURNAL: &str = "handles";
 
 /// How long a station without anything to do stays, so that the next spawn finds it.
 const LINGER: Duration = Duration::from_secs(5);

@@ -3,9 +3,8 @@
 use camino::{Utf8Path, Utf8PathBuf};
 use jig_config::{AddedFs, AddedNet, AddedSystem, Additions, Download, Preset};
 use jig_policy::{Capabilities, Capability, Sensitive};
+use jig_project::locate;
 use jig_proto::ProjectPath;
-
-use crate::workspace;
 
 /// What a command says about what it needs.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -197,14 +196,12 @@ fn is_installed(program: &str, args: &[String], root: &Utf8Path) -> bool {
     };
     let folder = root.join("node_modules");
     let places = [folder.join(package), folder.join(".bin").join(package)];
-    places
-        .iter()
-        .any(|place| workspace::resolved(place).is_ok())
+    places.iter().any(|place| locate::resolved(place).is_ok())
 }
 
 /// The path that an argument is, if there is something.
 fn path(value: &str, root: &Utf8Path, home: Option<&Utf8Path>) -> Option<Utf8PathBuf> {
-    workspace::resolved(&full(value, root, home)?).ok()
+    locate::resolved(&full(value, root, home)?).ok()
 }
 
 /// What an argument names if it is a path.
@@ -219,8 +216,8 @@ fn full(value: &str, root: &Utf8Path, home: Option<&Utf8Path>) -> Option<Utf8Pat
 /// The environment of Python that a program belongs to. The program itself is a link there, to the Python of the
 /// machine, so that it must not be followed.
 fn environment(program: &Utf8Path) -> Option<Utf8PathBuf> {
-    let folder = workspace::resolved(program.parent()?.parent()?).ok()?;
-    workspace::resolved(&folder.join("pyvenv.cfg")).ok()?;
+    let folder = locate::resolved(program.parent()?.parent()?).ok()?;
+    locate::resolved(&folder.join("pyvenv.cfg")).ok()?;
     Some(folder)
 }
 

@@ -2,6 +2,7 @@
 
 use anyhow::{anyhow, bail};
 use camino::{Utf8Path, Utf8PathBuf};
+use jig_project::{Environment, locate};
 use jig_proto::hint;
 use serde_json::{Map, Value as Json};
 
@@ -10,8 +11,6 @@ use crate::args::{Client, ImportArgs, ImportFrom};
 use crate::cmd::setup::entry::Fault;
 use crate::cmd::setup::file::SettingsFile;
 use crate::cmd::setup::jsonc;
-use crate::environment::Environment;
-use crate::workspace;
 
 /// What one file says, or one part of it.
 #[derive(Debug)]
@@ -143,14 +142,14 @@ fn of_file(
     root: &Utf8Path,
     env: &Environment,
 ) -> anyhow::Result<Vec<SourceFile>> {
-    let full = workspace::current()?.join(path);
+    let full = locate::current()?.join(path);
     let mut file = opened(&full, env)?;
     file.shown = path.to_owned();
     if file.text.is_none() {
         bail!("there is no file `{path}`");
     }
     // A file of the workspace is one whatever leads to it.
-    let real = workspace::resolved(&full).unwrap_or(full);
+    let real = locate::resolved(&full).unwrap_or(full);
     let scope = match real.starts_with(root) {
         true => Scope::Project,
         false => Scope::User,

@@ -13,15 +13,13 @@ use jig_broker::{ProgramError, ProgramStreams};
 use jig_config::{AddedSystem, Additions, Edit, Errors, Sources};
 use jig_engine::{CommandError, CommandLog, Engine, LearnError, Learner, Proposal, Rehearsal, Run};
 use jig_policy::Sensitive;
+use jig_project::{Environment, audit_log, engines};
 use jig_proto::ProjectPath;
 use jig_sandbox::{SpawnError, Stdio};
 
 use super::fetch::Fetched;
 use super::talk::{self, Lines};
-use crate::audit;
 use crate::cmd::suggest::clause;
-use crate::environment::Environment;
-use crate::host;
 use crate::interrupt::Tokens;
 
 /// Learns what servers need.
@@ -256,8 +254,8 @@ impl Teacher<'_> {
     pub(super) fn engine(&self, additions: &Additions) -> Result<Engine, Unlearned> {
         let loaded = self.edit(additions).and_then(|edit| {
             let loaded = edit.check(self.sources, self.file)?;
-            let sink = audit::sink(self.root, self.env, &loaded.config.log)?;
-            let mut engine = host::for_config(self.root, loaded.config.into(), self.env)?;
+            let sink = audit_log::sink(self.root, self.env, &loaded.config.log)?;
+            let mut engine = engines::for_config(self.root, loaded.config.into(), self.env)?;
             engine.audit = sink;
             Ok(engine)
         });

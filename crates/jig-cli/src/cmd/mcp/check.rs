@@ -10,19 +10,17 @@ use anyhow::{Context, anyhow};
 use jig_config::Tool;
 use jig_engine::not_offered;
 use jig_mcp::{Era, Seen, SeenTool, Which};
+use jig_project::{Environment, Project, servers::Connections};
 use jig_proto::{ToolAction, visible_line, visible_lines};
 use serde_json::json;
 
 use super::is_a_project;
 use crate::args::Global;
-use crate::environment::Environment;
 use crate::exit::Done;
 use crate::output::{BOLD, DIM, GREEN, Output, RED, YELLOW, field, table};
-use crate::servers::Connections;
-use crate::workspace::Project;
 
 pub(super) fn run(global: &Global, out: &mut Output) -> anyhow::Result<Done> {
-    let mut project = Project::load(global)?;
+    let mut project = Project::load(&global.selection())?;
     let env = Environment::of_this_process();
     is_a_project(&project, global, &env)?;
     let older = seen(&project, global, Era::Handshake)?;

@@ -11,14 +11,13 @@ use camino::Utf8PathBuf;
 use jig_config::{Config, Sources};
 use jig_engine::Engine;
 use jig_mcp::{Access, HttpServer, Loader, Options, Shared, Stop, fixtures, serve_stdio};
+use jig_project::{Environment, engines};
 use serde_json::Value;
 use tempfile::TempDir;
 
 use super::loader::mark;
 use crate::args::McpArgs;
-use crate::environment::Environment;
 use crate::exit::Done;
-use crate::host;
 use crate::interrupt;
 use crate::output::{Output, remark};
 
@@ -66,7 +65,7 @@ struct FixtureLoader {
 
 impl FixtureLoader {
     fn new(folder: &TempDir) -> anyhow::Result<Self> {
-        let root = crate::workspace::resolved(
+        let root = jig_project::locate::resolved(
             <&camino::Utf8Path>::try_from(folder.path())
                 .context("the folder for temporary files")?,
         )?;
@@ -118,7 +117,7 @@ impl Loader for FixtureLoader {
     }
 
     fn engine(&self, config: &Arc<Config>) -> Result<Engine, String> {
-        let engine = host::for_config(&self.root, Arc::clone(config), &self.env);
+        let engine = engines::for_config(&self.root, Arc::clone(config), &self.env);
         engine.map_err(|error| format!("{error:#}"))
     }
 

@@ -8,16 +8,11 @@ use jig_broker::AuditSink;
 use jig_config::Config;
 use jig_engine::{Engine, Turn};
 use jig_mcp::{Loader, Servers};
+use jig_project::{Environment, Project, accepted, audit_log, engines, leftovers::JOURNAL};
 use jig_runtime::{HandleLimits, Handles};
 
 use crate::args::Global;
-use crate::audit;
-use crate::environment::Environment;
-use crate::host;
-use crate::memory;
 use crate::output::remark;
-use crate::station::serve::JOURNAL;
-use crate::workspace::Project;
 
 /// The configuration of a workspace on disk.
 pub(crate) struct ProjectLoader {
@@ -39,9 +34,9 @@ impl ProjectLoader {
     ///
     /// If the log cannot be written, and has to be.
     pub(crate) fn new(project: Project, global: &Global, env: Environment) -> anyhow::Result<Self> {
-        let audit = audit::sink(&project.root, &env, &project.config().log)?;
+        let audit = audit_log::sink(&project.root, &env, &project.config().log)?;
         let tell = |text: &str| remark(&format!("jig: {text}"));
-        let servers = Servers::new(memory::of(&project.root, &env), Arc::new(tell));
+        let servers = Servers::new(accepted::of(&project.root, &env), Arc::new(tell));
         Ok(Self {
             servers,
             root: project.root,
@@ -62,13 +57,13 @@ impl Loader for ProjectLoader {
         if let Some(first) = first {
             return Ok(first);
         }
-        let project = Project::load_at(self.root.clone(), &self.global, &[]);
+        let project = Project::load_at(self.root.clone(), &self.global.selection(), &[]);
         let project = project.map_err(|error| format!("{error:#}"))?;
         Ok(Arc::new(project.loaded.config))
     }
 
     fn engine(&self, config: &Arc<Config>) -> Result<Engine, String> {
-        let engine = host::for_config(&self.root, Arc::clone(config), &self.env);
+        let engine = engines::for_config(&self.root, Arc::clone(config), &self.env);
         let mut engine = engine.map_err(|error| format!("{error:#}"))?;
         engine.audit = Arc::clone(&self.audit);
         Ok(engine)

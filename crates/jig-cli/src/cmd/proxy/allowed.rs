@@ -11,11 +11,11 @@ use jig_policy::{
     Access, Capabilities, Capability, DefaultAccess, FsRule, Guards, Lookup, Origin, Policy,
     Workspace,
 };
+use jig_project::locate;
 use jig_proto::{Hint, ProjectPath, hint};
 use jig_runtime::fsproxy::Names;
 
 use crate::cmd::setup::server::quoted;
-use crate::workspace;
 
 /// What was named, each path with where it really lies.
 #[derive(Debug, Default)]
@@ -44,7 +44,7 @@ impl Allowed {
         let mut paths = Vec::new();
         for path in input {
             let spelled = current.join(path);
-            let real = workspace::resolved(&spelled).map_err(|error| {
+            let real = locate::resolved(&spelled).map_err(|error| {
                 let hint = hint!(
                     "what may be read is there already; a file that is to be made is named with -o"
                 );
@@ -138,13 +138,13 @@ impl Allowed {
 
 /// Where a file is that may not exist yet.
 fn target(spelled: &Utf8Path, path: &Utf8Path) -> anyhow::Result<Utf8PathBuf> {
-    if let Ok(real) = workspace::resolved(spelled) {
+    if let Ok(real) = locate::resolved(spelled) {
         return Ok(real);
     }
     let (Some(folder), Some(name)) = (spelled.parent(), spelled.file_name()) else {
         return Err(anyhow!("`-o {path}` is no name for a file"));
     };
-    let folder = workspace::resolved(folder).map_err(|error| {
+    let folder = locate::resolved(folder).map_err(|error| {
         let hint = hint!(
             "make it first: mkdir -p {folder}",
             folder = quoted(folder.as_str())

@@ -9,6 +9,7 @@ use jig_config::{SandboxLimits, Tool};
 use jig_engine::{Engine, Prepared};
 use jig_files::{DiskFiles, FilesLookup, ProjectFiles};
 use jig_policy::{Capability, FsRule, Origin, Policy, Workspace};
+use jig_project::{Environment, Project, locate};
 use jig_proto::{ProjectPath, hint, visible_words};
 use jig_runtime::fsproxy::{Advice, Manager, ManagerOptions, Names};
 use serde_json::json;
@@ -17,11 +18,9 @@ use super::allowed::{Allowed, DISK};
 use crate::args::{Global, ProxyArgs};
 use crate::cmd::call;
 use crate::cmd::run::remedy;
-use crate::environment::Environment;
 use crate::foreground;
 use crate::output::Output;
 use crate::station::proxies::Registration;
-use crate::workspace::{self, Project};
 
 /// A manager with its policy, and the engine that confines a command of it.
 pub(super) struct Service {
@@ -45,7 +44,7 @@ pub(super) struct Service {
 impl Service {
     pub(super) fn new(args: &ProxyArgs, global: &Global) -> anyhow::Result<Self> {
         let given = args.root.as_deref().or(global.workspace.as_deref());
-        let root = workspace::root(given)?;
+        let root = locate::root(given)?;
         let mut global = global.clone();
         global.config.extend(args.policy.iter().cloned());
         let named = named_tool(args, &root, &global)?;
@@ -163,7 +162,7 @@ impl Service {
     /// Says which files of the workspace, or below the current folder, were only in memory: whoever wrote them
     /// may have meant real ones. Names elsewhere are made up on purpose.
     pub(super) fn tell_virtual(&self, out: &mut Output) {
-        let current = workspace::current().unwrap_or_default();
+        let current = locate::current().unwrap_or_default();
         for name in self.manager.virtual_files() {
             let path = self.place.join(&name);
             let shown = path.strip_prefix(&current).unwrap_or(&path);
@@ -190,9 +189,9 @@ impl Service {
     /// Where the command starts, if that is not where its sandbox says: in the current folder, if parts of
     /// its code lie there, which are named from there.
     pub(super) fn folder(&self, args: &ProxyArgs, prepared: &Prepared) -> Option<Utf8PathBuf> {
-        let current = workspace::current().ok()?;
+        let current = locate::current().ok()?;
         let is_seen = |path: &Utf8PathBuf| {
-            let real = workspace::resolved(&current.join(path));
+            let real = locate::resolved(&current.join(path));
             real.is_ok_and(|real| real.starts_with(&current))
         };
         let is_inside = self.code_is_inside && current.starts_with(&prepared.root);
@@ -216,7 +215,7 @@ struct Served {
 
 impl Served {
     fn new(args: &ProxyArgs, project: &Project, tool: &Tool) -> anyhow::Result<Self> {
-        let current = workspace::current()?;
+        let current = locate::current()?;
         let is_listed = is_listed(args);
         let place = match is_listed {
             true => Utf8Path::new(DISK),
@@ -264,10 +263,10 @@ struct Code {
 
 impl Code {
     fn find(paths: &[Utf8PathBuf], root: &Utf8Path) -> anyhow::Result<Self> {
-        let current = workspace::current()?;
+        let current = locate::current()?;
         let (mut inside, mut outside) = (Vec::new(), Vec::new());
         for path in paths {
-            let real = workspace::resolved(&current.join(path))
+            let real = locate::resolved(&current.join(path))
                 .with_context(|| format!("there is no code at `{path}` (--code)"))?;
             match real.strip_prefix(root) {
                 Ok(below) => inside.push(FsRule {
@@ -299,7 +298,7 @@ impl Code {
             let system = format!("tools.{}.sandbox.system", json!(tool));
             let more = format!("{system}=[{}]", self.outside.join(","));
             let sets = [sets, &[more]].concat();
-            project = Project::load_at(project.root, global, &sets)?;
+            project = Project::load_at(project.root, &global.selection(), &sets)?;
         }
         if !self.inside.is_empty()
             && let Some(tool) = project.loaded.config.tools.get_mut(tool)
@@ -318,11 +317,11 @@ fn named_tool(
     global: &Global,
 ) -> anyhow::Result<Option<String>> {
     if let Some(policy) = &args.policy
-        && let Err(error) = workspace::resolved(policy)
+        && let Err(error) = locate::resolved(policy)
     {
         return Err(anyhow!(error).context(format!("cannot read the policy `{policy}`")));
     }
-    let load = || Project::load_at(root.to_owned(), global, &[]);
+    let load = || Project::load_at(root.to_owned(), &global.selection(), &[]);
     match (&args.tool, &args.policy) {
         (None, None) => Ok(None),
         (Some(name), _) => Ok(Some(load()?.tool(name)?.name.to_string())),
@@ -332,7 +331,7 @@ fn named_tool(
 
 /// The one tool that a file declares.
 fn declared(project: &Project, policy: &Utf8Path) -> anyhow::Result<String> {
-    let real = |path: &Utf8Path| workspace::resolved(path).ok();
+    let real = |path: &Utf8Path| locate::resolved(path).ok();
     let file = real(policy);
     let tools = project.config().tools.values();
     let declared: Vec<&str> = tools

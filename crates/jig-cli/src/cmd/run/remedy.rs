@@ -7,13 +7,12 @@ use std::fmt;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::Parser as _;
+use jig_project::{Environment, locate};
 use jig_proto::Denial;
 use toml::{Table, Value};
 
 use super::hosts;
 use crate::args::{Args, Command, RunArgs};
-use crate::environment::Environment;
-use crate::workspace;
 
 #[cfg(test)]
 mod tests;
@@ -105,7 +104,7 @@ fn real(path: &str, place: Place<'_>) -> Option<Utf8PathBuf> {
         None if path == "~" => home()?,
         None => place.current.join(path),
     };
-    workspace::resolved(&path).ok()
+    locate::resolved(&path).ok()
 }
 
 /// An advice to name a path in the configuration, as one to give a flag. Others stay as they are.

@@ -4,6 +4,7 @@ use anyhow::{anyhow, bail};
 use jig_config::Server;
 use jig_engine::Held;
 use jig_mcp::Which;
+use jig_project::servers::Connections;
 use jig_proto::{hint, visible_line, visible_lines};
 use serde_json::json;
 
@@ -12,7 +13,6 @@ use crate::diff;
 use crate::exit::Done;
 use crate::output::{BOLD, DIM, Output, indented};
 use crate::prompt::Terminal;
-use crate::servers::Connections;
 
 pub(super) fn run(
     server: &Server,

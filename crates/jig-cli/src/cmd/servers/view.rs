@@ -2,14 +2,16 @@
 
 use jig_config::{Definitions, Filled, Reach, Server, looks_secret};
 use jig_mcp::{Offered, Standing, Told, ToldTool};
+use jig_project::{
+    Project,
+    servers::{Connections, server_of},
+};
 use jig_proto::{hint, visible_line, visible_words};
 use serde_json::{Value as Json, json};
 
 use crate::cmd::policy;
 use crate::limits;
 use crate::output::{BOLD, DIM, GREEN, RED, YELLOW, field, indented, table};
-use crate::servers::{Connections, server_of};
-use crate::workspace::Project;
 
 /// What is known of all servers.
 pub(super) struct View<'p> {

@@ -4,10 +4,10 @@
 //! project, the entry names the project by the client's own variable, so that a file can be shared.
 
 use camino::{Utf8Path, Utf8PathBuf};
+use jig_project::Environment;
 use serde_json::{Value as Json, json};
 
 use crate::args::Client;
-use crate::environment::Environment;
 
 impl Client {
     pub(super) const ALL: [Self; 5] = [

@@ -8,11 +8,10 @@ use camino::{Utf8Path, Utf8PathBuf};
 use jig_files::{
     ContentHash, DiskFiles, DiskOptions, FilesError, Place, ProjectFiles, WriteOptions,
 };
+use jig_project::{Environment, locate};
 use jig_proto::{ProjectPath, hint};
 
 use super::server::quoted;
-use crate::environment::Environment;
-use crate::workspace;
 
 /// A client's file, which may not be there yet.
 pub(in crate::cmd) struct SettingsFile {
@@ -57,12 +56,7 @@ impl SettingsFile {
         // The deepest part that is there, without links; the rest is made when it is written.
         let (base, rest) = path
             .ancestors()
-            .find_map(|part| {
-                Some((
-                    workspace::resolved(part).ok()?,
-                    path.strip_prefix(part).ok()?,
-                ))
-            })
+            .find_map(|part| Some((locate::resolved(part).ok()?, path.strip_prefix(part).ok()?)))
             .with_context(|| format!("`{path}` cannot be found"))?;
         match rest.as_str() {
             "" => {
@@ -82,9 +76,7 @@ impl SettingsFile {
         size: u64,
     ) -> anyhow::Result<Self> {
         let options = DiskOptions {
-            state: env
-                .state()
-                .filter(|state| workspace::resolved(state).is_ok()),
+            state: env.state().filter(|state| locate::resolved(state).is_ok()),
             ..DiskOptions::default()
         };
         let files = DiskFiles::with_options(folder, &options)

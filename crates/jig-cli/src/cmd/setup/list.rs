@@ -1,6 +1,7 @@
 //! The clients, and which of them are connected.
 
 use camino::Utf8Path;
+use jig_project::{Environment, locate};
 use jig_proto::visible_lines;
 use serde_json::{Value as Json, json};
 
@@ -8,10 +9,8 @@ use super::entry::{Entry, Found};
 use super::file::SettingsFile;
 use super::server::on_search_path;
 use crate::args::Client;
-use crate::environment::Environment;
 use crate::exit::Done;
 use crate::output::{Output, table};
-use crate::workspace;
 
 /// Lists them, for the workspace at `root` and for its user.
 pub(super) fn run(
@@ -58,7 +57,7 @@ impl Row {
         let installed = programs
             .iter()
             .any(|program| on_search_path(program, env).is_some())
-            || folder.is_some_and(|folder| workspace::resolved(&folder).is_ok());
+            || folder.is_some_and(|folder| locate::resolved(&folder).is_ok());
         let user = client.user_file(env);
         Self {
             client,

@@ -2,13 +2,12 @@
 
 use anyhow::{anyhow, bail};
 use camino::{Utf8Path, Utf8PathBuf};
+use jig_project::{Environment, locate};
 use jig_proto::hint;
 use url::Url;
 
 use super::clients::TOKEN;
 use crate::args::{Client, Global};
-use crate::environment::Environment;
-use crate::workspace;
 
 /// The address of a server, as a client takes it.
 pub(super) fn address(text: &str, notes: &mut Vec<String>) -> anyhow::Result<String> {
@@ -54,7 +53,7 @@ pub(super) fn command(
     let Some(own) = own else {
         bail!("cannot tell the path of this program");
     };
-    let own = workspace::resolved(&own).unwrap_or(own);
+    let own = locate::resolved(&own).unwrap_or(own);
     let found = on_search_path("jig", env);
     if found.as_ref() == Some(&own) {
         return Ok("jig".to_owned());
@@ -78,9 +77,7 @@ pub(in crate::cmd) fn on_search_path(name: &str, env: &Environment) -> Option<Ut
     let path = env.search_path()?;
     std::env::split_paths(&path).find_map(|folder| {
         let file = Utf8PathBuf::from_path_buf(folder).ok()?.join(name);
-        workspace::resolved(&file)
-            .ok()
-            .filter(|file| is_program(file))
+        locate::resolved(&file).ok().filter(|file| is_program(file))
     })
 }
 
@@ -114,7 +111,7 @@ pub(super) fn arguments(
     if let Some(place) = place {
         words.extend(["-C".to_owned(), place]);
     }
-    let current = workspace::current()?;
+    let current = locate::current()?;
     for file in &global.config {
         words.extend(["--config".to_owned(), current.join(file).into_string()]);
     }

@@ -12,6 +12,7 @@ use camino::Utf8Path;
 use jig_broker::{Broker, BrokerParts, CancelToken, ProcessSettings, Unapproved};
 use jig_files::{DiskFiles, FilesLookup, ProjectFiles};
 use jig_policy::{Access, DefaultAccess, Guards, Policy, Workspace};
+use jig_project::locate;
 use jig_proto::vfs::ToolInput;
 use jig_proto::{
     Action, Content, Context as ToolContext, ProjectPath, ToolError, ToolState, hint, visible_line,
@@ -28,11 +29,10 @@ use crate::exit::Done;
 use crate::interrupt;
 use crate::limits;
 use crate::output::{BOLD, DIM, Output, YELLOW, field};
-use crate::workspace;
 
 pub(crate) fn run(args: &WasmBenchArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
     let component = file::opened(&args.file)?;
-    let root = workspace::root(global.workspace.as_deref())?;
+    let root = locate::root(global.workspace.as_deref())?;
     // The cache of this command alone: a measurement changes nothing of the user's.
     let scratch = tempfile::Builder::new()
         .prefix("jig-bench-")

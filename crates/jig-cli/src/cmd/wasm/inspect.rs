@@ -5,6 +5,7 @@
 mod words;
 
 use camino::Utf8Path;
+use jig_project::Environment;
 use jig_proto::{visible_line, visible_lines, visible_words};
 use jig_wasm::{Description, Import, Inspection, WasmRuntime};
 use serde_json::{Map, Value as Json, json};
@@ -13,7 +14,6 @@ use self::words::Ability;
 use super::file;
 use crate::args::WasmInspectArgs;
 use crate::compiling::Watch;
-use crate::environment::Environment;
 use crate::exit::Done;
 use crate::limits;
 use crate::output::{BOLD, CYAN, DIM, GREEN, Output, RED};

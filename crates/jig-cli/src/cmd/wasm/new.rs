@@ -9,6 +9,7 @@ use std::io;
 
 use anyhow::{Context, anyhow, bail};
 use camino::{Utf8Path, Utf8PathBuf};
+use jig_project::locate;
 use jig_proto::{hint, visible_line, visible_lines};
 use serde_json::json;
 
@@ -16,7 +17,6 @@ use super::templates::{self, Template};
 use crate::args::{Global, WasmNewArgs};
 use crate::exit::Done;
 use crate::output::{BOLD, DIM, GREEN, Output, field, indented};
-use crate::workspace;
 
 pub(crate) fn run(args: &WasmNewArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
     let name = Name::parse(&args.name)?;
@@ -112,8 +112,8 @@ fn told_as_json(made: &Made<'_>, paths: &[&str], out: &mut Output) -> anyhow::Re
 
 /// The folder as the workspace around the current folder names it.
 fn around(dir: &Utf8Path, global: &Global) -> Option<Utf8PathBuf> {
-    let root = workspace::root(global.workspace.as_deref()).ok()?;
-    let dir = workspace::resolved(dir).ok()?;
+    let root = locate::root(global.workspace.as_deref()).ok()?;
+    let dir = locate::resolved(dir).ok()?;
     dir.strip_prefix(root).ok().map(Utf8Path::to_owned)
 }
 

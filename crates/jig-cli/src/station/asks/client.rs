@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use camino::Utf8Path;
 use jig_mcp::ASK_PROTOCOL;
+use jig_project::Environment;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::Welcome;
-use crate::environment::Environment;
 use crate::station::place::Place;
 use crate::station::protocol::{Hello, Lines, Reply, VERSION, send};
 use crate::station::proxies::{Timed, is_gone};

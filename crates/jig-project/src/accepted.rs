@@ -18,7 +18,7 @@ use rustix::rand::{GetRandomFlags, getrandom};
 use crate::environment::Environment;
 
 /// The memory of the workspace at `root`. Nothing is made before something is kept.
-pub(crate) fn of(root: &Utf8Path, env: &Environment) -> Arc<dyn Memory> {
+pub fn of(root: &Utf8Path, env: &Environment) -> Arc<dyn Memory> {
     match env.state() {
         Some(state) => Arc::new(Folder::new(&state, root)),
         None => Arc::new(Forgetful::default()),

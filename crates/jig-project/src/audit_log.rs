@@ -6,17 +6,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::anyhow;
 use camino::{Utf8Path, Utf8PathBuf};
-use jiff::tz::TimeZone;
-use jiff::{SignedDuration, Timestamp, civil};
 use jig_broker::{AuditEntry, AuditSink, FileSink, FileSinkOptions, NullSink};
 use jig_config::LogSettings;
-use jig_proto::{Hint, hint, visible_line};
+use jig_proto::{Hint, hint};
 
 use crate::environment::Environment;
-use crate::output::remark;
+use crate::remark::remark;
 
 /// The folder of the log of the workspace at `root`; `None` without a home.
-pub(crate) fn directory(root: &Utf8Path, env: &Environment) -> Option<Utf8PathBuf> {
+pub fn directory(root: &Utf8Path, env: &Environment) -> Option<Utf8PathBuf> {
     let state = env.state()?;
     // Folders of one name are told apart by a hash of the whole path.
     let name = root.file_name().unwrap_or("root");
@@ -25,7 +23,7 @@ pub(crate) fn directory(root: &Utf8Path, env: &Environment) -> Option<Utf8PathBu
 }
 
 /// A number for a path, which another path hardly has.
-pub(crate) fn hash(path: &Utf8Path) -> u64 {
+pub fn hash(path: &Utf8Path) -> u64 {
     path.as_str().bytes().fold(FNV_START, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(FNV_PRIME)
     })
@@ -33,7 +31,7 @@ pub(crate) fn hash(path: &Utf8Path) -> u64 {
 
 /// The log to write to. Where there can be none, nothing runs, unless the person said that the log is optional:
 /// then what could not be written is told once.
-pub(crate) fn sink(
+pub fn sink(
     root: &Utf8Path,
     env: &Environment,
     settings: &LogSettings,
@@ -53,7 +51,7 @@ pub(crate) fn sink(
 }
 
 /// Opens the log.
-pub(crate) fn open(root: &Utf8Path, env: &Environment) -> Result<FileSink, String> {
+pub fn open(root: &Utf8Path, env: &Environment) -> Result<FileSink, String> {
     let directory = directory(root, env).ok_or("there is no home folder for the log")?;
     let options = FileSinkOptions {
         buffered: true,
@@ -95,63 +93,8 @@ impl AuditSink for OptionalSink {
     }
 }
 
-/// A time as people write it: how long ago (`10m`, `2h`, `1h30m`, `3d`), a day or a time of it in UTC
-/// (`2026-11-15`, `2026-11-15 09:30`), or RFC 3339 (`2026-11-15T09:30:00+01:00`).
-pub(crate) fn moment(text: &str) -> anyhow::Result<Timestamp> {
-    let text = text.trim();
-    if let Ok(moment) = text.parse::<Timestamp>() {
-        return Ok(moment);
-    }
-    if let Ok(local) = text.parse::<civil::DateTime>()
-        && let Ok(zoned) = local.to_zoned(TimeZone::UTC)
-    {
-        return Ok(zoned.timestamp());
-    }
-    let not_a_time = || {
-        let hint = match text.is_empty() || text.bytes().any(|byte| !byte.is_ascii_digit()) {
-            true => hint!(
-                "write how long ago: 10m, 2h, 3d; or a time in UTC: 2026-11-15, \
-                     2026-11-15T09:30:00Z"
-            ),
-            false => hint!("write `{text}s`, `{text}m`, `{text}h` or `{text}d`"),
-        };
-        anyhow!(hint).context(format!("`{}` is not a time", visible_line(text)))
-    };
-    let ago = ago(text).ok_or_else(not_a_time)?;
-    Timestamp::now()
-        .checked_sub(ago)
-        .map_err(|_| anyhow!("`{text}` is too long ago"))
-}
-
-/// How long something takes: numbers, each with its unit.
-fn ago(text: &str) -> Option<SignedDuration> {
-    let mut rest = text.strip_suffix("ago").unwrap_or(text).trim();
-    let mut seconds: i64 = 0;
-    if rest.is_empty() {
-        return None;
-    }
-    while !rest.is_empty() {
-        let digits = rest.find(|c: char| !c.is_ascii_digit())?;
-        let count: i64 = rest[..digits].parse().ok()?;
-        rest = rest[digits..].trim_start();
-        let end = rest.find(|c: char| !c.is_ascii_alphabetic());
-        let (unit, after) = rest.split_at(end.unwrap_or(rest.len()));
-        let unit = match unit {
-            "s" | "sec" | "second" | "seconds" => 1,
-            "m" | "min" | "minute" | "minutes" => 60,
-            "h" | "hour" | "hours" => 60 * 60,
-            "d" | "day" | "days" => 24 * 60 * 60,
-            "w" | "week" | "weeks" => 7 * 24 * 60 * 60,
-            _ => return None,
-        };
-        seconds = seconds.checked_add(count.checked_mul(unit)?)?;
-        rest = after.trim_start();
-    }
-    Some(SignedDuration::from_secs(seconds))
-}
-
 /// What to do where the log cannot be written.
-pub(crate) fn no_log() -> Hint {
+pub fn no_log() -> Hint {
     hint!(
         "set XDG_STATE_HOME to a folder that can be written; to run tools without a log, use --optional-log, or \
          set log.required = false in your own configuration"
@@ -160,6 +103,3 @@ pub(crate) fn no_log() -> Hint {
 
 const FNV_START: u64 = 0xcbf2_9ce4_8422_2325;
 const FNV_PRIME: u64 = 0x0000_0100_0000_01b3;
-
-#[cfg(test)]
-mod tests;

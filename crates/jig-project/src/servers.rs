@@ -16,14 +16,14 @@ use jig_mcp::{Offered, Servers, Standing, Which};
 use jig_proto::{hint, visible_line};
 use serde_json::Value as Json;
 
+use crate::accepted;
+use crate::engines;
 use crate::environment::Environment;
-use crate::host;
-use crate::memory;
-use crate::output::remark;
-use crate::workspace::Project;
+use crate::project::Project;
+use crate::remark::remark;
 
 /// The servers of a workspace, ready to be asked.
-pub(crate) struct Connections {
+pub struct Connections {
     servers: Arc<Servers>,
     /// The engine of the configuration as it was written, from which servers are started.
     engine: Arc<Engine>,
@@ -31,50 +31,50 @@ pub(crate) struct Connections {
 
 impl Connections {
     /// The servers of a project. Nothing is started.
-    pub(crate) fn of(project: &Project, env: &Environment) -> anyhow::Result<Self> {
+    pub fn of(project: &Project, env: &Environment) -> anyhow::Result<Self> {
         Self::with(new(&project.root, env), project, env)
     }
 
     /// The same with what is there already.
-    pub(crate) fn with(
+    pub fn with(
         servers: Arc<Servers>,
         project: &Project,
         env: &Environment,
     ) -> anyhow::Result<Self> {
         // What a server does is written down as what a tool does.
-        let engine = Arc::new(host::engine(project, env)?);
+        let engine = Arc::new(engines::with_log(project, env)?);
         servers.attach(Arc::clone(&engine));
         Ok(Self { servers, engine })
     }
 
     /// What the servers offer.
-    pub(crate) fn offered(&self, which: Which) -> Offered {
+    pub fn offered(&self, which: Which) -> Offered {
         self.servers.offered(&self.engine, which, &progress)
     }
 
     /// The engine from which they are started.
-    pub(crate) fn engine(&self) -> &Engine {
+    pub fn engine(&self) -> &Engine {
         &self.engine
     }
 
     /// The servers themselves.
-    pub(crate) fn servers(&self) -> &Arc<Servers> {
+    pub fn servers(&self) -> &Arc<Servers> {
         &self.servers
     }
 
     /// Keeps that a person has accepted this.
-    pub(crate) fn accept(&self, held: &Held) -> anyhow::Result<()> {
+    pub fn accept(&self, held: &Held) -> anyhow::Result<()> {
         let kept = self.servers.accept(held);
         kept.map_err(|why| anyhow!(why).context("what was accepted could not be kept"))
     }
 
     /// Ends what they started when the command is over, whatever its end is.
-    pub(crate) fn ending(&self) -> Ending {
+    pub fn ending(&self) -> Ending {
         Ending(Some(Arc::clone(&self.servers)))
     }
 
     /// Has the project use what they offer.
-    pub(crate) fn give(&self, project: &mut Project, offered: &Offered) {
+    pub fn give(&self, project: &mut Project, offered: &Offered) {
         project.loaded.config = (*offered.config).clone();
         project.servers = Some(Arc::clone(&self.servers));
     }
@@ -82,7 +82,7 @@ impl Connections {
 
 /// When it goes, the servers that a command has started are ended.
 #[must_use]
-pub(crate) struct Ending(Option<Arc<Servers>>);
+pub struct Ending(Option<Arc<Servers>>);
 
 impl Drop for Ending {
     fn drop(&mut self) {
@@ -93,15 +93,15 @@ impl Drop for Ending {
 }
 
 /// The servers of the workspace at `root`. Nothing is started.
-pub(crate) fn new(root: &Utf8Path, env: &Environment) -> Arc<Servers> {
-    Servers::new(memory::of(root, env), Arc::new(reported))
+pub fn new(root: &Utf8Path, env: &Environment) -> Arc<Servers> {
+    Servers::new(accepted::of(root, env), Arc::new(reported))
 }
 
 /// Sees to it that the project has the tool of this name, if it is one of a server.
 ///
 /// A server that waits for a person is not started before `asker` said yes; nobody but a person can. What is in the
 /// way of the tool is an error, what is in the way of others is not.
-pub(crate) fn find(
+pub fn find(
     project: &mut Project,
     name: &str,
     env: &Environment,
@@ -113,7 +113,7 @@ pub(crate) fn find(
 }
 
 /// The same with servers that are there already, or made when they are needed. `None` if they are not.
-pub(crate) fn find_on(
+pub fn find_on(
     servers: impl FnOnce() -> Arc<Servers>,
     project: &mut Project,
     name: &str,
@@ -226,7 +226,7 @@ fn elsewhere(server: &Server, offered: &Offered, named: &str) -> anyhow::Error {
 }
 
 /// The name that was probably meant: the nearest, or the only one that begins so.
-pub(crate) fn closest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+pub fn closest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let names: Vec<&str> = names.collect();
     let mut longer = names.iter().filter(|other| other.starts_with(name));
     if let (Some(longer), None) = (longer.next(), longer.next())
@@ -245,10 +245,7 @@ pub(crate) fn closest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> O
 
 /// Has the project know all tools of its servers; those of which nothing is known are asked. What is to be said about
 /// servers comes back.
-pub(crate) fn all(
-    project: &mut Project,
-    env: &Environment,
-) -> anyhow::Result<(Ending, Vec<String>)> {
+pub fn all(project: &mut Project, env: &Environment) -> anyhow::Result<(Ending, Vec<String>)> {
     if !project
         .config()
         .servers
@@ -286,7 +283,7 @@ pub(crate) fn all(
 }
 
 /// Has the project know the tools of servers, as far as they are known, if it does not know this name.
-pub(crate) fn know(project: &mut Project, name: &str, env: &Environment) -> anyhow::Result<()> {
+pub fn know(project: &mut Project, name: &str, env: &Environment) -> anyhow::Result<()> {
     let config = project.config();
     if config.tool(name).is_some()
         || config.server(plain(name)).is_some()
@@ -338,7 +335,7 @@ fn others(project: &Project, name: &str) -> Vec<Arc<Server>> {
 }
 
 /// The name of the server that a tool is of.
-pub(crate) fn server_of(tool: &Tool) -> Option<&str> {
+pub fn server_of(tool: &Tool) -> Option<&str> {
     tool.on_server().map(|(server, _)| server)
 }
 
@@ -373,7 +370,7 @@ fn waits(server: &Server) -> anyhow::Error {
 
 /// The tool whose rules hold for what has this name: for a tool of a server, and for a server itself (`NAME` or
 /// `mcp.NAME`), the program of the server.
-pub(crate) fn ruled<'p>(project: &'p Project, name: &str) -> anyhow::Result<&'p Tool> {
+pub fn ruled<'p>(project: &'p Project, name: &str) -> anyhow::Result<&'p Tool> {
     let config = project.config();
     let server = match config.tool(name) {
         Some(tool) if !is_of_server(tool) => return Ok(tool),
@@ -395,7 +392,7 @@ pub(crate) fn ruled<'p>(project: &'p Project, name: &str) -> anyhow::Result<&'p 
 }
 
 /// The server of this name, or an error that suggests another.
-pub(crate) fn declared<'p>(project: &'p Project, name: &str) -> anyhow::Result<&'p Server> {
+pub fn declared<'p>(project: &'p Project, name: &str) -> anyhow::Result<&'p Server> {
     let plain = plain(name);
     let servers = &project.config().servers;
     if let Some(server) = servers.get(plain) {
@@ -419,23 +416,23 @@ pub(crate) fn declared<'p>(project: &'p Project, name: &str) -> anyhow::Result<&
 }
 
 /// The name of a server that may be written as one: `mcp.NAME`, or `mcp:NAME` as in the log.
-pub(crate) fn plain(name: &str) -> &str {
+pub fn plain(name: &str) -> &str {
     let bare = name.strip_prefix("mcp.").or(name.strip_prefix("mcp:"));
     bare.unwrap_or(name)
 }
 
 /// The rules that hold for a tool of a server; `None` if the server runs elsewhere.
-pub(crate) fn rules<'p>(project: &'p Project, tool: &Tool) -> Option<&'p Tool> {
+pub fn rules<'p>(project: &'p Project, tool: &Tool) -> Option<&'p Tool> {
     project.config().server_of(tool)?.policy()
 }
 
 /// The tools of which a person has to accept what their servers say of them now, each with the hash of that.
 #[derive(Debug, Default)]
-pub(crate) struct HeldTools(HashMap<(String, String), String>);
+pub struct HeldTools(HashMap<(String, String), String>);
 
 impl HeldTools {
     /// Those of all servers of a project, or of one.
-    pub(crate) fn of(project: &Project, only: Option<&str>) -> Self {
+    pub fn of(project: &Project, only: Option<&str>) -> Self {
         let Some(servers) = &project.servers else {
             return Self::default();
         };
@@ -452,7 +449,7 @@ impl HeldTools {
     }
 
     /// The hash of what its server says of a tool now, if that is held.
-    pub(crate) fn now(&self, tool: &Tool) -> Option<&str> {
+    pub fn now(&self, tool: &Tool) -> Option<&str> {
         let (server, named) = tool.on_server()?;
         let key = (server.to_owned(), named.to_owned());
         self.0.get(&key).map(String::as_str)
@@ -460,7 +457,7 @@ impl HeldTools {
 }
 
 /// Whether this is a tool of a server.
-pub(crate) fn is_of_server(tool: &Tool) -> bool {
+pub fn is_of_server(tool: &Tool) -> bool {
     tool.runtime == Runtime::Mcp
 }
 

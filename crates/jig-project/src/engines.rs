@@ -8,26 +8,27 @@ use jig_config::Config;
 use jig_engine::Engine;
 use jig_files::DiskFiles;
 
-use crate::audit;
+use crate::audit_log;
 use crate::environment::Environment;
-use crate::workspace::{self, Project};
+use crate::locate;
+use crate::project::Project;
 
 /// The engine, which writes down what tools do.
-pub(crate) fn engine(project: &Project, env: &Environment) -> anyhow::Result<Engine> {
+pub fn with_log(project: &Project, env: &Environment) -> anyhow::Result<Engine> {
     let mut engine = without_log(project, env)?;
-    engine.audit = audit::sink(&project.root, env, &project.config().log)?;
+    engine.audit = audit_log::sink(&project.root, env, &project.config().log)?;
     Ok(engine)
 }
 
 /// The engine for whoever only wants to know about the tools.
-pub(crate) fn without_log(project: &Project, env: &Environment) -> anyhow::Result<Engine> {
+pub fn without_log(project: &Project, env: &Environment) -> anyhow::Result<Engine> {
     let mut engine = for_config(&project.root, Arc::new(project.config().clone()), env)?;
     engine.servers = project.servers.clone().map(|servers| servers as _);
     Ok(engine)
 }
 
 /// The same for a configuration of the workspace at `root`.
-pub(crate) fn for_config(
+pub fn for_config(
     root: &Utf8Path,
     config: Arc<Config>,
     env: &Environment,
@@ -38,7 +39,7 @@ pub(crate) fn for_config(
     engine.env = env.host();
     engine.program = std::env::current_exe().ok();
     engine.confine.home = env.path("HOME").map(Into::into);
-    engine.confine.aliases = workspace::aliases(root, env);
+    engine.confine.aliases = locate::aliases(root, env);
     engine.confine.state = env.state().map(Into::into);
     #[cfg(feature = "wasm-tools")]
     {

@@ -13,11 +13,11 @@ use serde::{Deserialize, Serialize};
 /// Variables and their values. What is not UTF-8 is left out: no rule can name it.
 #[derive(Clone, Default, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(crate) struct Environment(BTreeMap<String, String>);
+pub struct Environment(BTreeMap<String, String>);
 
 impl Environment {
     /// The variables of this process.
-    pub(crate) fn of_this_process() -> Self {
+    pub fn of_this_process() -> Self {
         let variables = std::env::vars_os().filter_map(|(name, value)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
         });
@@ -25,37 +25,37 @@ impl Environment {
     }
 
     /// The same without one variable.
-    pub(crate) fn without(mut self, name: &str) -> Self {
+    pub fn without(mut self, name: &str) -> Self {
         self.0.remove(name);
         self
     }
 
     /// The value of a variable.
-    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+    pub fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
     }
 
     /// The absolute path that a variable holds.
-    pub(crate) fn path(&self, name: &str) -> Option<Utf8PathBuf> {
+    pub fn path(&self, name: &str) -> Option<Utf8PathBuf> {
         let path = Utf8PathBuf::from(self.get(name)?);
         path.is_absolute().then_some(path)
     }
 
     /// The absolute entries of the search path, if there are any.
-    pub(crate) fn search_path(&self) -> Option<OsString> {
+    pub fn search_path(&self) -> Option<OsString> {
         let entries = std::env::split_paths(self.get("PATH")?);
         let path = std::env::join_paths(entries.filter(|entry| entry.is_absolute())).ok()?;
         Some(path).filter(|path| !path.is_empty())
     }
 
     /// Some of the variables.
-    pub(crate) fn some(&self, wanted: impl Fn(&str) -> bool) -> impl Iterator<Item = (&str, &str)> {
+    pub fn some(&self, wanted: impl Fn(&str) -> bool) -> impl Iterator<Item = (&str, &str)> {
         let variables = self.0.iter().filter(move |(name, _)| wanted(name));
         variables.map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
     /// The folder of jig's own state; `None` without a home.
-    pub(crate) fn state(&self) -> Option<Utf8PathBuf> {
+    pub fn state(&self) -> Option<Utf8PathBuf> {
         let below_home = || Some(self.path("HOME")?.join(".local/state"));
         let state = self.path("XDG_STATE_HOME").or_else(below_home)?;
         Some(state.join("jig"))
@@ -72,7 +72,7 @@ impl Environment {
     /// How components are run: their compiled code is kept in the user's cache, and the key that vouches for
     /// it elsewhere, so that a program that may write caches cannot make code of its own run.
     #[cfg(feature = "wasm-tools")]
-    pub(crate) fn wasm_settings(&self) -> jig_wasm::Settings {
+    pub fn wasm_settings(&self) -> jig_wasm::Settings {
         let dirs = || {
             Some(jig_wasm::CacheDirs {
                 code: self.cache()?.join("wasm").into(),
@@ -85,7 +85,7 @@ impl Environment {
     }
 
     /// The variables that rules decide about.
-    pub(crate) fn host(&self) -> HostEnv {
+    pub fn host(&self) -> HostEnv {
         let variables = self.0.iter();
         variables
             .map(|(name, value)| (name.clone(), value.clone()))
@@ -94,7 +94,7 @@ impl Environment {
 
     /// What configures the workspace at `root` besides its files, as
     /// [`Sources::from_environment`] finds it for the process itself.
-    pub(crate) fn sources(&self, root: Utf8PathBuf) -> Sources {
+    pub fn sources(&self, root: Utf8PathBuf) -> Sources {
         let home = self.path("HOME");
         let below_home = home.as_ref().map(|home| home.join(".config"));
         let user = self.path("XDG_CONFIG_HOME").or(below_home);

@@ -1,0 +1,168 @@
+//! Where the workspace is.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, anyhow, bail};
+use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
+use jig_config::WORKSPACE_FILES;
+use jig_proto::visible_line;
+
+use crate::environment::Environment;
+
+/// The root of the workspace: the one given, or the one around the current folder.
+pub fn root(given: Option<&Utf8Path>) -> anyhow::Result<Utf8PathBuf> {
+    let current = current()?;
+    let root = match given {
+        None => discover(&current),
+        Some(given) => current.join(given),
+    };
+    // One spelling of a workspace, so that there is one log of it.
+    match canonical(&root) {
+        Some(root) => Ok(root),
+        None => {
+            let shown = visible_line(given.unwrap_or(&root).as_str());
+            bail!("the workspace `{shown}` is not a folder")
+        }
+    }
+}
+
+/// The folder in which jig was called.
+pub fn current() -> anyhow::Result<Utf8PathBuf> {
+    let current = std::env::current_dir().context("cannot tell the current folder")?;
+    Utf8PathBuf::from_path_buf(current).map_err(|path| {
+        anyhow!(
+            "the path of the current folder is not UTF-8: {}",
+            path.display()
+        )
+    })
+}
+
+/// The other names of the workspace at `root` by which the user may call it: where their shell says that it is.
+pub fn aliases(root: &Utf8Path, env: &Environment) -> Vec<PathBuf> {
+    let current = env.path("PWD").unwrap_or_default();
+    let leads = |path: &&Utf8Path| *path != root && resolved(path).is_ok_and(|path| path == root);
+    let is_plain =
+        |part: Utf8Component<'_>| matches!(part, Utf8Component::RootDir | Utf8Component::Normal(_));
+    let named = current.ancestors().find(leads);
+    let named = named.filter(|path| path.components().all(is_plain));
+    named.map(Into::into).into_iter().collect()
+}
+
+/// A path without links; an error if nothing is there.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a person names it on the command line, before anything runs"
+)]
+pub fn resolved(path: &Utf8Path) -> std::io::Result<Utf8PathBuf> {
+    path.canonicalize_utf8()
+}
+
+/// The nearest folder upward that holds configuration, else the nearest that holds a git
+/// repository, else the folder itself. The search ends at the home folder.
+fn discover(start: &Utf8Path) -> Utf8PathBuf {
+    let home = std::env::var("HOME").ok();
+    let mut repository = None;
+    for folder in start.ancestors() {
+        if WORKSPACE_FILES
+            .iter()
+            .any(|file| exists(&folder.join(file)))
+        {
+            return folder.to_owned();
+        }
+        if repository.is_none() && exists(&folder.join(".git")) {
+            repository = Some(folder);
+        }
+        if Some(folder.as_str()) == home.as_deref() {
+            break;
+        }
+    }
+    repository.unwrap_or(start).to_owned()
+}
+
+/// The files of configuration around a workspace that do not count, because they belong to another folder: each a
+/// clause that says what to do.
+pub fn other_files(root: &Utf8Path) -> Vec<String> {
+    let home = std::env::var("HOME").ok();
+    let mut found = Vec::new();
+    let above = root.ancestors().skip(1);
+    let above = above.take_while(|folder| Some(folder.as_str()) != home.as_deref());
+    for folder in above.take(MOST_LEVELS) {
+        for file in WORKSPACE_FILES
+            .iter()
+            .filter(|file| exists(&folder.join(file)))
+        {
+            found.push(format!(
+                "`{}` is not in force here: to use it, add `-C {folder}`",
+                folder.join(file)
+            ));
+        }
+    }
+    let mut left = MOST_NAMES;
+    for folder in folders(root, &mut left) {
+        let nested = folders(&folder, &mut left);
+        for folder in std::iter::once(&folder).chain(&nested) {
+            for file in ["jig.toml", ".jig/config.toml"] {
+                let file = folder.join(file);
+                if exists(&file) {
+                    let shown = file.strip_prefix(root).unwrap_or(&file);
+                    found.push(format!(
+                        "`{shown}` is not in force here: to use it, add `-C {}`, or move it to `{root}`",
+                        folder.strip_prefix(root).unwrap_or(folder)
+                    ));
+                }
+            }
+        }
+    }
+    found.truncate(MOST_OTHERS);
+    found
+}
+
+/// The folders in a folder, without those that hold no work of the person's own.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "only names are looked at, to tell a person which file counts"
+)]
+fn folders(folder: &Utf8Path, left: &mut usize) -> Vec<Utf8PathBuf> {
+    let mut found = Vec::new();
+    let Ok(entries) = folder.read_dir_utf8() else {
+        return found;
+    };
+    for entry in entries.flatten() {
+        if *left == 0 {
+            break;
+        }
+        *left -= 1;
+        let name = entry.file_name();
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        if is_folder && !name.starts_with('.') && !["node_modules", "target"].contains(&name) {
+            found.push(entry.path().to_owned());
+        }
+    }
+    found.sort();
+    found
+}
+
+/// How many names are looked at for files that do not count.
+const MOST_NAMES: usize = 2000;
+
+/// How many of them are told.
+const MOST_OTHERS: usize = 3;
+
+/// How many folders above the workspace are looked at.
+const MOST_LEVELS: usize = 32;
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the workspace is found before there is anything that owns its files"
+)]
+fn exists(path: &Utf8Path) -> bool {
+    path.symlink_metadata().is_ok()
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the workspace is found before there is anything that owns its files"
+)]
+fn canonical(path: &Utf8Path) -> Option<Utf8PathBuf> {
+    path.canonicalize_utf8().ok().filter(|path| path.is_dir())
+}
