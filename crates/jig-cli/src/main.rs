@@ -19,7 +19,6 @@ mod not_started;
 mod output;
 mod prompt;
 mod report;
-mod station;
 mod terminal;
 mod trace;
 mod verbose;
@@ -54,7 +53,7 @@ fn main() -> ExitCode {
         Command::Await(wait) => cmd::wait::run(wait, &args.global, &mut out),
         Command::Abort(abort) => cmd::abort::run(abort, &args.global, &mut out),
         Command::Attach(attach) => cmd::attach::run(attach, &args.global, &mut out),
-        Command::Station { root } => station::serve::run(root).map(|()| exit::Done::Ok),
+        Command::Station { root } => jig_station::serve::run(root).map(|()| exit::Done::Ok),
         Command::Run(run) => cmd::run::run(run, &args.global, &mut out),
         Command::Proxy(proxy) => cmd::proxy::run(proxy, &args.global, &mut out),
         Command::Sh(sh) => cmd::sh::run(sh, &args.global, &mut out),

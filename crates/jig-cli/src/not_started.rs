@@ -5,6 +5,7 @@ use std::path::Path;
 
 use jig_broker::ConfineError;
 use jig_config::Command;
+use jig_project::shell_word;
 use jig_proto::{Hint, hint, visible_line};
 use jig_runtime::StartError;
 use jig_sandbox::SpawnError;
@@ -42,14 +43,14 @@ fn of_file(error: &SpawnError) -> Option<Hint> {
             Some(hint!("it is a folder: name the program in it"))
         }
         SpawnError::NotExecutable { program, .. } if !may_run(program) => {
-            Some(hint!("make it a program: chmod +x {}", quoted(program)))
+            Some(hint!("make it a program: chmod +x {}", shell_word(program)))
         }
         SpawnError::MissingInterpreter {
             program,
             interpreter: Some(interpreter),
         } if interpreter.ends_with("\\r") => Some(hint!(
             "its lines end with CRLF, as on Windows; take the CR away: sed -i 's/\\r$//' {}",
-            quoted(program)
+            shell_word(program)
         )),
         SpawnError::MissingInterpreter {
             interpreter: Some(interpreter),
@@ -59,7 +60,7 @@ fn of_file(error: &SpawnError) -> Option<Hint> {
         )),
         SpawnError::ExecFormat { program } if is_text(program) => Some(hint!(
             "a script says in its first line what runs it: sed -i '1i #!/bin/sh' {}",
-            quoted(program)
+            shell_word(program)
         )),
         SpawnError::NotFound { program, .. } => Some(not_found(program)),
         _ => None,
@@ -116,13 +117,4 @@ fn is_text(program: &str) -> bool {
             .take(read)
             .any(|byte| *byte == 0 || *byte >= 0x80)
     })
-}
-
-/// A path as a shell takes it.
-pub(crate) fn quoted(path: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./@%+=,".contains(c);
-    match path.chars().all(is_plain) {
-        true => path.to_owned(),
-        false => format!("'{}'", path.replace('\'', r"'\''")),
-    }
 }

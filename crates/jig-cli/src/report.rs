@@ -4,12 +4,12 @@ use std::io::{self, IsTerminal as _};
 
 use anyhow::Context;
 use jig_proto::{HandleReport, ToolError, ToolState, hint, visible_lines};
+use jig_station::protocol::{Asked, News, Told};
 use serde_json::Value as Json;
 
 use crate::diff;
 use crate::exit::Done;
 use crate::output::{BOLD, DIM, GREEN, Output, RED, YELLOW};
-use crate::station::protocol::{Asked, News, Told};
 
 /// Prints one report, as it came from a station. The end tells whether the tool has failed.
 pub(crate) fn show(told: Told, out: &mut Output) -> anyhow::Result<Done> {

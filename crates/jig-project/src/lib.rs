@@ -13,7 +13,9 @@ pub mod locate;
 mod project;
 mod remark;
 pub mod servers;
+mod shell_word;
 
 pub use environment::Environment;
 pub use project::{Project, Selection};
 pub use remark::{age, remark};
+pub use shell_word::shell_word;

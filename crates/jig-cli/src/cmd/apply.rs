@@ -4,6 +4,8 @@ use anyhow::{Context, anyhow, bail};
 use jig_config::QuestionTarget;
 use jig_engine::{About, Answer, Ask, Asker as _};
 use jig_proto::{HandleId, hint};
+use jig_station::client::Client;
+use jig_station::protocol::{Asked, By, Given, Request};
 use serde_json::json;
 
 use super::fetch::{look, station};
@@ -12,8 +14,6 @@ use crate::exit::Done;
 use crate::output::Output;
 use crate::prompt::Terminal;
 use crate::report;
-use crate::station::client::Client;
-use crate::station::protocol::{Asked, By, Given, Request};
 
 pub(crate) fn run(args: &ApplyArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
     let id: HandleId = args.id.parse()?;

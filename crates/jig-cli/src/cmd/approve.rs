@@ -13,6 +13,7 @@ use jig_mcp::QuestionId;
 use jig_project::{Environment, locate};
 use jig_proto::hint;
 use jig_proto::{visible_line, visible_lines};
+use jig_station::asks::client::{Refusal, Server, Told, servers, some_servers};
 use serde_json::{Value as Json, json};
 
 use self::asked::Asked;
@@ -21,7 +22,6 @@ use crate::args::{ApproveArgs, Global};
 use crate::exit::Done;
 use crate::output::Output;
 use crate::prompt::Terminal;
-use crate::station::asks::client::{Refusal, Server, Told, servers, some_servers};
 
 pub(crate) fn run(args: &ApproveArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
     let scope = Scope {

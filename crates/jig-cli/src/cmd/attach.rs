@@ -16,6 +16,7 @@ use anyhow::{Context, anyhow};
 use jig_proto::{HandleId, hint, visible_lines};
 use jig_pty::Size;
 use jig_sandbox::{Interest, Waker};
+use jig_station::protocol::{Lines, Request, Seen, Typed, send};
 use rustix::io::Errno;
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
@@ -27,7 +28,6 @@ use super::fetch::station;
 use crate::args::{AttachArgs, Global};
 use crate::exit::Done;
 use crate::output::Output;
-use crate::station::protocol::{Lines, Request, Seen, Typed, send};
 use crate::terminal::{self, Raw};
 
 pub(crate) fn run(args: &AttachArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {

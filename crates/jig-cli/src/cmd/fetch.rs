@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use jig_project::{Environment, leftovers, locate};
 use jig_proto::{HandleId, hint};
+use jig_station::client::Client;
+use jig_station::protocol::Request;
 use serde_json::{Map, Value as Json, json};
 
 use crate::args::{FetchArgs, Global, LookArgs, Part};
 use crate::exit::Done;
 use crate::output::Output;
 use crate::report;
-use crate::station::client::Client;
-use crate::station::protocol::Request;
 
 pub(crate) fn run(args: &FetchArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
     let id: HandleId = args.id.parse()?;

@@ -17,6 +17,7 @@ use jig_mcp::{Access, HttpServer, Options, Shared, Stop, serve_stdio};
 use jig_project::{Environment, Project};
 use jig_proto::hint;
 use jig_proto::visible_line;
+use jig_station::asks;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
 
@@ -26,7 +27,6 @@ use crate::args::{Global, McpArgs};
 use crate::exit::Done;
 use crate::interrupt;
 use crate::output::Output;
-use crate::station::asks;
 
 pub(crate) fn run(args: &McpArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
     if args.check {

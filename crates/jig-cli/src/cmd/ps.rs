@@ -7,15 +7,15 @@ use std::time::Duration;
 use camino::Utf8PathBuf;
 use jig_project::{Environment, leftovers, locate};
 use jig_proto::{visible_line, visible_lines, visible_words};
+use jig_station::client::Client;
+use jig_station::protocol::{By, Listed, Request, VERSION};
+use jig_station::proxies::list;
 use serde_json::{Value as Json, json};
 
 use crate::args::{Global, PsArgs};
 use crate::exit::Done;
 use crate::limits;
 use crate::output::{Output, table};
-use crate::station::client::Client;
-use crate::station::protocol::{By, Listed, Request, VERSION};
-use crate::station::proxies::list;
 
 pub(crate) fn run(args: &PsArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
     let root = locate::root(global.workspace.as_deref())?;

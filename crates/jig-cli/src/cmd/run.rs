@@ -14,7 +14,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use jig_broker::{Discover, FoundPreset, ProgramEnd, ProgramEnding};
 use jig_config::SandboxLimits;
 use jig_engine::{CallError, CommandLog, Preparation, Prepared, RunningCommand};
-use jig_project::{Environment, Project, engines, locate, servers};
+use jig_project::{Environment, Project, engines, locate, servers, shell_word};
 use jig_proto::{Denial, hint, visible_line, visible_lines};
 use jig_sandbox::{Bytes, Limit};
 use serde_json::json;
@@ -22,7 +22,6 @@ use serde_json::json;
 use self::telling::{About, Telling};
 use crate::args::{Global, RunArgs};
 use crate::cmd::call;
-use crate::cmd::setup::server::quoted;
 use crate::exit::Done;
 use crate::foreground::{self, Foreground, Used};
 use crate::limits;
@@ -375,7 +374,7 @@ fn shown(
             "warnings": confined.warnings,
         }));
     }
-    let words: Vec<String> = args.command.iter().map(|word| quoted(word)).collect();
+    let words: Vec<String> = args.command.iter().map(|word| shell_word(word)).collect();
     let mut text = format!("{BOLD}{}{BOLD:#}\n", words.join(" "));
     text.push_str(&field(
         "program",

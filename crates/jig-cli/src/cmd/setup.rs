@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use anyhow::anyhow;
 use camino::{Utf8Path, Utf8PathBuf};
-use jig_project::{Environment, locate};
+use jig_project::{Environment, locate, shell_word};
 use jig_proto::hint;
 use jig_proto::visible_lines;
 use serde_json::{Value as Json, json};
@@ -23,7 +23,7 @@ use similar::TextDiff;
 
 use self::entry::{Entry, Fault, Found};
 use self::file::{CopyName, SettingsFile};
-use self::server::{address, arguments, command, quoted};
+use self::server::{address, arguments, command};
 use crate::args::{Client, Global, SetupArgs};
 use crate::diff;
 use crate::exit::Done;
@@ -160,7 +160,7 @@ impl Setup {
             ]);
             words.extend(entry["args"].as_array().into_iter().flatten().map(text));
         }
-        let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+        let words: Vec<String> = words.iter().map(|word| shell_word(word)).collect();
         let command = words.join(" ");
         if write {
             let hint = hint!("run {command}");

@@ -4,6 +4,8 @@ use anyhow::Context;
 use jig_engine::Call;
 use jig_project::{Environment, Project, locate, servers};
 use jig_proto::{HandleId, Status, ToolAction, hint};
+use jig_station::client::Client;
+use jig_station::protocol::{Order, Request, Spawned, Told};
 use serde_json::Value as Json;
 
 use crate::args::{Global, SpawnArgs};
@@ -11,8 +13,6 @@ use crate::cmd::call::{self, Given};
 use crate::exit::Done;
 use crate::output::Output;
 use crate::report;
-use crate::station::client::Client;
-use crate::station::protocol::{Order, Request, Spawned, Told};
 
 pub(crate) fn run(args: &SpawnArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
     let id = args.id.as_deref().map(str::parse::<HandleId>).transpose()?;

@@ -7,7 +7,7 @@ use anyhow::{Context, anyhow, bail};
 use camino::{Utf8Path, Utf8PathBuf};
 use jig_config::{AddedNet, Additions, Edit, Runtime, Sources, WORKSPACE_FILES};
 use jig_engine::{LearnError, Learner, Proposal};
-use jig_project::{Project, locate};
+use jig_project::{Project, locate, shell_word};
 use jig_proto::hint;
 use jig_sandbox::Exit;
 
@@ -16,7 +16,6 @@ pub(super) use self::words::clause;
 use crate::args::{Global, SuggestArgs};
 use crate::cmd::call;
 use crate::cmd::run::hosts;
-use crate::cmd::setup::server::quoted;
 use crate::exit::Done;
 use crate::interrupt;
 use crate::output::{Output, remark};
@@ -37,7 +36,7 @@ pub(crate) fn run(args: &SuggestArgs, global: &Global, out: &mut Output) -> anyh
             .and_then(|tool| tool.sandbox.limits.time),
     };
 
-    let line: Vec<String> = args.command.iter().map(|word| quoted(word)).collect();
+    let line: Vec<String> = args.command.iter().map(|word| shell_word(word)).collect();
     let line = line.join(" ");
     remark(&format!(
         "jig: watching `{line}`; what it changes goes into a layer, and is thrown away"

@@ -6,6 +6,7 @@ use camino::Utf8PathBuf;
 use jig_config::{Layer, Parameter, RunMode, Runtime, Tool};
 use jig_engine::not_offered;
 use jig_policy::{EnvUse, Policy};
+use jig_project::shell_word;
 use jig_project::{
     Environment, Project, engines, locate,
     servers::{self, HeldTools, is_of_server, server_of},
@@ -15,7 +16,6 @@ use serde_json::{Value as Json, json};
 
 use super::{call, policy};
 use crate::args::{Form, Global};
-use crate::cmd::setup::server::quoted;
 use crate::exit::Done;
 use crate::limits;
 use crate::output::{BOLD, DIM, Output, field, indented, table};
@@ -556,7 +556,7 @@ fn command_line(command: &jig_config::Command) -> String {
         .map(|word| match word.contains("{{") {
             true if word.contains(char::is_whitespace) => format!("'{word}'"),
             true => word.clone(),
-            false => quoted(word),
+            false => shell_word(word),
         })
         .collect();
     words.join(" ")

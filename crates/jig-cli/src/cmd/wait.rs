@@ -2,13 +2,13 @@
 
 use jig_project::{Environment, leftovers, locate};
 use jig_proto::{HandleId, Status};
+use jig_station::client::Client;
+use jig_station::protocol::{Request, Told};
 
 use crate::args::{AwaitArgs, Global};
 use crate::exit::Done;
 use crate::output::Output;
 use crate::report;
-use crate::station::client::Client;
-use crate::station::protocol::{Request, Told};
 
 pub(crate) fn run(args: &AwaitArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
     let ids: Vec<HandleId> = args

@@ -5,13 +5,13 @@ use std::time::Duration;
 use anyhow::Context;
 use camino::Utf8PathBuf;
 use jig_proto::{Question, visible_line, visible_lines, visible_words};
+use jig_station::asks::Welcome;
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
 use crate::diff;
 use crate::limits;
 use crate::output::{self, BOLD, DIM, indented};
-use crate::station::asks::Welcome;
 
 /// A question of a server. All that a tool may have chosen is in it as it came: whatever is printed goes
 /// through [`visible_lines`](jig_proto::visible_lines).

@@ -10,13 +10,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use jig_station::asks::client::Server;
+use jig_station::protocol::{Lines, send};
 use serde_json::{Value as Json, json};
 
 use super::Scope;
 use crate::exit::Done;
 use crate::output::remark;
-use crate::station::asks::client::Server;
-use crate::station::protocol::{Lines, send};
 
 pub(super) fn run(scope: &Scope) -> anyhow::Result<Done> {
     let bridge = Arc::new(Bridge::default());

@@ -8,6 +8,8 @@ use std::time::Duration;
 use anyhow::{anyhow, bail};
 use jig_proto::{hint, visible_line};
 use jig_sandbox::Waker;
+use jig_station::asks::Welcome;
+use jig_station::asks::client::{Server, Told};
 use serde_json::Value as Json;
 
 use super::asked::Asked;
@@ -15,8 +17,6 @@ use super::{Scope, dialog};
 use crate::exit::Done;
 use crate::output::Output;
 use crate::prompt::Terminal;
-use crate::station::asks::Welcome;
-use crate::station::asks::client::{Server, Told};
 
 pub(super) fn run(scope: &Scope, out: &mut Output) -> anyhow::Result<Done> {
     let feed = Arc::new(Feed::new()?);

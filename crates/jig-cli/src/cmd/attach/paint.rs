@@ -2,8 +2,8 @@
 
 use jig_proto::{visible_lines, visible_painted, visible_words};
 use jig_pty::Size;
+use jig_station::protocol::{Asked, Frame, Seen};
 
-use crate::station::protocol::{Asked, Frame, Seen};
 use crate::terminal;
 
 /// What is painted on the user's terminal.

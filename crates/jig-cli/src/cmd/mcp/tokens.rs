@@ -6,12 +6,11 @@ use std::io::Read;
 use anyhow::{Context, anyhow, bail};
 use camino::{Utf8Path, Utf8PathBuf};
 use jig_mcp::Tokens;
+use jig_project::shell_word;
 use jig_proto::hint;
 use rustix::fs::{FileType, Mode, OFlags, fstat, open};
 use rustix::process::geteuid;
 use rustix::rand::{GetRandomFlags, getrandom};
-
-use crate::cmd::setup::server::quoted;
 
 /// Where tokens came from.
 pub(super) enum Source {
@@ -55,7 +54,7 @@ fn read(file: &Utf8Path) -> anyhow::Result<String> {
     }
     let mode = Mode::from_raw_mode(stat.st_mode);
     if mode.intersects(Mode::RWXG | Mode::RWXO) {
-        let hint = hint!("chmod 600 {}", quoted(file.as_str()));
+        let hint = hint!("chmod 600 {}", shell_word(file.as_str()));
         return Err(anyhow!(hint).context(format!("others than you can read `{file}`")));
     }
     if stat.st_uid != geteuid().as_raw() && stat.st_uid != 0 {

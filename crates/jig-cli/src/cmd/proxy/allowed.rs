@@ -11,11 +11,9 @@ use jig_policy::{
     Access, Capabilities, Capability, DefaultAccess, FsRule, Guards, Lookup, Origin, Policy,
     Workspace,
 };
-use jig_project::locate;
+use jig_project::{locate, shell_word};
 use jig_proto::{Hint, ProjectPath, hint};
 use jig_runtime::fsproxy::Names;
-
-use crate::cmd::setup::server::quoted;
 
 /// What was named, each path with where it really lies.
 #[derive(Debug, Default)]
@@ -147,7 +145,7 @@ fn target(spelled: &Utf8Path, path: &Utf8Path) -> anyhow::Result<Utf8PathBuf> {
     let folder = locate::resolved(folder).map_err(|error| {
         let hint = hint!(
             "make it first: mkdir -p {folder}",
-            folder = quoted(folder.as_str())
+            folder = shell_word(folder.as_str())
         );
         missing(
             &error,

@@ -12,6 +12,7 @@ use jig_policy::{Capability, FsRule, Origin, Policy, Workspace};
 use jig_project::{Environment, Project, locate};
 use jig_proto::{ProjectPath, hint, visible_words};
 use jig_runtime::fsproxy::{Advice, Manager, ManagerOptions, Names};
+use jig_station::proxies::Registration;
 use serde_json::json;
 
 use super::allowed::{Allowed, DISK};
@@ -20,7 +21,6 @@ use crate::cmd::call;
 use crate::cmd::run::remedy;
 use crate::foreground;
 use crate::output::Output;
-use crate::station::proxies::Registration;
 
 /// A manager with its policy, and the engine that confines a command of it.
 pub(super) struct Service {

@@ -6,11 +6,11 @@
 use std::time::Duration;
 
 use jig_proto::visible_words;
+use jig_station::proxies::Proxy;
 use serde_json::{Value as Json, json};
 
 use crate::limits;
 use crate::output::table;
-use crate::station::proxies::Proxy;
 
 /// One object for each proxy, with its tables as they are.
 pub(super) fn as_json(proxy: &Proxy) -> Json {

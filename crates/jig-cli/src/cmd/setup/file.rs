@@ -8,10 +8,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 use jig_files::{
     ContentHash, DiskFiles, DiskOptions, FilesError, Place, ProjectFiles, WriteOptions,
 };
-use jig_project::{Environment, locate};
+use jig_project::{Environment, locate, shell_word};
 use jig_proto::{ProjectPath, hint};
-
-use super::server::quoted;
 
 /// A client's file, which may not be there yet.
 pub(in crate::cmd) struct SettingsFile {
@@ -173,7 +171,7 @@ fn explained(error: FilesError, shown: &Utf8Path) -> anyhow::Error {
         FilesError::Escape { .. } => {
             let hint = hint!(
                 "a link that leaves the project, or leads nowhere, is not followed; take it away: rm {}",
-                quoted(shown.as_str())
+                shell_word(shown.as_str())
             );
             anyhow!(hint).context(format!("`{shown}` leads out of the project"))
         }

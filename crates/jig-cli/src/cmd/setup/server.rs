@@ -120,12 +120,3 @@ pub(super) fn arguments(
     }
     Ok(words)
 }
-
-/// A word as a shell takes it.
-pub(in crate::cmd) fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=@+,".contains(c);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    }
-}

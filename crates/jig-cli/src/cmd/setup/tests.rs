@@ -200,7 +200,7 @@ fn addresses() {
 
 #[test]
 fn words_are_quoted_for_a_shell() {
-    let check = |word: &str, expected: &str| assert_eq!(quoted(word), expected);
+    let check = |word: &str, expected: &str| assert_eq!(shell_word(word), expected);
     check("jig", "jig");
     check("/opt/jig/bin/jig", "/opt/jig/bin/jig");
     check("--scope", "--scope");

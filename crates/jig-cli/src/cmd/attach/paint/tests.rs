@@ -1,7 +1,7 @@
 use jig_proto::Question;
+use jig_station::protocol::By;
 
 use super::*;
-use crate::station::protocol::By;
 
 fn frame(lines: &[&str], cursor: Option<(u16, u16)>) -> Frame {
     Frame {

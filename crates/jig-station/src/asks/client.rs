@@ -12,29 +12,33 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::Welcome;
-use crate::station::place::Place;
-use crate::station::protocol::{Hello, Lines, Reply, VERSION, send};
-use crate::station::proxies::{Timed, is_gone};
+use crate::place::Place;
+use crate::protocol::{Hello, Lines, Reply, VERSION, send};
+use crate::proxies::{Timed, is_gone};
 
 /// A connection to an MCP server that runs.
 #[derive(Debug)]
-pub(crate) struct Server {
-    pub(crate) welcome: Welcome,
+pub struct Server {
+    /// What it says of itself.
+    pub welcome: Welcome,
     stream: UnixStream,
 }
 
 /// What came of looking for servers.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
-    pub(crate) servers: Vec<Server>,
+pub struct Found {
+    /// Those that answered.
+    pub servers: Vec<Server>,
     /// Those that did not answer, each with the reason.
-    pub(crate) silent: Vec<String>,
+    pub silent: Vec<String>,
 }
 
 /// What came of a request: what the server says, or why it does not do it.
 #[derive(Debug, Clone)]
-pub(crate) enum Told {
+pub enum Told {
+    /// It was done.
     Ok(Json),
+    /// It was not done.
     Error(Refusal),
 }
 
@@ -48,20 +52,21 @@ struct Line {
 
 /// Why a server does not do what it was asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Refusal {
+pub struct Refusal {
     /// `unknown`, `gone`, `already_answered`, `no_answer`, `not_understood`.
-    pub(crate) kind: String,
-    pub(crate) message: String,
+    pub kind: String,
+    /// The reason, for a person.
+    pub message: String,
 }
 
 /// Connects to the servers of the workspace at `root`, or to all of this user. What killed ones left is
 /// removed.
-pub(crate) fn servers(root: Option<&Utf8Path>, env: &Environment) -> anyhow::Result<Found> {
+pub fn servers(root: Option<&Utf8Path>, env: &Environment) -> anyhow::Result<Found> {
     some_servers(root, env, |_| true)
 }
 
 /// The same, of those whose process is wanted.
-pub(crate) fn some_servers(
+pub fn some_servers(
     root: Option<&Utf8Path>,
     env: &Environment,
     is_wanted: impl Fn(u32) -> bool,
@@ -129,7 +134,7 @@ impl Server {
 
     /// Sends a request, and takes the reply. Not for `watch`: what follows that is read by
     /// [`watch`](Self::watch).
-    pub(crate) fn ask(&mut self, request: &Json) -> anyhow::Result<Told> {
+    pub fn ask(&mut self, request: &Json) -> anyhow::Result<Told> {
         let pid = self.welcome.pid;
         let failed = || format!("the server with the pid {pid} does not answer");
         send(&self.stream, request).with_context(failed)?;
@@ -143,7 +148,7 @@ impl Server {
     }
 
     /// Watches: what comes from now on, and what more requests are written to.
-    pub(crate) fn watch(self) -> io::Result<(Lines<UnixStream>, UnixStream)> {
+    pub fn watch(self) -> io::Result<(Lines<UnixStream>, UnixStream)> {
         let reader = self.stream.try_clone()?;
         let mut lines = Lines::new(reader, LONGEST_LINE);
         send(&self.stream, &serde_json::json!({ "do": "watch" }))?;

@@ -21,7 +21,7 @@ use rustix::io::Errno;
 use rustix::process::geteuid;
 use rustix::rand::{GetRandomFlags, getrandom};
 
-use crate::not_started::quoted;
+use jig_project::shell_word;
 
 /// Where the station of one workspace is found, or one proxy, or one server.
 #[derive(Debug)]
@@ -495,7 +495,7 @@ impl Directory {
             bail!("`{path}` belongs to another user, so that the station's socket cannot be there");
         }
         if about.st_mode & 0o077 != 0 {
-            let hint = hint!("chmod 700 {}", quoted(path.as_str()));
+            let hint = hint!("chmod 700 {}", shell_word(path.as_str()));
             return Err(anyhow!(hint).context(format!("`{path}` is open to other users")));
         }
         Ok(Some(Self { path, handle }))

@@ -17,56 +17,65 @@ use serde_json::{Map, Value as Json};
 
 /// The first line of a client.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Hello {
+pub struct Hello {
     /// The version of the client. A station of another version only takes [`Request::Shutdown`]: this
     /// line, [`Welcome`] and that request stay as they are in every version.
-    pub(crate) jig: String,
+    pub jig: String,
     /// The station's key.
-    pub(crate) key: String,
+    pub key: String,
 }
 
 /// What a station says of itself.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Welcome {
+pub struct Welcome {
     /// Its version.
-    pub(crate) jig: String,
+    pub jig: String,
     /// Its workspace.
-    pub(crate) workspace: Utf8PathBuf,
+    pub workspace: Utf8PathBuf,
     /// Its process.
-    pub(crate) pid: u32,
+    pub pid: u32,
 }
 
 /// What a client wants.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case")]
-pub(crate) enum Request {
+pub enum Request {
     /// Start a tool. The answer is [`Told`], with [`Spawned`] in it.
     Spawn(Box<Order>),
     /// What runs: a list of [`Listed`].
     List,
     /// A look at a handle. The answer is [`Told`], with a report.
     Fetch {
+        /// The handle.
         id: HandleId,
         /// As the arguments of a tool: `view`, `after_seq`, `max_bytes`, `wait_ms`.
         fetch: Map<String, Json>,
     },
     /// Input, or the answer to the question that is open. The answer is [`Told`], with a report.
     Apply {
+        /// The handle.
         id: HandleId,
+        /// What it is given.
         input: Given,
         /// The number of the question that it answers. A question of the policy is answered by no input
         /// that does not name it: what a person was shown may not be what is asked by now.
         question: Option<u64>,
+        /// The look that follows, as in [`Request::Fetch`].
         fetch: Map<String, Json>,
     },
     /// The question that is open: [`Asked`], or nothing.
-    Question { id: HandleId },
+    Question {
+        /// The handle.
+        id: HandleId,
+    },
     /// Wait until one or all have stopped or ask something. The answer is [`Told`], with a list of
     /// reports.
     Await {
         /// Nothing means all that there are.
         ids: Vec<HandleId>,
+        /// Wait for all, not for one.
         all: bool,
+        /// The longest wait.
         timeout_ms: Option<u64>,
     },
     /// End handles. The answer is [`Told`], with a list of
@@ -76,49 +85,61 @@ pub(crate) enum Request {
         ids: Vec<HandleId>,
     },
     /// Watch a handle, and type into it if `input` says so.
-    Attach { id: HandleId, input: bool },
+    Attach {
+        /// The handle.
+        id: HandleId,
+        /// Whether the client also types.
+        input: bool,
+    },
     /// End all handles and the station itself.
     Shutdown,
 }
 
 /// A tool to start, and what counts for it at the client.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Order {
-    pub(crate) tool: String,
-    pub(crate) arguments: Map<String, Json>,
-    pub(crate) answers: Map<String, Json>,
-    pub(crate) id: Option<HandleId>,
+pub struct Order {
+    /// The tool.
+    pub tool: String,
+    /// Its arguments.
+    pub arguments: Map<String, Json>,
+    /// Answers to questions that it will ask.
+    pub answers: Map<String, Json>,
+    /// The name of its handle, if the client chose one.
+    pub id: Option<HandleId>,
     /// `--config`, absolute.
-    pub(crate) config: Vec<Utf8PathBuf>,
+    pub config: Vec<Utf8PathBuf>,
     /// `--set`.
-    pub(crate) set: Vec<String>,
-    pub(crate) env: Environment,
+    pub set: Vec<String>,
+    /// The variables of the client.
+    pub env: Environment,
 }
 
 /// What became of a spawn.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Spawned {
+pub struct Spawned {
     /// The report.
-    pub(crate) report: Json,
+    pub report: Json,
     /// What a person should know about how the tool is confined.
-    pub(crate) warnings: Vec<String>,
+    pub warnings: Vec<String>,
 }
 
 /// A question that waits for somebody.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Asked {
+pub struct Asked {
     /// An answer names it.
-    pub(crate) number: u64,
-    pub(crate) by: By,
+    pub number: u64,
+    /// Who asks.
+    pub by: By,
     /// The tool that it is about.
-    pub(crate) tool: String,
-    pub(crate) question: Question,
+    pub tool: String,
+    /// The question itself.
+    pub question: Question,
 }
 
 /// Who asks. A tool can word its question as it likes, but it cannot ask as jig.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum By {
+pub enum By {
     /// jig: may the tool do something that no rule covers?
     Policy,
     /// The tool itself.
@@ -128,7 +149,7 @@ pub(crate) enum By {
 /// What somebody gives to a handle.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Given {
+pub enum Given {
     /// Words as a person types them: input as they stand, or an answer in the form that the question
     /// wants.
     Words(String),
@@ -140,23 +161,32 @@ pub(crate) enum Given {
 
 /// One line of `jig ps`.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Listed {
-    pub(crate) id: String,
-    pub(crate) tool: String,
-    pub(crate) state: String,
+pub struct Listed {
+    /// The handle.
+    pub id: String,
+    /// The tool.
+    pub tool: String,
+    /// What it does: `running`, `waiting` or `stopped`.
+    pub state: String,
+    /// The text of its open question.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) question: Option<String>,
+    pub question: Option<String>,
+    /// Who asks it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) asked_by: Option<By>,
-    pub(crate) age_ms: u64,
+    pub asked_by: Option<By>,
+    /// How long it has been there.
+    pub age_ms: u64,
+    /// The processor time that it has used.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) cpu_ms: Option<u64>,
+    pub cpu_ms: Option<u64>,
     /// In bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) memory: Option<u64>,
+    pub memory: Option<u64>,
+    /// Its process.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) pid: Option<u32>,
-    pub(crate) terminal: bool,
+    pub pid: Option<u32>,
+    /// Whether it has a terminal.
+    pub terminal: bool,
 }
 
 /// What came of something that was done with a handle, and what else there is to tell.
@@ -164,27 +194,29 @@ pub(crate) struct Listed {
 /// A report that says `waiting` is followed by `asked_by`, `question_number` and `tool`, which belong to the
 /// question in it.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Told {
+pub struct Told {
     /// A report, or several.
-    pub(crate) value: Json,
+    pub value: Json,
     /// What has become of other handles since somebody was last told.
-    pub(crate) notices: Vec<News>,
+    pub notices: Vec<News>,
 }
 
 /// News of a handle.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct News {
+pub struct News {
     /// For a person.
-    pub(crate) text: String,
+    pub text: String,
     /// For a program.
-    pub(crate) notice: Json,
+    pub notice: Json,
 }
 
 /// The answer to a request.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Reply {
+pub enum Reply {
+    /// It was done: the value that the request asks for.
     Ok(Json),
+    /// It was not done.
     Error(Failure),
     /// The station is about to go, and has not done what was asked: the next one can.
     Going,
@@ -192,17 +224,18 @@ pub(crate) enum Reply {
 
 /// Why a request came to nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Failure {
-    pub(crate) message: String,
+pub struct Failure {
+    /// The error in one line.
+    pub message: String,
     /// What lies behind it, the nearest first; one may be a `hint: `.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) causes: Vec<String>,
+    pub causes: Vec<String>,
 }
 
 /// What somebody who watches a handle sees.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Seen {
+pub enum Seen {
     /// The whole screen of a terminal.
     Screen(Frame),
     /// More of what a tool without terminal prints.
@@ -219,29 +252,32 @@ pub(crate) enum Seen {
 
 /// A screen, painted: its lines hold characters and colours and nothing else that steers a terminal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Frame {
-    pub(crate) lines: Vec<String>,
-    pub(crate) rows: u16,
-    pub(crate) cols: u16,
+pub struct Frame {
+    /// Its lines.
+    pub lines: Vec<String>,
+    /// Its height.
+    pub rows: u16,
+    /// Its width.
+    pub cols: u16,
     /// Row and column from 0, if it can be seen.
-    pub(crate) cursor: Option<(u16, u16)>,
+    pub cursor: Option<(u16, u16)>,
     /// Whether the tool wants cursor keys in their other form.
-    pub(crate) application_cursor: bool,
+    pub application_cursor: bool,
     /// Whether it wants to know what was pasted.
-    pub(crate) bracketed_paste: bool,
+    pub bracketed_paste: bool,
 }
 
 /// What somebody who is attached does.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Typed {
+pub enum Typed {
     /// Input in one of its forms.
     Input(Json),
 }
 
 impl Asked {
     /// The question of an update, if it asks one.
-    pub(crate) fn of(update: &Update, tool: &str) -> Option<Self> {
+    pub fn of(update: &Update, tool: &str) -> Option<Self> {
         match &update.state {
             ToolState::Waiting { question, .. } => Some(Self {
                 number: update.number,
@@ -254,7 +290,7 @@ impl Asked {
     }
 
     /// Who asks, for a person.
-    pub(crate) fn lead_in(&self) -> String {
+    pub fn lead_in(&self) -> String {
         match self.by {
             By::Policy => "jig asks".to_owned(),
             By::Tool => format!("`{}` asks", visible_line(&self.tool)),
@@ -262,12 +298,12 @@ impl Asked {
     }
 
     /// The question in one line.
-    pub(crate) fn text(&self) -> String {
+    pub fn text(&self) -> String {
         visible_words(&self.question.text)
     }
 
     /// The command that answers it. A question of the tool is answered also without its number.
-    pub(crate) fn command(&self, id: &str) -> String {
+    pub fn command(&self, id: &str) -> String {
         let answers = match self.question.prompt() {
             Prompt::YesNo => "yes|no".to_owned(),
             Prompt::Select(options) => {
@@ -285,7 +321,8 @@ impl Asked {
 }
 
 impl By {
-    pub(crate) fn of(asked_by: AskedBy) -> Self {
+    /// Who asks, as a session says it.
+    pub fn of(asked_by: AskedBy) -> Self {
         match asked_by {
             AskedBy::Policy => By::Policy,
             AskedBy::Tool => By::Tool,
@@ -295,7 +332,7 @@ impl By {
 
 impl Told {
     /// No report, and nothing else.
-    pub(crate) const NOTHING: Self = Self {
+    pub const NOTHING: Self = Self {
         value: Json::Array(Vec::new()),
         notices: Vec::new(),
     };
@@ -303,7 +340,7 @@ impl Told {
 
 impl Failure {
     /// An error with its causes.
-    pub(crate) fn of(error: &anyhow::Error) -> Self {
+    pub fn of(error: &anyhow::Error) -> Self {
         let mut chain = error.chain().map(ToString::to_string);
         Self {
             message: chain.next().unwrap_or_default(),
@@ -312,7 +349,7 @@ impl Failure {
     }
 
     /// The error again, on the other side.
-    pub(crate) fn into_error(self) -> anyhow::Error {
+    pub fn into_error(self) -> anyhow::Error {
         let mut causes = self.causes.into_iter().rev();
         let Some(innermost) = causes.next() else {
             return anyhow::Error::msg(self.message);
@@ -324,7 +361,7 @@ impl Failure {
 
 /// Reads lines of at most so many bytes.
 #[derive(Debug)]
-pub(crate) struct Lines<R> {
+pub struct Lines<R> {
     stream: R,
     limit: usize,
     buffer: Vec<u8>,
@@ -333,7 +370,8 @@ pub(crate) struct Lines<R> {
 }
 
 impl<R: Read> Lines<R> {
-    pub(crate) fn new(stream: R, limit: usize) -> Self {
+    /// Reads from `stream`.
+    pub fn new(stream: R, limit: usize) -> Self {
         Self {
             stream,
             limit,
@@ -347,7 +385,7 @@ impl<R: Read> Lines<R> {
     /// # Errors
     ///
     /// Those of the stream; [`ErrorKind::InvalidData`] if a line is too long or not such a message.
-    pub(crate) fn message<T: DeserializeOwned>(&mut self) -> io::Result<Option<T>> {
+    pub fn message<T: DeserializeOwned>(&mut self) -> io::Result<Option<T>> {
         loop {
             if let Some(message) = self.buffered()? {
                 return Ok(Some(message));
@@ -359,17 +397,17 @@ impl<R: Read> Lines<R> {
     }
 
     /// Whether a line was too long: what comes then is no message, and reading on makes no sense.
-    pub(crate) fn is_lost(&self) -> bool {
+    pub fn is_lost(&self) -> bool {
         self.searched > self.limit && self.searched == self.buffer.len()
     }
 
     /// What was read and is no message yet.
-    pub(crate) fn into_rest(self) -> Vec<u8> {
+    pub fn into_rest(self) -> Vec<u8> {
         self.buffer
     }
 
     /// A message that has been read already.
-    pub(crate) fn buffered<T: DeserializeOwned>(&mut self) -> io::Result<Option<T>> {
+    pub fn buffered<T: DeserializeOwned>(&mut self) -> io::Result<Option<T>> {
         let unsearched = &self.buffer[self.searched..];
         let Some(end) = unsearched.iter().position(|byte| *byte == b'\n') else {
             self.searched = self.buffer.len();
@@ -387,7 +425,7 @@ impl<R: Read> Lines<R> {
     }
 
     /// Reads once more from the stream; says whether there was anything.
-    pub(crate) fn fill(&mut self) -> io::Result<bool> {
+    pub fn fill(&mut self) -> io::Result<bool> {
         let mut chunk = [0; 8192];
         loop {
             match self.stream.read(&mut chunk) {
@@ -403,7 +441,7 @@ impl<R: Read> Lines<R> {
 }
 
 /// Writes one message.
-pub(crate) fn send<W: Write>(mut stream: W, message: &impl Serialize) -> io::Result<()> {
+pub fn send<W: Write>(mut stream: W, message: &impl Serialize) -> io::Result<()> {
     let mut line = serde_json::to_vec(message)?;
     line.push(b'\n');
     stream.write_all(&line)
@@ -414,10 +452,10 @@ fn invalid(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Er
 }
 
 /// The version of this jig.
-pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The longest line of a client. Without it a client could fill the station's memory.
-pub(crate) const LONGEST_REQUEST: usize = 1 << 20;
+pub const LONGEST_REQUEST: usize = 1 << 20;
 
 /// The longest line of a station: what it keeps of a tool's output, as JSON.
-pub(crate) const LONGEST_REPLY: usize = 64 << 20;
+pub const LONGEST_REPLY: usize = 64 << 20;

@@ -11,17 +11,19 @@
 //!
 //! Running proxies are found in the same way, each at a place of its own ([`proxies`]), and so are MCP servers
 //! whose questions people answer ([`asks`]); no station is needed for them.
+//!
+//! Nothing here prints: the `jig` program shows what a station answers.
 
-pub(crate) mod asks;
+pub mod asks;
 mod behind;
-pub(crate) mod client;
+pub mod client;
 mod connection;
 mod follow;
-pub(crate) mod place;
-pub(crate) mod protocol;
-pub(crate) mod proxies;
+mod place;
+pub mod protocol;
+pub mod proxies;
 mod reception;
-pub(crate) mod serve;
+pub mod serve;
 
 #[cfg(test)]
 mod tests;

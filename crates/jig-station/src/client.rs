@@ -18,7 +18,7 @@ use super::protocol::{
 
 /// A connection to the station of a workspace.
 #[derive(Debug)]
-pub(crate) struct Client {
+pub struct Client {
     stream: UnixStream,
     lines: Lines<UnixStream>,
     welcome: Welcome,
@@ -26,7 +26,7 @@ pub(crate) struct Client {
 
 impl Client {
     /// Connects to the station of the workspace at `root`, if there is one.
-    pub(crate) fn find(root: &Utf8Path, env: &Environment) -> anyhow::Result<Option<Self>> {
+    pub fn find(root: &Utf8Path, env: &Environment) -> anyhow::Result<Option<Self>> {
         let Some(place) = Place::find(root, env)? else {
             return Ok(None);
         };
@@ -43,7 +43,7 @@ impl Client {
     }
 
     /// Connects to every station of this user.
-    pub(crate) fn all(env: &Environment) -> anyhow::Result<Vec<Self>> {
+    pub fn all(env: &Environment) -> anyhow::Result<Vec<Self>> {
         let mut clients = Vec::new();
         for place in Place::all(env)? {
             clients.extend(Self::at(&place)?);
@@ -52,7 +52,7 @@ impl Client {
     }
 
     /// Sends a request to the station of the workspace at `root`, which is started if there is none.
-    pub(crate) fn ask_or_start<T: DeserializeOwned>(
+    pub fn ask_or_start<T: DeserializeOwned>(
         root: &Utf8Path,
         env: &Environment,
         request: &Request,
@@ -103,17 +103,17 @@ impl Client {
     }
 
     /// What the station says of itself.
-    pub(crate) fn welcome(&self) -> &Welcome {
+    pub fn welcome(&self) -> &Welcome {
         &self.welcome
     }
 
     /// Whether the station is of another version of jig, and only takes [`Request::Shutdown`].
-    pub(crate) fn is_foreign(&self) -> bool {
+    pub fn is_foreign(&self) -> bool {
         self.welcome.jig != VERSION
     }
 
     /// Sends a request, and waits for the answer for as long as that takes.
-    pub(crate) fn ask<T: DeserializeOwned>(&mut self, request: &Request) -> anyhow::Result<T> {
+    pub fn ask<T: DeserializeOwned>(&mut self, request: &Request) -> anyhow::Result<T> {
         if self.is_foreign() && !matches!(request, Request::Shutdown) {
             let hint = hint!(
                 "`jig abort --all` ends it and what it runs; then this jig can start its own"
@@ -138,7 +138,7 @@ impl Client {
     }
 
     /// The connection itself, for what is not a question and its answer.
-    pub(crate) fn into_parts(self) -> (UnixStream, Lines<UnixStream>) {
+    pub fn into_parts(self) -> (UnixStream, Lines<UnixStream>) {
         (self.stream, self.lines)
     }
 }

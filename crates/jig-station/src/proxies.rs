@@ -24,14 +24,12 @@ use super::reception::{Manner, Reception};
 
 /// What a proxy tells of itself: an object with the lists `clients` and `files`, `quota`, and the words of
 /// the `command`, if it runs one.
-pub(crate) type Snapshot = Arc<dyn Fn() -> Json + Send + Sync>;
+pub type Snapshot = Arc<dyn Fn() -> Json + Send + Sync>;
 
 /// As long as it is there, `jig ps` shows the proxy.
 #[derive(Debug)]
 #[must_use]
-pub(crate) struct Registration(
-    #[expect(dead_code, reason = "it serves as long as it is held")] Reception,
-);
+pub struct Registration(#[expect(dead_code, reason = "it serves as long as it is held")] Reception);
 
 /// What all connections share.
 struct Desk {
@@ -42,32 +40,31 @@ struct Desk {
 
 /// What a proxy answers.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Proxy {
+pub struct Proxy {
     /// The workspace that it works for.
-    pub(crate) workspace: Utf8PathBuf,
-    pub(crate) pid: u32,
-    pub(crate) age_ms: u64,
+    pub workspace: Utf8PathBuf,
+    /// Its process.
+    pub pid: u32,
+    /// How long it has been there.
+    pub age_ms: u64,
     /// What it said of itself, as far as that fits.
     #[serde(flatten)]
-    pub(crate) tables: Map<String, Json>,
+    pub tables: Map<String, Json>,
 }
 
 /// What came of asking all proxies.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
-    pub(crate) proxies: Vec<Proxy>,
+pub struct Found {
+    /// Those that answered.
+    pub proxies: Vec<Proxy>,
     /// Those that did not answer, each with the reason.
-    pub(crate) silent: Vec<String>,
+    pub silent: Vec<String>,
 }
 
 impl Registration {
     /// Makes a proxy of the workspace at `root` known to `jig ps`. `snapshot` is called on threads of its
     /// own, for each question.
-    pub(crate) fn publish(
-        root: &Utf8Path,
-        env: &Environment,
-        snapshot: Snapshot,
-    ) -> anyhow::Result<Self> {
+    pub fn publish(root: &Utf8Path, env: &Environment, snapshot: Snapshot) -> anyhow::Result<Self> {
         let failed = "cannot make the proxy known to `jig ps`";
         let number = PUBLISHED.fetch_add(1, Ordering::Relaxed);
         let place = Place::make_proxy(root, env, number).context(failed)?;
@@ -146,7 +143,7 @@ fn bounded(snapshot: Json, mut bytes: usize) -> Map<String, Json> {
 
 /// Asks the proxies of the workspace at `root`, or all of this user, for their tables. What killed ones
 /// left is removed.
-pub(crate) fn list(root: Option<&Utf8Path>, env: &Environment) -> anyhow::Result<Found> {
+pub fn list(root: Option<&Utf8Path>, env: &Environment) -> anyhow::Result<Found> {
     let deadline = Instant::now() + PATIENCE;
     let mut found = Found::default();
     // All are asked before the first is heard, so that those that are slow are so at the same time.

@@ -76,7 +76,7 @@ enum Need {
 /// Serves the workspace at `root` until the station is not needed any more.
 ///
 /// Whoever started it reads what it prints as errors until that ends: then it serves, or has failed.
-pub(crate) fn run(root: &Utf8Path) -> anyhow::Result<()> {
+pub fn run(root: &Utf8Path) -> anyhow::Result<()> {
     // A session of its own: a closed terminal or its ctrl-C is not for the station. It fails only where
     // the process leads a session already.
     let _ = rustix::process::setsid();

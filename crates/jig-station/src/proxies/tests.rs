@@ -10,7 +10,7 @@ use std::thread;
 use serde_json::json;
 
 use super::*;
-use crate::station::place::Claim;
+use crate::place::Claim;
 
 /// A state folder of its own.
 struct State {

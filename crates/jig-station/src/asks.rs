@@ -4,7 +4,7 @@
 //! serves processes of the same user that can read its key and are in no sandbox. What is said there is
 //! jig-mcp's ([`jig_mcp::Questions::serve`]); [`client`] is the other end.
 
-pub(crate) mod client;
+pub mod client;
 
 use std::io::{self, Cursor, Read as _, Write};
 use std::net::Shutdown;
@@ -28,24 +28,24 @@ use super::reception::{Manner, Reception};
 
 /// What a server says of itself.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Welcome {
+pub struct Welcome {
     /// The version of jig.
-    pub(crate) jig: String,
+    pub jig: String,
     /// The version of what is said on the socket.
-    pub(crate) protocol: u32,
-    pub(crate) workspace: Utf8PathBuf,
-    pub(crate) pid: u32,
+    pub protocol: u32,
+    /// The workspace that it serves.
+    pub workspace: Utf8PathBuf,
+    /// Its process.
+    pub pid: u32,
 }
 
 /// As long as it is there, `jig approve` finds the server.
 #[derive(Debug)]
 #[must_use]
-pub(crate) struct Listening(
-    #[expect(dead_code, reason = "it serves as long as it is held")] Reception,
-);
+pub struct Listening(#[expect(dead_code, reason = "it serves as long as it is held")] Reception);
 
 /// Lets people answer the questions of a server for the workspace at `root`.
-pub(crate) fn listen(
+pub fn listen(
     questions: &Arc<Questions>,
     root: &Utf8Path,
     env: &Environment,
