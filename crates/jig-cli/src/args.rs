@@ -27,7 +27,7 @@ use self::examples::{
     SHOW_HELP, START_HELP, START_LONG_HELP, TOOLS_HELP, VFS_HOST_HELP, WASM_HELP,
 };
 use self::import::IMPORT_HELP;
-pub(crate) use self::import::{ImportArgs, ImportFrom};
+pub(crate) use self::import::ImportArgs;
 use self::init::INIT_HELP;
 pub(crate) use self::init::{Changes, InitArgs};
 pub(crate) use self::layout::parse;
@@ -40,7 +40,7 @@ pub(crate) use self::run::{HoldArgs, RunArgs};
 use self::servers::SERVERS_HELP;
 pub(crate) use self::servers::{ServersArgs, ServersCommand};
 use self::setup::SETUP_HELP;
-pub(crate) use self::setup::{Client, SetupArgs};
+pub(crate) use self::setup::SetupArgs;
 use self::sh::SH_HELP;
 pub(crate) use self::sh::ShArgs;
 

@@ -94,7 +94,7 @@ pub use servers::{Held, ServerCall, ToolServers, Unaccepted};
 #[cfg(unix)]
 pub use suggest::{
     Evidence, LearnError, Learner, Proposal, ProposedPath, ProposedPreset, ProposedRule, Rehearsal,
-    Run, RunningRehearsal, Withheld,
+    Run, RunningRehearsal, Withheld, warning_clause,
 };
 pub use turn::Turn;
 

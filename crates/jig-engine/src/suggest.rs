@@ -34,7 +34,9 @@ use ground::Ground;
 use outside::Showing;
 
 pub use evidence::Evidence;
-pub use proposal::{Proposal, ProposedPath, ProposedPreset, ProposedRule, Withheld};
+pub use proposal::{
+    Proposal, ProposedPath, ProposedPreset, ProposedRule, Withheld, warning_clause,
+};
 pub use rehearse::{Rehearsal, RunningRehearsal};
 
 /// Learns what a command needs.

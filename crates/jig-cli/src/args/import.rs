@@ -1,7 +1,7 @@
 //! The command line of `jig import`.
 
 use camino::Utf8PathBuf;
-use clap::ValueEnum;
+use jig_clients::import::ImportFrom;
 
 pub(super) const IMPORT_HELP: &str = "\
 Examples:
@@ -42,19 +42,4 @@ pub(crate) struct ImportArgs {
     /// Run no server
     #[arg(long)]
     pub(crate) no_suggest: bool,
-}
-
-/// A client whose servers can be taken over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ImportFrom {
-    /// Claude Code, and with --file Claude Desktop
-    #[value(alias = "claude-code", alias = "claude-desktop")]
-    Claude,
-    /// Codex: the CLI, the app and the IDE extension
-    Codex,
-    /// Cursor
-    Cursor,
-    /// Visual Studio Code
-    #[value(name = "vscode", alias = "code", alias = "vs-code")]
-    VsCode,
 }

@@ -1,6 +1,6 @@
 //! The command line of `jig setup`.
 
-use clap::ValueEnum;
+use jig_clients::Client;
 
 pub(super) const SETUP_HELP: &str = "\
 Examples:
@@ -41,22 +41,6 @@ pub(crate) struct SetupArgs {
     /// For this workspace, in a file there; the default
     #[arg(long)]
     pub(crate) project: bool,
-}
-
-/// A program through which people use agents, and which can start MCP servers for them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Client {
-    /// Claude Code
-    ClaudeCode,
-    /// Codex: the CLI, the app and the IDE extension
-    Codex,
-    /// Cursor
-    Cursor,
-    /// Visual Studio Code
-    #[value(name = "vscode", alias = "code", alias = "vs-code")]
-    VsCode,
-    /// Zed
-    Zed,
 }
 
 /// A name that every client takes, and that can be a key of TOML and a part of a tool's name as it is.

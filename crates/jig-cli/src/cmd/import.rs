@@ -3,36 +3,29 @@
 //! The client's files are only read. What would be written is shown, and written with `--write`. A server that a
 //! file of the workspace names is a stranger's as far as jig knows: it is not run before a person has said so.
 
-mod access;
-mod block;
-mod declared;
-mod entry;
-mod fetch;
-mod learn;
-mod name;
 mod needs;
 mod report;
-mod secret;
-mod talk;
-mod text;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow};
 use camino::{Utf8Path, Utf8PathBuf};
+use jig_clients::file::{CopyName, SettingsFile};
+use jig_clients::import::declared::{Context, Scope, SourceFile};
+use jig_clients::import::entry::{Declared, Imported, Left, Reach};
+use jig_clients::import::text::is_variable;
+use jig_clients::{
+    import::secret::Secrets,
+    import::{block, declared, entry, name, text},
+};
 use jig_config::{Additions, Config, Edit, Problem, Reach as Reached, Sources};
 use jig_mcp::Servers;
 use jig_project::{Environment, Project, accepted, engines, locate};
 use jig_proto::{ProjectPath, hint};
 
-use self::declared::{Context, Scope, SourceFile};
-use self::entry::{Declared, Imported, Left, Reach};
 use self::report::Report;
-use self::secret::Secrets;
-use self::text::is_variable;
 use crate::args::{Global, ImportArgs};
-use crate::cmd::setup::file::{CopyName, SettingsFile};
 use crate::exit::Done;
 use crate::output::{Output, remark};
 
@@ -41,7 +34,7 @@ pub(crate) fn run(args: &ImportArgs, global: &Global, out: &mut Output) -> anyho
     let root = locate::root(global.workspace.as_deref())?;
     let project = Project::load_at(root.clone(), &global.selection(), &[])?;
     let target = Target::new(args, global, &root, &env)?;
-    let files = declared::find(args, &root, &env)?;
+    let files = declared::find(args.client, args.file.as_deref(), args.global, &root, &env)?;
     if files.iter().all(|file| file.servers.is_empty()) {
         let looked: Vec<String> = files
             .iter()

@@ -3,28 +3,23 @@
 //! It shows what it would write, and writes only with `--write`. What it adds is checked before: the new text
 //! has to say what the old one said and the entry, and nothing else.
 
-mod clients;
-pub(super) mod entry;
-pub(super) mod file;
-pub(super) mod jsonc;
 mod list;
-pub(super) mod server;
-mod toml;
 
 use std::time::Duration;
 
 use anyhow::anyhow;
 use camino::{Utf8Path, Utf8PathBuf};
+use jig_clients::Client;
+use jig_clients::entry::{Entry, Fault, Found};
+use jig_clients::file::{CopyName, SettingsFile};
+use jig_clients::server::{address, arguments, command};
 use jig_project::{Environment, locate, shell_word};
 use jig_proto::hint;
 use jig_proto::visible_lines;
 use serde_json::{Value as Json, json};
 use similar::TextDiff;
 
-use self::entry::{Entry, Fault, Found};
-use self::file::{CopyName, SettingsFile};
-use self::server::{address, arguments, command};
-use crate::args::{Client, Global, SetupArgs};
+use crate::args::{Global, SetupArgs};
 use crate::diff;
 use crate::exit::Done;
 use crate::output::{BOLD, DIM, GREEN, Output, YELLOW, indented};
@@ -116,7 +111,7 @@ impl Setup {
             }
             None => {
                 let command = command(args.global, env, &mut notes)?;
-                let args = arguments(client, args.global, global, root)?;
+                let args = arguments(client, args.global, &global.selection(), root)?;
                 (client.starts(&command, &args, env), None)
             }
         };

@@ -6,13 +6,12 @@ mod words;
 use anyhow::{Context, anyhow, bail};
 use camino::{Utf8Path, Utf8PathBuf};
 use jig_config::{AddedNet, Additions, Edit, Runtime, Sources, WORKSPACE_FILES};
-use jig_engine::{LearnError, Learner, Proposal};
+use jig_engine::{LearnError, Learner, Proposal, warning_clause};
 use jig_project::{Project, locate, shell_word};
 use jig_proto::hint;
 use jig_sandbox::Exit;
 
 use self::trial::{Ended, Trial};
-pub(super) use self::words::clause;
 use crate::args::{Global, SuggestArgs};
 use crate::cmd::call;
 use crate::cmd::run::hosts;
@@ -232,7 +231,7 @@ impl Lesson {
                 let mut warnings = loaded.warnings.iter();
                 let why = warnings.find_map(|warning| warning.message().strip_prefix(&about));
                 if let Some(why) = why {
-                    learner.refuse(&added.path, &clause(why));
+                    learner.refuse(&added.path, &warning_clause(why));
                     is_fine = false;
                 }
             }

@@ -209,3 +209,17 @@ pub(super) fn of(learner: &Learner) -> Proposal {
         lost: observations.map(|seen| seen.lost + seen.unread).sum(),
     }
 }
+
+/// The end of a warning about a path as a clause of its own.
+pub fn warning_clause(warning: &str) -> String {
+    let beginnings = [
+        ("and with it ", "it opens "),
+        ("which ", "it "),
+        ("in ", "it lies in "),
+    ];
+    let mut told = beginnings.iter().filter_map(|(old, new)| {
+        let rest = warning.strip_prefix(old)?;
+        Some(format!("{new}{rest}"))
+    });
+    told.next().unwrap_or_else(|| format!("it is {warning}"))
+}

@@ -3,14 +3,15 @@
 use std::io::{self, IsTerminal as _};
 use std::time::Duration;
 
+use jig_clients::import::access;
+use jig_clients::import::declared::Scope;
+use jig_clients::import::entry::{Imported, Reach};
+use jig_clients::import::learn::{Subject, Teacher, Unlearned};
+use jig_clients::import::text::Text;
 use jig_policy::Sensitive;
 use jig_proto::visible_words;
 
-use super::declared::Scope;
-use super::entry::{Imported, Reach};
-use super::learn::{Subject, Teacher, Unlearned};
-use super::text::Text;
-use super::{Access, Fate, How, Import, Item, access};
+use super::{Access, Fate, How, Import, Item};
 use crate::interrupt::{self, Tokens};
 use crate::output::{BOLD, YELLOW, remark};
 use crate::prompt::Terminal;
@@ -146,7 +147,8 @@ impl Import<'_> {
             sources: &self.target.sources,
             file: &self.target.path,
             text: self.target.file.text.as_deref(),
-            tokens,
+            cancel: &tokens.cancel,
+            kill: &tokens.kill,
         }
     }
 

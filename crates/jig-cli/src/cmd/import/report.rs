@@ -3,15 +3,15 @@
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
+use jig_clients::import::ImportFrom;
+use jig_clients::import::declared::{Scope, SourceFile};
+use jig_clients::import::entry::Reach;
+use jig_clients::import::secret::Secrets;
 use jig_proto::{ProjectPath, visible_line, visible_lines, visible_words};
 use serde_json::{Value as Json, json};
 use similar::TextDiff;
 
-use super::declared::{Scope, SourceFile};
-use super::entry::Reach;
-use super::secret::Secrets;
 use super::{Access, Change, Fate, How, Item, Target};
-use crate::args::ImportFrom;
 use crate::diff;
 use crate::output::{BOLD, DIM, GREEN, Output, YELLOW, indented};
 
@@ -101,7 +101,7 @@ impl Report<'_> {
         }
     }
 
-    fn all_exports(&self) -> impl Iterator<Item = (&str, &super::secret::Export)> {
+    fn all_exports(&self) -> impl Iterator<Item = (&str, &jig_clients::import::secret::Export)> {
         self.items.iter().flat_map(|item| {
             let imported = match &item.fate {
                 Fate::New(imported, _) => Some(imported),
@@ -167,7 +167,7 @@ impl Report<'_> {
         text
     }
 
-    fn added(&self) -> impl Iterator<Item = (&super::entry::Imported, &Access)> {
+    fn added(&self) -> impl Iterator<Item = (&jig_clients::import::entry::Imported, &Access)> {
         self.items.iter().filter_map(|item| match &item.fate {
             Fate::New(imported, access) => Some((&**imported, access)),
             _ => None,
@@ -176,7 +176,7 @@ impl Report<'_> {
 
     /// What is said about a server.
     fn entry(&self, item: &Item) -> String {
-        let original = visible_line(&super::entry::short(&item.original));
+        let original = visible_line(&jig_clients::import::entry::short(&item.original));
         let mut text = String::new();
         let mut notes: Vec<String> = Vec::new();
         match &item.fate {

@@ -62,7 +62,7 @@ impl Service {
             &args.hold,
             &format!("tools.{}", json!(tool)),
         ));
-        let project = Project::load_at(root.clone(), &global, &sets)?;
+        let project = Project::load_at(root.clone(), &global.selection(), &sets)?;
         if is_made_up {
             project.made_up(
                 &tool,

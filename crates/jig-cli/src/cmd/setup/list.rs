@@ -1,14 +1,14 @@
 //! The clients, and which of them are connected.
 
 use camino::Utf8Path;
+use jig_clients::Client;
+use jig_clients::entry::{Entry, Found};
+use jig_clients::file::SettingsFile;
+use jig_clients::server::on_search_path;
 use jig_project::{Environment, locate};
 use jig_proto::visible_lines;
 use serde_json::{Value as Json, json};
 
-use super::entry::{Entry, Found};
-use super::file::SettingsFile;
-use super::server::on_search_path;
-use crate::args::Client;
 use crate::exit::Done;
 use crate::output::{Output, table};
 

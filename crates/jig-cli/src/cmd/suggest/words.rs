@@ -179,20 +179,6 @@ fn word(name: &str) -> String {
     }
 }
 
-/// The end of a warning about a path as a clause of its own.
-pub(in crate::cmd) fn clause(warning: &str) -> String {
-    let beginnings = [
-        ("and with it ", "it opens "),
-        ("which ", "it "),
-        ("in ", "it lies in "),
-    ];
-    let mut told = beginnings.iter().filter_map(|(old, new)| {
-        let rest = warning.strip_prefix(old)?;
-        Some(format!("{new}{rest}"))
-    });
-    told.next().unwrap_or_else(|| format!("it is {warning}"))
-}
-
 /// How much of what is not proposed is told.
 const MOST_WITHHELD: usize = 40;
 

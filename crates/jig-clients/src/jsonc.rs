@@ -13,7 +13,7 @@ use super::entry::Fault;
 
 /// A file's text, and what it says.
 #[derive(Debug)]
-pub(in crate::cmd) struct Document<'a> {
+pub struct Document<'a> {
     text: &'a str,
     /// `None` if there is nothing but space and comments.
     root: Option<Node>,
@@ -21,9 +21,11 @@ pub(in crate::cmd) struct Document<'a> {
 
 /// A change to a text: what stands at `at` becomes `text`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Splice {
-    pub(super) at: Range<usize>,
-    pub(super) text: String,
+pub struct Splice {
+    /// The bytes that are replaced.
+    pub at: Range<usize>,
+    /// Their replacement.
+    pub text: String,
 }
 
 /// A value, and where it stands.
@@ -59,18 +61,18 @@ struct Tail {
 
 impl<'a> Document<'a> {
     /// Reads a text.
-    pub(in crate::cmd) fn parse(text: &'a str) -> Result<Self, Fault> {
+    pub fn parse(text: &'a str) -> Result<Self, Fault> {
         let root = parse::document(text)?;
         Ok(Self { text, root })
     }
 
     /// All that it says; `None` if it says nothing.
-    pub(in crate::cmd) fn value(&self) -> Option<Json> {
+    pub fn value(&self) -> Option<Json> {
         self.root.as_ref().map(Node::value)
     }
 
     /// The value at a path of keys, and its text.
-    pub(super) fn get(&self, path: &[&str]) -> Result<Option<(Json, &'a str)>, Fault> {
+    pub fn get(&self, path: &[&str]) -> Result<Option<(Json, &'a str)>, Fault> {
         let mut node = match &self.root {
             Some(root) => root,
             None => return Ok(None),
@@ -86,7 +88,7 @@ impl<'a> Document<'a> {
 
     /// Puts a value at a path of keys: in place of the one that is there, else as the last one of the
     /// deepest object that is there.
-    pub(super) fn set(&self, path: &[&str], value: &Json) -> Result<Vec<Splice>, Fault> {
+    pub fn set(&self, path: &[&str], value: &Json) -> Result<Vec<Splice>, Fault> {
         let Some(mut node) = self.root.as_ref() else {
             return Ok(vec![self.begin(path, value)]);
         };
@@ -106,7 +108,7 @@ impl<'a> Document<'a> {
     }
 
     /// Puts a value at the end of the array at a key of the root, which is made if it is missing.
-    pub(super) fn push(&self, key: &str, value: &Json) -> Result<Vec<Splice>, Fault> {
+    pub fn push(&self, key: &str, value: &Json) -> Result<Vec<Splice>, Fault> {
         let list = Json::Array(vec![value.clone()]);
         let Some(root) = &self.root else {
             return Ok(vec![self.begin(&[key], &list)]);
@@ -267,7 +269,7 @@ impl Node {
 }
 
 /// A text with its changes made, which are in order and do not overlap.
-pub(super) fn apply(text: &str, splices: &[Splice]) -> String {
+pub fn apply(text: &str, splices: &[Splice]) -> String {
     let mut changed = String::with_capacity(text.len() + 256);
     let mut from = 0;
     for splice in splices {

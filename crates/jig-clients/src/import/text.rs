@@ -2,22 +2,23 @@
 
 use camino::Utf8Path;
 
+use super::ImportFrom;
 use super::declared::Context;
-use crate::args::ImportFrom;
 
 /// A text of a server: as a configuration of jig has it, and what it comes to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Text {
+pub struct Text {
     parts: Vec<Part>,
 }
 
 /// A piece of a [`Text`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Part {
+pub enum Part {
     /// Characters as they are.
     Plain(String),
     /// A variable of the environment.
     Variable {
+        /// Its name.
         name: String,
         /// What stands for it where it is not set.
         default: Option<String>,
@@ -30,12 +31,12 @@ pub(super) enum Part {
 impl Text {
     /// A text without variables.
     #[cfg(test)]
-    pub(super) fn plain(text: &str) -> Self {
+    pub fn plain(text: &str) -> Self {
         Self::of(vec![Part::Plain(text.to_owned())])
     }
 
     /// A variable and nothing else.
-    pub(super) fn variable(name: &str, known: Option<&str>) -> Self {
+    pub fn variable(name: &str, known: Option<&str>) -> Self {
         Self::of(vec![Part::Variable {
             name: name.to_owned(),
             default: None,
@@ -44,7 +45,7 @@ impl Text {
     }
 
     /// These parts, one after the other.
-    pub(super) fn of(parts: Vec<Part>) -> Self {
+    pub fn of(parts: Vec<Part>) -> Self {
         let mut text = Self::default();
         for part in parts {
             match (text.parts.last_mut(), part) {
@@ -57,12 +58,12 @@ impl Text {
     }
 
     /// Its pieces; no two plain ones follow each other.
-    pub(super) fn parts(&self) -> &[Part] {
+    pub fn parts(&self) -> &[Part] {
         &self.parts
     }
 
     /// The whole of it, if it holds no variable.
-    pub(super) fn as_plain(&self) -> Option<&str> {
+    pub fn as_plain(&self) -> Option<&str> {
         match self.parts.as_slice() {
             [] => Some(""),
             [Part::Plain(text)] => Some(text),
@@ -71,7 +72,7 @@ impl Text {
     }
 
     /// Puts a variable in the place of a value. Says whether it was there.
-    pub(super) fn hide(&mut self, value: &str, variable: &str) -> bool {
+    pub fn hide(&mut self, value: &str, variable: &str) -> bool {
         let is_there = |part: &Part| matches!(part, Part::Plain(plain) if plain.contains(value));
         if value.is_empty() || !self.parts.iter().any(is_there) {
             return false;
@@ -94,7 +95,7 @@ impl Text {
     }
 
     /// As a configuration of jig has it.
-    pub(super) fn written(&self) -> String {
+    pub fn written(&self) -> String {
         let part = |part: &Part| match part {
             Part::Plain(text) => text.replace('$', "$$"),
             Part::Variable { name, default, .. } => match default {
@@ -106,10 +107,7 @@ impl Text {
     }
 
     /// What it comes to with these variables; the name of the first that is missing otherwise.
-    pub(super) fn filled<'t>(
-        &'t self,
-        look: &dyn Fn(&str) -> Option<String>,
-    ) -> Result<String, &'t str> {
+    pub fn filled<'t>(&'t self, look: &dyn Fn(&str) -> Option<String>) -> Result<String, &'t str> {
         let part = |part: &'t Part| match part {
             Part::Plain(text) => Ok(text.clone()),
             Part::Variable {
@@ -127,7 +125,7 @@ impl Text {
     }
 
     /// The names of its variables.
-    pub(super) fn variables(&self) -> impl Iterator<Item = &str> {
+    pub fn variables(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|part| match part {
             Part::Plain(_) => None,
             Part::Variable { name, .. } => Some(name.as_str()),
@@ -137,7 +135,7 @@ impl Text {
 
 /// Where a text stands: a path is meant from the workspace where a program gets it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub enum Place {
     /// A word of the command, or the value of a variable.
     Program,
     /// An address or a header.
@@ -145,7 +143,7 @@ pub(super) enum Place {
 }
 
 /// Reads a text as the client does. An error names what only that client can fill in.
-pub(super) fn read(text: &str, place: Place, context: &Context<'_>) -> Result<Text, String> {
+pub fn read(text: &str, place: Place, context: &Context<'_>) -> Result<Text, String> {
     let mut parts = Vec::new();
     let mut rest = text;
     while let Some(at) = rest.find("${") {
@@ -251,7 +249,7 @@ fn home(context: &Context<'_>) -> Part {
 }
 
 /// Whether this is the name of a variable of the environment.
-pub(super) fn is_variable(name: &str) -> bool {
+pub fn is_variable(name: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     name.len() <= LONGEST_VARIABLE
         && name.chars().all(is_part)
@@ -259,7 +257,7 @@ pub(super) fn is_variable(name: &str) -> bool {
 }
 
 /// A name for a variable that says what this text does.
-pub(super) fn as_variable(text: &str) -> String {
+pub fn as_variable(text: &str) -> String {
     let letters = text.chars().take(LONGEST_VARIABLE / 2);
     let letters = letters.map(|c| match c.is_ascii_alphanumeric() {
         true => c.to_ascii_uppercase(),

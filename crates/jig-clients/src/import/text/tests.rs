@@ -1,5 +1,5 @@
 use super::*;
-use crate::cmd::import::declared::Input;
+use crate::import::declared::Input;
 
 fn context(client: ImportFrom, inputs: &[Input]) -> Context<'_> {
     Context {

@@ -1,8 +1,8 @@
 use serde_json::json;
 
 use super::*;
-use crate::args::ImportFrom;
-use crate::cmd::import::block;
+use crate::import::ImportFrom;
+use crate::import::block;
 
 /// The entry that a server of a client becomes, or why it becomes none.
 fn converted(client: ImportFrom, value: Json) -> Result<(String, Vec<String>), Left> {

@@ -10,13 +10,13 @@ use std::time::{Duration, Instant};
 use serde_json::{Value as Json, json};
 
 /// What the server's output is read from, line by line, on a thread of its own.
-pub(super) struct Lines {
+pub(crate) struct Lines {
     lines: Receiver<Vec<u8>>,
 }
 
 impl Lines {
     /// Begins to read. The thread ends with the output, which ends with the server.
-    pub(super) fn of(output: impl Read + Send + 'static) -> io::Result<Self> {
+    pub(crate) fn of(output: impl Read + Send + 'static) -> io::Result<Self> {
         let (sender, lines) = mpsc::sync_channel(4);
         thread::Builder::new()
             .name("jig-import".to_owned())
@@ -67,7 +67,7 @@ fn read(output: impl Read, sender: &SyncSender<Vec<u8>>) {
 }
 
 /// Greets a server and asks for its tools. Gives how many there are, or why that is not known.
-pub(super) fn tools(
+pub(crate) fn tools(
     input: PipeWriter,
     lines: &Lines,
     limit: Duration,

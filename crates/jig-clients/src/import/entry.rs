@@ -9,50 +9,57 @@ use super::text::{self, Place, Text, is_variable};
 
 /// A server as jig will have it, but for its access.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Imported {
+pub struct Imported {
     /// Its name in jig.
-    pub(super) name: String,
+    pub name: String,
     /// Its name at the client.
-    pub(super) original: String,
+    pub original: String,
     /// The file that it comes from, as people are shown it.
-    pub(super) from: String,
-    pub(super) scope: Scope,
-    pub(super) reach: Reach,
-    pub(super) enable: bool,
+    pub from: String,
+    /// Whose the file is.
+    pub scope: Scope,
+    /// How it is reached.
+    pub reach: Reach,
+    /// Whether the client uses it.
+    pub enable: bool,
     /// The tools that are offered; all if it is empty.
-    pub(super) tools: Vec<String>,
-    pub(super) hide: Vec<String>,
+    pub tools: Vec<String>,
+    /// The tools that are not offered.
+    pub hide: Vec<String>,
     /// How long it may take to start, in seconds.
-    pub(super) start: Option<u64>,
+    pub start: Option<u64>,
     /// How long a call may take, in seconds.
-    pub(super) time: Option<u64>,
+    pub time: Option<u64>,
     /// Variables that a person has to set.
-    pub(super) exports: Vec<Export>,
+    pub exports: Vec<Export>,
     /// What could not be taken over as it was, and what else is to be known.
-    pub(super) notes: Vec<String>,
+    pub notes: Vec<String>,
 }
 
 /// How a server is reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Reach {
+pub enum Reach {
     /// By starting a program.
     Program {
         /// The program and its arguments.
         command: Vec<Text>,
+        /// The variables that it is started with.
         env: Vec<(String, Text)>,
         /// Variables of the user that it gets, if they are set.
         passed: Vec<String>,
     },
     /// At an address.
     Remote {
+        /// The address.
         url: Text,
+        /// The headers that requests carry.
         headers: Vec<(String, Text)>,
     },
 }
 
 impl Imported {
     /// Puts variables in the place of secrets that were found anywhere.
-    pub(super) fn hide(&mut self, secrets: &Secrets) {
+    pub fn hide(&mut self, secrets: &Secrets) {
         let exports = &mut self.exports;
         let mut hide = |text: &mut Text| {
             for (variable, value) in secrets.long() {
@@ -79,22 +86,26 @@ impl Imported {
 }
 
 /// A server of a client's file.
-pub(super) struct Declared<'a> {
-    pub(super) original: &'a str,
+pub struct Declared<'a> {
+    /// Its name at the client.
+    pub original: &'a str,
     /// The name that it gets.
-    pub(super) name: String,
-    pub(super) value: &'a Json,
-    pub(super) from: &'a str,
-    pub(super) scope: Scope,
+    pub name: String,
+    /// What the file says of it.
+    pub value: &'a Json,
+    /// The file, as people are shown it.
+    pub from: &'a str,
+    /// Whose the file is.
+    pub scope: Scope,
     /// Whether it is switched off elsewhere.
-    pub(super) is_off: bool,
+    pub is_off: bool,
     /// The names in the file that `envFile` leads to, or why they are not known.
-    pub(super) names_in: &'a dyn Fn(&str) -> Result<Vec<String>, String>,
+    pub names_in: &'a dyn Fn(&str) -> Result<Vec<String>, String>,
 }
 
 /// Why a server is not taken over.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Left {
+pub enum Left {
     /// It is jig.
     Itself,
     /// It cannot be.
@@ -108,7 +119,7 @@ impl From<String> for Left {
 }
 
 /// Turns a server of a client into one of jig.
-pub(super) fn convert(
+pub fn convert(
     declared: &Declared<'_>,
     context: &Context<'_>,
     secrets: &mut Secrets,
@@ -580,7 +591,7 @@ fn bounded<'a>(key: &str, text: &'a str) -> Result<&'a str, String> {
 }
 
 /// The beginning of a name that somebody else chose.
-pub(super) fn short(text: &str) -> String {
+pub fn short(text: &str) -> String {
     let mut shown: String = text.chars().take(MOST_SHOWN).collect();
     if shown.len() < text.len() {
         shown.push('…');

@@ -8,25 +8,25 @@ use std::time::{Duration, Instant};
 
 use jig_config::{AddedSystem, Additions};
 use jig_engine::Packages;
+use jig_project::remark;
 use jig_proto::visible_line;
 
 use super::learn::{Subject, TOOL, Teacher, Unlearned};
-use crate::output::remark;
 
 /// What was downloaded. It is removed when this is dropped.
 #[derive(Default)]
-pub(super) struct Fetched {
+pub(crate) struct Fetched {
     packages: Option<Packages>,
     system: Vec<AddedSystem>,
     /// What the launcher has to be told.
-    pub(super) env: Vec<(String, String)>,
+    pub env: Vec<(String, String)>,
     /// The same in words, which stand before its arguments.
-    pub(super) args: Vec<String>,
+    pub args: Vec<String>,
 }
 
 impl Fetched {
     /// Downloads what the command of a server does, if it is known to.
-    pub(super) fn of(teacher: &Teacher<'_>, subject: &Subject<'_>) -> Result<Self, Unlearned> {
+    pub(crate) fn of(teacher: &Teacher<'_>, subject: &Subject<'_>) -> Result<Self, Unlearned> {
         let engine = teacher.engine(&Additions::default())?;
         let found = engine.packages_of(subject.command, subject.env);
         let found = found.filter(|found| !subject.is_stranger || !found.are_particular());
@@ -54,7 +54,7 @@ impl Fetched {
         let begin = Instant::now();
         let mut told = begin;
         while over.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
-            if teacher.tokens.cancel.is_cancelled() {
+            if teacher.cancel.is_cancelled() {
                 return Err(Unlearned::Interrupted);
             }
             if begin.elapsed() > LONGEST {
@@ -91,7 +91,7 @@ impl Fetched {
     }
 
     /// Rules with those under which the launcher finds what was downloaded.
-    pub(super) fn with(&self, additions: &Additions) -> Additions {
+    pub(crate) fn with(&self, additions: &Additions) -> Additions {
         let mut all = additions.clone();
         all.system.extend(self.system.iter().cloned());
         all

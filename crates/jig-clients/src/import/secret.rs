@@ -9,17 +9,18 @@ use super::text::{Part, Text, as_variable, is_variable};
 
 /// The variables that take the place of secrets, for all servers of an import.
 #[derive(Debug, Default)]
-pub(super) struct Secrets {
+pub struct Secrets {
     /// By name: the value for which a variable stands.
     given: BTreeMap<String, String>,
 }
 
 /// A variable that a person has to set.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Export {
-    pub(super) variable: String,
+pub struct Export {
+    /// Its name.
+    pub variable: String,
     /// Where its value is now.
-    pub(super) from: String,
+    pub from: String,
 }
 
 impl Secrets {
@@ -40,7 +41,7 @@ impl Secrets {
     }
 
     /// A text without any of the values that were found.
-    pub(super) fn scrubbed(&self, text: &str) -> String {
+    pub fn scrubbed(&self, text: &str) -> String {
         let mut values: Vec<&str> = self.given.values().map(String::as_str).collect();
         values.retain(|value| value.len() >= LEAST_SCRUBBED);
         values.sort_by_key(|value| std::cmp::Reverse(value.len()));
@@ -50,7 +51,7 @@ impl Secrets {
     }
 
     /// The variables whose values are so long that they stand nowhere by chance.
-    pub(super) fn long(&self) -> impl Iterator<Item = (&str, &str)> {
+    pub fn long(&self) -> impl Iterator<Item = (&str, &str)> {
         let given = self
             .given
             .iter()
@@ -60,15 +61,18 @@ impl Secrets {
 }
 
 /// What is looked through for secrets: one server.
-pub(super) struct Search<'a> {
-    pub(super) secrets: &'a mut Secrets,
-    pub(super) server: &'a str,
-    pub(super) exports: &'a mut Vec<Export>,
+pub struct Search<'a> {
+    /// The secrets that were found so far.
+    pub secrets: &'a mut Secrets,
+    /// The name of the server.
+    pub server: &'a str,
+    /// Gets the variables that a person has to set.
+    pub exports: &'a mut Vec<Export>,
 }
 
 impl Search<'_> {
     /// The value of a variable of the environment.
-    pub(super) fn variable(&mut self, name: &str, text: Text) -> Text {
+    pub fn variable(&mut self, name: &str, text: Text) -> Text {
         let wanted = match is_variable(name) {
             true => name.to_owned(),
             false => as_variable(name),
@@ -82,7 +86,7 @@ impl Search<'_> {
     }
 
     /// The value of a header. The scheme before credentials stays.
-    pub(super) fn header(&mut self, name: &str, text: Text) -> Text {
+    pub fn header(&mut self, name: &str, text: Text) -> Text {
         let from = format!("the header `{name}`");
         let wanted = match name.eq_ignore_ascii_case("authorization") {
             true => self.own("TOKEN"),
@@ -104,7 +108,7 @@ impl Search<'_> {
     }
 
     /// The words of a command. A flag says what its value is.
-    pub(super) fn words(&mut self, words: Vec<Text>) -> Vec<Text> {
+    pub fn words(&mut self, words: Vec<Text>) -> Vec<Text> {
         let mut flag: Option<String> = None;
         let words = words.into_iter().map(|word| {
             let before = flag.take();
@@ -145,7 +149,7 @@ impl Search<'_> {
     }
 
     /// An address: what its query or its path holds.
-    pub(super) fn address(&mut self, text: Text) -> Text {
+    pub fn address(&mut self, text: Text) -> Text {
         let Some(plain) = text.as_plain().map(str::to_owned) else {
             return text;
         };
@@ -222,7 +226,7 @@ impl Search<'_> {
 }
 
 /// Whether a value of this name looks like a secret.
-pub(super) fn is_secret(name: &str, value: &str) -> bool {
+pub fn is_secret(name: &str, value: &str) -> bool {
     let value = value.trim();
     if value.is_empty() || is_harmless(value) {
         return false;

@@ -5,20 +5,22 @@ use std::fmt;
 use serde_json::{Value as Json, json};
 
 use super::{jsonc, toml};
-use crate::args::Client;
+use crate::client::Client;
 
 /// A server, as a client has it among its servers.
 #[derive(Debug)]
-pub(super) struct Entry {
-    pub(super) name: String,
-    pub(super) value: Json,
+pub struct Entry {
+    /// Its name.
+    pub name: String,
+    /// What is written under the name.
+    pub value: Json,
     /// A value that the client asks for, which VS Code has in a list of its own.
-    pub(super) input: Option<Json>,
+    pub input: Option<Json>,
 }
 
 impl Entry {
     /// Whether what is written says at least what this entry says. What somebody added to it is theirs.
-    pub(super) fn is_within(&self, written: &Json) -> bool {
+    pub fn is_within(&self, written: &Json) -> bool {
         let wanted = self.value.as_object().into_iter().flatten();
         written.is_object()
             && wanted
@@ -29,8 +31,10 @@ impl Entry {
 
 /// What a file has under the name of the entry.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub enum Found {
+    /// Nothing.
     Missing,
+    /// This entry.
     Same,
     /// Another entry, as it is written.
     Other(String),
@@ -38,15 +42,17 @@ pub(super) enum Found {
 
 /// What is wrong with a file, and where.
 #[derive(Debug, PartialEq, Eq)]
-pub(in crate::cmd) struct Fault {
-    pub(super) line: usize,
-    pub(super) column: usize,
+pub struct Fault {
+    /// The line, from 1.
+    pub line: usize,
+    /// The column, from 1.
+    pub column: usize,
     what: String,
 }
 
 impl Fault {
     /// At a byte of a text.
-    pub(in crate::cmd) fn at(text: &str, at: usize, what: impl Into<String>) -> Self {
+    pub fn at(text: &str, at: usize, what: impl Into<String>) -> Self {
         let before = text.get(..at).unwrap_or(text);
         let line = before.rsplit('\n').next().unwrap_or_default();
         Self {
@@ -69,7 +75,7 @@ impl fmt::Display for Fault {
 
 impl Client {
     /// What a file has under the name of an entry.
-    pub(super) fn find(self, text: &str, entry: &Entry) -> Result<Found, Fault> {
+    pub fn find(self, text: &str, entry: &Entry) -> Result<Found, Fault> {
         if self == Self::Codex {
             return toml::find(text, self.servers(), entry);
         }
@@ -82,7 +88,7 @@ impl Client {
     }
 
     /// The text of a file with an entry in it, and all else as it was.
-    pub(super) fn edit(self, text: &str, entry: &Entry) -> Result<String, Fault> {
+    pub fn edit(self, text: &str, entry: &Entry) -> Result<String, Fault> {
         let (before, after, edited);
         if self == Self::Codex {
             edited = toml::edit(text, self.servers(), entry)?;

@@ -2,15 +2,15 @@
 
 use anyhow::{anyhow, bail};
 use camino::{Utf8Path, Utf8PathBuf};
-use jig_project::{Environment, locate};
+use jig_project::{Environment, Selection, locate};
 use jig_proto::hint;
 use url::Url;
 
-use super::clients::TOKEN;
-use crate::args::{Client, Global};
+use super::client::TOKEN;
+use crate::client::Client;
 
 /// The address of a server, as a client takes it.
-pub(super) fn address(text: &str, notes: &mut Vec<String>) -> anyhow::Result<String> {
+pub fn address(text: &str, notes: &mut Vec<String>) -> anyhow::Result<String> {
     let url =
         Url::parse(text).map_err(|error| anyhow!(error).context(format!("`{text}` is no URL")))?;
     if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
@@ -42,7 +42,7 @@ pub(super) fn address(text: &str, notes: &mut Vec<String>) -> anyhow::Result<Str
 }
 
 /// What starts this program: `jig` where that is found, so that a file can be shared, else its path.
-pub(super) fn command(
+pub fn command(
     is_global: bool,
     env: &Environment,
     notes: &mut Vec<String>,
@@ -73,7 +73,7 @@ pub(super) fn command(
 }
 
 /// The program of this name that a shell would start, without links.
-pub(in crate::cmd) fn on_search_path(name: &str, env: &Environment) -> Option<Utf8PathBuf> {
+pub fn on_search_path(name: &str, env: &Environment) -> Option<Utf8PathBuf> {
     let path = env.search_path()?;
     std::env::split_paths(&path).find_map(|folder| {
         let file = Utf8PathBuf::from_path_buf(folder).ok()?.join(name);
@@ -96,14 +96,14 @@ fn is_program(_file: &Utf8Path) -> bool {
 
 /// What the program is started with. Where the options of this call say which workspace, configuration or
 /// settings are meant, they are meant for the server.
-pub(super) fn arguments(
+pub fn arguments(
     client: Client,
     is_global: bool,
-    global: &Global,
+    selection: &Selection,
     root: &Utf8Path,
 ) -> anyhow::Result<Vec<String>> {
     let mut words = vec!["mcp".to_owned()];
-    let pinned = is_global && global.workspace.is_some();
+    let pinned = is_global && selection.workspace.is_some();
     let place = match client.project_variable() {
         _ if pinned => Some(root.to_string()),
         variable => variable.map(str::to_owned),
@@ -112,10 +112,10 @@ pub(super) fn arguments(
         words.extend(["-C".to_owned(), place]);
     }
     let current = locate::current()?;
-    for file in &global.config {
+    for file in &selection.files {
         words.extend(["--config".to_owned(), current.join(file).into_string()]);
     }
-    for setting in &global.set {
+    for setting in &selection.sets {
         words.extend(["--set".to_owned(), setting.clone()]);
     }
     Ok(words)

@@ -6,29 +6,31 @@ use jig_project::{Environment, locate};
 use jig_proto::hint;
 use serde_json::{Map, Value as Json};
 
+use super::ImportFrom;
 use super::text::as_variable;
-use crate::args::{Client, ImportArgs, ImportFrom};
-use crate::cmd::setup::entry::Fault;
-use crate::cmd::setup::file::SettingsFile;
-use crate::cmd::setup::jsonc;
+use crate::client::Client;
+use crate::entry::Fault;
+use crate::file::SettingsFile;
+use crate::jsonc;
 
 /// What one file says, or one part of it.
 #[derive(Debug)]
-pub(super) struct SourceFile {
+pub struct SourceFile {
     /// As people are shown it.
-    pub(super) shown: String,
-    pub(super) scope: Scope,
+    pub shown: String,
+    /// Whose it is.
+    pub scope: Scope,
     /// In the order of the file.
-    pub(super) servers: Vec<(String, Json)>,
+    pub servers: Vec<(String, Json)>,
     /// Values that the client asks a person for.
-    pub(super) inputs: Vec<Input>,
+    pub inputs: Vec<Input>,
     /// Servers that the person has switched off elsewhere.
-    pub(super) off: Vec<String>,
+    pub off: Vec<String>,
 }
 
 /// Whose a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Scope {
+pub enum Scope {
     /// A file of the workspace: whoever wrote that wrote it.
     Project,
     /// The user's own.
@@ -37,28 +39,33 @@ pub(super) enum Scope {
 
 /// A value that the client asks a person for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Input {
-    pub(super) id: String,
+pub struct Input {
+    /// The name by which entries use it.
+    pub id: String,
     /// The variable that takes its place.
-    pub(super) variable: String,
+    pub variable: String,
     /// Its default, unless it is a secret.
-    pub(super) default: Option<String>,
+    pub default: Option<String>,
     /// What the person is asked.
-    pub(super) described: String,
+    pub described: String,
 }
 
 /// What texts of a file are read with.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Context<'a> {
-    pub(super) client: ImportFrom,
-    pub(super) root: &'a Utf8Path,
-    pub(super) home: Option<&'a Utf8Path>,
-    pub(super) inputs: &'a [Input],
+pub struct Context<'a> {
+    /// The client.
+    pub client: ImportFrom,
+    /// The workspace.
+    pub root: &'a Utf8Path,
+    /// The person's home folder.
+    pub home: Option<&'a Utf8Path>,
+    /// The values that the client asks for.
+    pub inputs: &'a [Input],
 }
 
 impl ImportFrom {
     /// The name on the command line.
-    pub(super) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::Claude => "claude",
             Self::Codex => "codex",
@@ -68,7 +75,7 @@ impl ImportFrom {
     }
 
     /// The same for `jig setup`, which knows where its files are.
-    pub(super) fn client(self) -> Client {
+    pub fn client(self) -> Client {
         match self {
             Self::Claude => Client::ClaudeCode,
             Self::Codex => Client::Codex,
@@ -89,14 +96,15 @@ impl ImportFrom {
 }
 
 /// The files of a client that count here, the one first that the client prefers.
-pub(super) fn find(
-    args: &ImportArgs,
+pub fn find(
+    from: ImportFrom,
+    file: Option<&Utf8Path>,
+    is_global: bool,
     root: &Utf8Path,
     env: &Environment,
 ) -> anyhow::Result<Vec<SourceFile>> {
-    let from = args.client;
     let client = from.client();
-    if let Some(path) = &args.file {
+    if let Some(path) = file {
         return of_file(from, path, root, env);
     }
     let mut files = Vec::new();
@@ -112,11 +120,11 @@ pub(super) fn find(
     let project = SettingsFile::of_project(root, client.project_file(), env)?;
     if let Some((shown, all)) = &user
         && from == ImportFrom::Claude
-        && !args.global
+        && !is_global
     {
         files.extend(of_claude_project(all, shown, root)?);
     }
-    if !args.global {
+    if !is_global {
         let all = parsed(from, &project)?;
         let mut file = source(from, project.shown.as_str(), Scope::Project, &all)?;
         let settings = user.as_ref().and_then(|(_, all)| claude_project(all, root));

@@ -1,8 +1,8 @@
 use jig_config::{AddedFs, AddedNet, Preset};
 
 use super::*;
-use crate::cmd::import::declared::Scope;
-use crate::cmd::import::text::Text;
+use crate::import::declared::Scope;
+use crate::import::text::Text;
 
 fn server(name: &str, command: &[&str]) -> Imported {
     Imported {

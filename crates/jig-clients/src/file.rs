@@ -12,18 +12,18 @@ use jig_project::{Environment, locate, shell_word};
 use jig_proto::{ProjectPath, hint};
 
 /// A client's file, which may not be there yet.
-pub(in crate::cmd) struct SettingsFile {
+pub struct SettingsFile {
     files: DiskFiles,
     place: Place,
     /// As people are shown it.
-    pub(in crate::cmd) shown: Utf8PathBuf,
+    pub shown: Utf8PathBuf,
     /// Its content; `None` if it is not there.
-    pub(in crate::cmd) text: Option<String>,
+    pub text: Option<String>,
 }
 
 /// How the copy of a file that is replaced is called.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::cmd) enum CopyName {
+pub enum CopyName {
     /// `.bak`, and with a number if that is taken.
     Numbered,
     /// `.bak-` and the time.
@@ -32,25 +32,17 @@ pub(in crate::cmd) enum CopyName {
 
 impl SettingsFile {
     /// A file of the project at `root`.
-    pub(in crate::cmd) fn of_project(
-        root: &Utf8Path,
-        path: &str,
-        env: &Environment,
-    ) -> anyhow::Result<Self> {
+    pub fn of_project(root: &Utf8Path, path: &str, env: &Environment) -> anyhow::Result<Self> {
         Self::open(root, path, path.into(), env, MAX_SIZE)
     }
 
     /// A file of the user.
-    pub(in crate::cmd) fn of_user(path: &Utf8Path, env: &Environment) -> anyhow::Result<Self> {
+    pub fn of_user(path: &Utf8Path, env: &Environment) -> anyhow::Result<Self> {
         Self::of_user_within(path, env, MAX_SIZE)
     }
 
     /// A file of the user which may be this large.
-    pub(in crate::cmd) fn of_user_within(
-        path: &Utf8Path,
-        env: &Environment,
-        size: u64,
-    ) -> anyhow::Result<Self> {
+    pub fn of_user_within(path: &Utf8Path, env: &Environment, size: u64) -> anyhow::Result<Self> {
         // The deepest part that is there, without links; the rest is made when it is written.
         let (base, rest) = path
             .ancestors()
@@ -102,11 +94,7 @@ impl SettingsFile {
     }
 
     /// Puts another text in its place, in one step. What was there is kept beside it, and named.
-    pub(in crate::cmd) fn write(
-        &self,
-        text: &str,
-        copy: CopyName,
-    ) -> anyhow::Result<Option<Utf8PathBuf>> {
+    pub fn write(&self, text: &str, copy: CopyName) -> anyhow::Result<Option<Utf8PathBuf>> {
         let backup = match &self.text {
             None => None,
             Some(before) => Some(self.back_up(before, copy)?),

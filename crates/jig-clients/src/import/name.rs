@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 /// The name of a server in jig, as near to the client's as can be, which none of `taken` has.
-pub(super) fn fit(name: &str, taken: &BTreeSet<String>) -> String {
+pub fn fit(name: &str, taken: &BTreeSet<String>) -> String {
     let mut fitted = String::new();
     for c in name.chars() {
         match c {

@@ -4,13 +4,29 @@
 //! project, the entry names the project by the client's own variable, so that a file can be shared.
 
 use camino::{Utf8Path, Utf8PathBuf};
+use clap::ValueEnum;
 use jig_project::Environment;
 use serde_json::{Value as Json, json};
 
-use crate::args::Client;
+/// A program through which people use agents, and which can start MCP servers for them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Client {
+    /// Claude Code
+    ClaudeCode,
+    /// Codex: the CLI, the app and the IDE extension
+    Codex,
+    /// Cursor
+    Cursor,
+    /// Visual Studio Code
+    #[value(name = "vscode", alias = "code", alias = "vs-code")]
+    VsCode,
+    /// Zed
+    Zed,
+}
 
 impl Client {
-    pub(super) const ALL: [Self; 5] = [
+    /// All of them.
+    pub const ALL: [Self; 5] = [
         Self::ClaudeCode,
         Self::Codex,
         Self::Cursor,
@@ -19,7 +35,7 @@ impl Client {
     ];
 
     /// The name on the command line.
-    pub(super) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::ClaudeCode => "claude-code",
             Self::Codex => "codex",
@@ -30,7 +46,7 @@ impl Client {
     }
 
     /// The name for people.
-    pub(in crate::cmd) fn title(self) -> &'static str {
+    pub fn title(self) -> &'static str {
         match self {
             Self::ClaudeCode => "Claude Code",
             Self::Codex => "Codex",
@@ -41,7 +57,7 @@ impl Client {
     }
 
     /// Its file in a project.
-    pub(in crate::cmd) fn project_file(self) -> &'static str {
+    pub fn project_file(self) -> &'static str {
         match self {
             Self::ClaudeCode => ".mcp.json",
             Self::Codex => ".codex/config.toml",
@@ -52,7 +68,7 @@ impl Client {
     }
 
     /// Its file in the settings of the user; `None` without a home.
-    pub(in crate::cmd) fn user_file(self, env: &Environment) -> Option<Utf8PathBuf> {
+    pub fn user_file(self, env: &Environment) -> Option<Utf8PathBuf> {
         let home = env.path("HOME");
         let below = |path: &str| home.as_ref().map(|home| home.join(path));
         let config = || env.path("XDG_CONFIG_HOME").or_else(|| below(".config"));
@@ -74,10 +90,7 @@ impl Client {
     }
 
     /// Programs and folders that are there if it is installed.
-    pub(super) fn traces(
-        self,
-        env: &Environment,
-    ) -> (&'static [&'static str], Option<Utf8PathBuf>) {
+    pub fn traces(self, env: &Environment) -> (&'static [&'static str], Option<Utf8PathBuf>) {
         let program: &[&str] = match self {
             Self::ClaudeCode => &["claude"],
             Self::Codex => &["codex"],
@@ -98,7 +111,7 @@ impl Client {
     }
 
     /// The key in its file that holds the servers.
-    pub(super) fn servers(self) -> &'static str {
+    pub fn servers(self) -> &'static str {
         match self {
             Self::ClaudeCode | Self::Cursor => "mcpServers",
             Self::Codex => "mcp_servers",
@@ -108,7 +121,7 @@ impl Client {
     }
 
     /// The workspace, as it is told to jig: nothing where servers are started in the project.
-    pub(super) fn project_variable(self) -> Option<&'static str> {
+    pub fn project_variable(self) -> Option<&'static str> {
         match self {
             Self::Cursor | Self::VsCode => Some("${workspaceFolder}"),
             Self::ClaudeCode | Self::Codex | Self::Zed => None,
@@ -116,7 +129,7 @@ impl Client {
     }
 
     /// The entry that starts a server.
-    pub(super) fn starts(self, command: &str, args: &[String], env: &Environment) -> Json {
+    pub fn starts(self, command: &str, args: &[String], env: &Environment) -> Json {
         match self {
             Self::ClaudeCode | Self::VsCode => {
                 json!({ "type": "stdio", "command": command, "args": args })
@@ -142,7 +155,7 @@ impl Client {
 
     /// The entry for a server that runs, and what else the file needs for it. `None` if the client cannot take
     /// the token from anywhere but the file.
-    pub(super) fn reaches(self, url: &str, name: &str) -> Option<(Json, Option<Json>)> {
+    pub fn reaches(self, url: &str, name: &str) -> Option<(Json, Option<Json>)> {
         let bearer = |token: &str| json!({ "Authorization": format!("Bearer {token}") });
         match self {
             Self::ClaudeCode => {
@@ -177,7 +190,7 @@ impl Client {
     }
 
     /// What a person does once the file is written.
-    pub(super) fn next(self, http: bool, file: &Utf8Path) -> Vec<String> {
+    pub fn next(self, http: bool, file: &Utf8Path) -> Vec<String> {
         let mut steps = Vec::new();
         if http && self == Self::VsCode {
             steps.push(
@@ -221,7 +234,7 @@ impl Client {
 }
 
 /// The variable that holds the token of a server. It is the one that `jig mcp --http` reads, too.
-pub(super) const TOKEN: &str = "JIG_MCP_TOKEN";
+pub const TOKEN: &str = "JIG_MCP_TOKEN";
 
 /// How long Codex waits for a call, in seconds: longer than the ten minutes for which jig waits for an approval.
 /// Its own default is one minute.

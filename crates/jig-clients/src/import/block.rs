@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json};
 use super::entry::{Imported, Reach};
 
 /// A server's entry.
-pub(super) fn of(server: &Imported, access: &Additions) -> String {
+pub fn of(server: &Imported, access: &Additions) -> String {
     let key = format!("mcp.servers.{}", server.name);
     let mut block = Block::default();
     block.comment("", &format!("from `{}`", server.from));
@@ -68,7 +68,7 @@ pub(super) fn of(server: &Imported, access: &Additions) -> String {
 }
 
 /// The text of a file with entries at its end; `None` if they would change what it says besides.
-pub(super) fn appended(text: &str, blocks: &[String]) -> Option<String> {
+pub fn appended(text: &str, blocks: &[String]) -> Option<String> {
     let newline = match text.contains("\r\n") {
         true => "\r\n",
         false => "\n",

@@ -9,9 +9,11 @@ use std::thread;
 use std::time::Duration;
 
 use camino::Utf8Path;
-use jig_broker::{ProgramError, ProgramStreams};
+use jig_broker::{CancelToken, ProgramError, ProgramStreams};
 use jig_config::{AddedSystem, Additions, Edit, Errors, Sources};
-use jig_engine::{CommandError, CommandLog, Engine, LearnError, Learner, Proposal, Rehearsal, Run};
+use jig_engine::{
+    CommandError, CommandLog, Engine, LearnError, Learner, Proposal, Rehearsal, Run, warning_clause,
+};
 use jig_policy::Sensitive;
 use jig_project::{Environment, audit_log, engines};
 use jig_proto::ProjectPath;
@@ -19,50 +21,57 @@ use jig_sandbox::{SpawnError, Stdio};
 
 use super::fetch::Fetched;
 use super::talk::{self, Lines};
-use crate::cmd::suggest::clause;
-use crate::interrupt::Tokens;
 
 /// Learns what servers need.
-pub(super) struct Teacher<'a> {
-    pub(super) root: &'a Utf8Path,
-    pub(super) env: &'a Environment,
-    pub(super) sources: &'a Sources,
-    /// The file that the entries go into, and its text.
-    pub(super) file: &'a Utf8Path,
-    pub(super) text: Option<&'a str>,
-    pub(super) tokens: &'a Tokens,
+pub struct Teacher<'a> {
+    /// The workspace.
+    pub root: &'a Utf8Path,
+    /// The variables of the person.
+    pub env: &'a Environment,
+    /// The configuration that the entries are added to.
+    pub sources: &'a Sources,
+    /// The file that the entries go into.
+    pub file: &'a Utf8Path,
+    /// The text of the file, if it is there.
+    pub text: Option<&'a str>,
+    /// Cancelled to give up.
+    pub cancel: &'a CancelToken,
+    /// Cancelled to end the server at once.
+    pub kill: &'a CancelToken,
 }
 
 /// A server as it is started.
-pub(super) struct Subject<'a> {
+pub struct Subject<'a> {
     /// Its name, as the log has it.
-    pub(super) name: &'a str,
+    pub name: &'a str,
     /// The program and its arguments, with everything filled in.
-    pub(super) command: &'a [String],
-    pub(super) env: &'a [(String, String)],
+    pub command: &'a [String],
+    /// The variables that it is started with.
+    pub env: &'a [(String, String)],
     /// What its command says that it needs.
-    pub(super) named: &'a Additions,
+    pub named: &'a Additions,
     /// How long it may take.
-    pub(super) limit: Duration,
+    pub limit: Duration,
     /// Whether a file of the workspace names it, which then has no say in where something is downloaded from.
-    pub(super) is_stranger: bool,
+    pub is_stranger: bool,
 }
 
 /// What was learned.
 #[derive(Debug)]
-pub(super) struct Learned {
-    pub(super) additions: Additions,
+pub struct Learned {
+    /// The rules that it needs.
+    pub additions: Additions,
     /// Directories that must be there.
-    pub(super) make: Vec<ProjectPath>,
+    pub make: Vec<ProjectPath>,
     /// How many tools it has.
-    pub(super) tools: usize,
+    pub tools: usize,
     /// What it wanted and is not proposed.
-    pub(super) withheld: Vec<String>,
+    pub withheld: Vec<String>,
 }
 
 /// Why nothing was learned.
 #[derive(Debug)]
-pub(super) enum Unlearned {
+pub enum Unlearned {
     /// Somebody pressed ctrl-C.
     Interrupted,
     /// As a clause, and what the server said at the end.
@@ -70,14 +79,15 @@ pub(super) enum Unlearned {
 }
 
 impl Unlearned {
-    pub(super) fn why(why: impl ToString) -> Self {
+    /// A reason without words of the server.
+    pub fn why(why: impl ToString) -> Self {
         Self::Why(why.to_string(), String::new())
     }
 }
 
 impl Teacher<'_> {
     /// Learns what a server needs.
-    pub(super) fn learn(&self, subject: &Subject<'_>) -> Result<Learned, Unlearned> {
+    pub fn learn(&self, subject: &Subject<'_>) -> Result<Learned, Unlearned> {
         let fetched = Fetched::of(self, subject)?;
         let mut env = fetched.env.clone();
         env.extend_from_slice(subject.env);
@@ -209,13 +219,13 @@ impl Teacher<'_> {
             let about = format!("the tool `{TOOL}` may read `{path}`, ");
             let mut warnings = loaded.warnings.iter();
             let why = warnings.find_map(|warning| warning.message().strip_prefix(&about));
-            warned.extend(why.map(|why| (path.clone(), clause(why))));
+            warned.extend(why.map(|why| (path.clone(), warning_clause(why))));
         }
         Ok(warned)
     }
 
     /// Why a path outside the workspace is not to be shown to a server without a person's thought.
-    pub(super) fn objection(&self, added: &AddedSystem) -> Option<String> {
+    pub fn objection(&self, added: &AddedSystem) -> Option<String> {
         let alone = Additions {
             system: vec![added.clone()],
             ..Additions::default()
@@ -231,7 +241,7 @@ impl Teacher<'_> {
     }
 
     /// What is sensitive in the workspace for a server that says nothing about it.
-    pub(super) fn sensitive(&self) -> anyhow::Result<Sensitive> {
+    pub fn sensitive(&self) -> anyhow::Result<Sensitive> {
         let loaded = self
             .edit(&Additions::default())?
             .check(self.sources, self.file)?;
@@ -250,8 +260,8 @@ impl Teacher<'_> {
         edit.add(TOOL, &additions)?;
         Ok(edit)
     }
-
-    pub(super) fn engine(&self, additions: &Additions) -> Result<Engine, Unlearned> {
+    /// An engine whose tool on trial has these rules.
+    pub fn engine(&self, additions: &Additions) -> Result<Engine, Unlearned> {
         let loaded = self.edit(additions).and_then(|edit| {
             let loaded = edit.check(self.sources, self.file)?;
             let sink = audit_log::sink(self.root, self.env, &loaded.config.log)?;
@@ -309,7 +319,7 @@ impl Teacher<'_> {
             .spawn(move || tail(stderr))
             .map_err(Unlearned::why)?;
         let lines = Lines::of(stdout).map_err(Unlearned::why)?;
-        let is_over = || self.tokens.cancel.is_cancelled();
+        let is_over = || self.cancel.is_cancelled();
         let tools = talk::tools(stdin, &lines, subject.limit, &is_over);
         // A server that is done with its input ends by itself.
         let child = running.program().child();
@@ -385,7 +395,7 @@ fn tail(mut reader: impl Read) -> String {
 }
 
 /// The tool that a server is for as long as it is watched.
-pub(super) const TOOL: &str = "jig_import_trial";
+pub const TOOL: &str = "jig_import_trial";
 
 /// As `jig suggest` groups paths by default.
 const WIDTH: usize = 4;

@@ -8,15 +8,15 @@ use jig_proto::ProjectPath;
 
 /// What a command says about what it needs.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Named {
+pub struct Named {
     /// Toolchain, registry, and the paths among its arguments.
-    pub(super) additions: Additions,
+    pub additions: Additions,
     /// What was left out, and why.
-    pub(super) notes: Vec<String>,
+    pub notes: Vec<String>,
 }
 
 /// Reads a command, with everything filled in.
-pub(super) fn of_command(
+pub fn of_command(
     command: &[String],
     root: &Utf8Path,
     home: Option<&Utf8Path>,
@@ -110,7 +110,7 @@ pub(super) fn of_command(
 }
 
 /// The rules of a server that was not run: it may read the workspace.
-pub(super) fn guessed(named: &Additions) -> Additions {
+pub fn guessed(named: &Additions) -> Additions {
     let mut additions = named.clone();
     let workspace = AddedFs {
         path: ".".to_owned(),
@@ -145,7 +145,7 @@ fn is_covered(rule: &AddedFs, all: &[AddedFs]) -> bool {
 }
 
 /// What was learned, and what the command says besides.
-pub(super) fn joined(learned: Additions, named: &Additions) -> Additions {
+pub fn joined(learned: Additions, named: &Additions) -> Additions {
     let mut all = learned;
     for rule in &named.fs {
         let is_covered = is_covered(rule, &all.fs);

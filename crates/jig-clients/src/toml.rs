@@ -6,7 +6,7 @@ use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, Value};
 use super::entry::{Entry, Fault, Found};
 
 /// What stands at `servers.name`.
-pub(super) fn find(text: &str, servers: &str, entry: &Entry) -> Result<Found, Fault> {
+pub(crate) fn find(text: &str, servers: &str, entry: &Entry) -> Result<Found, Fault> {
     let document = parse(text)?;
     let written = document
         .get(servers)
@@ -33,7 +33,7 @@ pub(super) fn find(text: &str, servers: &str, entry: &Entry) -> Result<Found, Fa
 }
 
 /// The text with the entry in it, in place of one that is there.
-pub(super) fn edit(text: &str, servers: &str, entry: &Entry) -> Result<String, Fault> {
+pub(crate) fn edit(text: &str, servers: &str, entry: &Entry) -> Result<String, Fault> {
     let mut document = parse(text)?;
     let present = document
         .get(servers)
@@ -72,7 +72,7 @@ pub(super) fn edit(text: &str, servers: &str, entry: &Entry) -> Result<String, F
 }
 
 /// What a text says; `None` if it is not valid.
-pub(super) fn value(text: &str) -> Option<Json> {
+pub(crate) fn value(text: &str) -> Option<Json> {
     toml::from_str(text).ok()
 }
 

@@ -3,10 +3,10 @@
 use serde_json::Value as Json;
 
 use super::{Kind, Member, Node, Tail};
-use crate::cmd::setup::entry::Fault;
+use crate::entry::Fault;
 
 /// The value of a text; `None` if there is nothing but space and comments.
-pub(super) fn document(text: &str) -> Result<Option<Node>, Fault> {
+pub(crate) fn document(text: &str) -> Result<Option<Node>, Fault> {
     let mut reader = Reader { text, at: 0 };
     if text.starts_with(BOM) {
         reader.at = BOM.len_utf8();
@@ -189,7 +189,7 @@ impl Reader<'_> {
 }
 
 /// A byte order mark, as some editors on Windows write one.
-pub(super) const BOM: char = '\u{feff}';
+pub(crate) const BOM: char = '\u{feff}';
 
 /// No file of settings is nested nearly that deep.
 const MAX_DEPTH: usize = 128;

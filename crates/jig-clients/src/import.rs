@@ -1,0 +1,32 @@
+//! The MCP servers of a client, as servers of jig.
+//!
+//! [`declared::find`] reads the client's files, [`entry::Imported`] is a server as jig will have it, [`secret`] keeps
+//! keys out of it, [`access`] and [`learn`] tell what it may do, and [`block`] writes it.
+
+pub mod access;
+pub mod block;
+pub mod declared;
+pub mod entry;
+mod fetch;
+pub mod learn;
+pub mod name;
+pub mod secret;
+mod talk;
+pub mod text;
+
+use clap::ValueEnum;
+
+/// A client whose servers can be taken over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ImportFrom {
+    /// Claude Code, and with --file Claude Desktop
+    #[value(alias = "claude-code", alias = "claude-desktop")]
+    Claude,
+    /// Codex: the CLI, the app and the IDE extension
+    Codex,
+    /// Cursor
+    Cursor,
+    /// Visual Studio Code
+    #[value(name = "vscode", alias = "code", alias = "vs-code")]
+    VsCode,
+}

@@ -1,0 +1,14 @@
+//! The programs through which people use agents: where they keep their settings, how jig becomes a server of theirs
+//! (`jig setup`), and how their servers become jig's (`jig import`).
+//!
+//! Start at [`Client`] and at [`import`]. Nothing here asks or prints a result: the `jig` program does.
+
+mod client;
+pub mod entry;
+pub mod file;
+pub mod import;
+pub mod jsonc;
+pub mod server;
+mod toml;
+
+pub use client::{Client, TOKEN};
