@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use camino::Utf8Path;
 use memchr::memchr;
-use rustix::fs::{self, Mode, OFlags};
+use rustix::fs::{self, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::file::older;
@@ -147,7 +147,16 @@ impl AuditReader {
     }
 
     /// The files begun after `known`, the oldest first; all if it is not there any more.
+    ///
+    /// The lock keeps a rotation out: halfway through one, a name is missing between two others.
     fn newer_than(&self, known: Option<&OwnedFd>) -> io::Result<VecDeque<OwnedFd>> {
+        fs::flock(&self.directory, FlockOperation::LockShared)?;
+        let newer = self.newer_than_locked(known);
+        fs::flock(&self.directory, FlockOperation::Unlock)?;
+        newer
+    }
+
+    fn newer_than_locked(&self, known: Option<&OwnedFd>) -> io::Result<VecDeque<OwnedFd>> {
         let known = match known {
             Some(file) => Some(fs::fstat(file).map(|stat| (stat.st_dev, stat.st_ino))?),
             None => None,
@@ -158,7 +167,7 @@ impl AuditReader {
             let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
             let file = match fs::openat(&self.directory, &name, flags, Mode::empty()) {
                 Ok(file) => file,
-                // Right after a rotation the first name is missing for a moment.
+                // Whoever rotated was killed before the next one was begun.
                 Err(Errno::NOENT) if name == LOG_NAME => continue,
                 Err(Errno::NOENT) => break,
                 Err(error) => return Err(error.into()),

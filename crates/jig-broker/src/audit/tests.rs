@@ -5,12 +5,13 @@
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
+use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 
 use super::{
     AuditDecision, AuditEntry, AuditFilter, AuditReader, AuditSink, FileSink, FileSinkOptions,
@@ -307,6 +308,36 @@ fn a_waiting_reader_follows_across_rotations() {
     writer.join().unwrap();
     assert_eq!(seen, ["1", "2", "3", "4", "5"]);
     assert_eq!(reader.skipped(), 0);
+}
+
+/// Halfway through a rotation a name is missing between two others. A reader that looked then would lose the files
+/// behind the gap.
+#[test]
+fn a_reader_waits_for_the_end_of_a_rotation() {
+    let log = Log::new();
+    let sink = log.sink(1, 20);
+    sink.record(&entry("0")).unwrap();
+    let mut reader = log.reader(AuditFilter::default());
+    assert_eq!(targets(&mut reader), ["0"]);
+    for target in ["1", "2"] {
+        sink.record(&entry(target)).unwrap();
+    }
+    let moved = |from: &str, to: &str| fs::rename(log.path.join(from), log.path.join(to)).unwrap();
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let directory = rustix::fs::open(log.path.as_std_path(), flags, Mode::empty()).unwrap();
+    flock(&directory, FlockOperation::LockExclusive).unwrap();
+    moved("audit.jsonl.2", "audit.jsonl.3");
+    moved("audit.jsonl.1", "audit.jsonl.2");
+    let (tell, told) = mpsc::channel();
+    let reading = thread::spawn(move || tell.send(targets(&mut reader)).unwrap());
+    assert_eq!(
+        told.recv_timeout(Duration::from_millis(200)),
+        Err(mpsc::RecvTimeoutError::Timeout)
+    );
+    moved("audit.jsonl", "audit.jsonl.1");
+    flock(&directory, FlockOperation::Unlock).unwrap();
+    assert_eq!(told.recv().unwrap(), ["1", "2"]);
+    reading.join().unwrap();
 }
 
 /// A buffered sink writes when it is told to, when much waits, and when it goes.

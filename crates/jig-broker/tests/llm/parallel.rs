@@ -101,7 +101,8 @@ fn f094_ten_of_64_parallel_calls_are_sent() {
 
 #[test]
 fn f094_attempts_share_the_reservation_of_their_call() {
-    let world = world();
+    // One call may get all the errors, if the others are slow to begin: it must not give up.
+    let world = world().with(|s| s.retries = ALLOWED as u32);
     let gate = Gate::new();
     world
         .provider
@@ -110,7 +111,6 @@ fn f094_attempts_share_the_reservation_of_their_call() {
         .provider
         .always(Answer::text("a").usage(3, 1, 2).held(&gate));
     let broker = world.broker();
-    // Whoever is refused twice tries a third time.
     let crowd = crowd(&world, &broker, &CancelToken::new(), 2 * ALLOWED, || {
         gate.open()
     });

@@ -278,7 +278,7 @@ fn people_are_told_what_to_do_next() {
     assert!(text.contains("there is nothing to apply"), "{text}");
     let text = told(&["ps"]);
     assert!(text.starts_with("id    tool  state    age"), "{text}");
-    assert!(text.contains("mine  echo  running  0s"), "{text}");
+    assert!(text.contains("mine  echo  running  "), "{text}");
     assert!(told(&["abort", "mine"]).starts_with("mine stopped"));
     // Of other workspaces, too.
     let other = hall.json(&["ps", "--all"]);
