@@ -126,7 +126,7 @@ impl AuditEntry {
     /// requests at `debug`.
     ///
     /// The log is for its owner; this may end up in a report of a bug. So it has no reason, because a reason can repeat
-    /// arguments, and of the target only what [`traced_target`](Self::traced_target) leaves.
+    /// arguments, and of the target only what `traced_target` leaves.
     pub fn trace(&self) {
         let is_request = self.decision == AuditDecision::Allow && self.operation.contains('.');
         if is_request && !self.operation.starts_with("ask.") && self.operation != "mcp.start" {

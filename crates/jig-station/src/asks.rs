@@ -1,6 +1,6 @@
 //! [`listen`]: the ask socket of an MCP server, by which people and programs elsewhere answer its questions.
 //!
-//! It is found where a station would be ([`place`](super::place)): in jig's state, which no tool sees, and it
+//! It is found where a station would be (`place`): in jig's state, which no tool sees, and it
 //! serves processes of the same user that can read its key and are in no sandbox. What is said there is
 //! jig-mcp's ([`jig_mcp::Questions::serve`]); [`client`] is the other end.
 

@@ -2,7 +2,7 @@
 //!
 //! `jig spawn` starts it on demand ([`client::Client::ask_or_start`]); it ends soon after its last handle
 //! ([`serve::run`]). The other commands ask it over a socket in a directory that only this user can enter
-//! ([`place`]), in lines of JSON ([`protocol`]). It loads the configuration anew for every spawn, with the
+//! (`place`), in lines of JSON ([`protocol`]). It loads the configuration anew for every spawn, with the
 //! flags and variables of the client: what stands in `jig.toml` then is what counts.
 //!
 //! Who may speak to it: a process of the same user that can read the station's key. The user alone would

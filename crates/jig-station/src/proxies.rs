@@ -1,6 +1,6 @@
 //! [`Registration`] and [`list`]: how `jig ps` finds the proxies that run, and asks each for its tables.
 //!
-//! A proxy serves its tables where a station would serve a workspace ([`place`](super::place)): on a socket
+//! A proxy serves its tables where a station would serve a workspace (`place`): on a socket
 //! in jig's state, which no tool sees, to processes of the same user that can read its key and are in no
 //! sandbox. There is one question and one answer. Neither side trusts the other with its time or its memory:
 //! a proxy that was stopped does not stop `jig ps`, and the other way round.

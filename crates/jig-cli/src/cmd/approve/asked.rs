@@ -14,7 +14,7 @@ use crate::limits;
 use crate::output::{self, BOLD, DIM, indented};
 
 /// A question of a server. All that a tool may have chosen is in it as it came: whatever is printed goes
-/// through [`visible_lines`](jig_proto::visible_lines).
+/// through [`visible_lines`].
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct Asked {
     pub(super) id: String,
