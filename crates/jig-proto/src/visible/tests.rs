@@ -193,7 +193,7 @@ fn no_other_source_has_a_table() {
 /// Sources that name such a character for another reason than to show text.
 const NOT_SHOWN: &[&str] = &[
     // Files may begin with a byte order mark.
-    "jig-cli/src/cmd/setup/jsonc/parse.rs",
+    "jig-clients/src/jsonc/parse.rs",
     "jig-files/src/grep/rules.rs",
     // The sandbox knows no crate of ours; others show its errors.
     "jig-sandbox/src/sys/linux/spawn/failure.rs",
