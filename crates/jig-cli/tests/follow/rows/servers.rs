@@ -93,7 +93,7 @@ pub(crate) fn server_elsewhere() -> Row {
 
 pub(crate) fn no_server_at_all() -> Row {
     Row {
-        hint: "it would be declared by `[mcp.servers.{plain}]`; none is",
+        hint: "it would be declared by `[mcp.servers.{}]`; none is",
         wrong: "jig servers small",
         right: "printf '«[mcp.servers.small]»\\ncommand = [\"python3\", \"server.py\"]\\n' > jig.toml; jig servers small",
         works: "small",

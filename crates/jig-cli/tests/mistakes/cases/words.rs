@@ -75,7 +75,7 @@ pub(crate) fn one_word() -> Mistake {
         files: &[("notes.txt", "buy milk\n")],
         way: Way::Shell("jig run 'cat notes.txt'"),
         works: "buy milk",
-        follows: "the words of a command are written apart, without quotes: {program}",
+        follows: "the words of a command are written apart, without quotes: {shown}",
         ..Mistake::default()
     }
 }
