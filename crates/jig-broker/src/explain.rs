@@ -1,4 +1,4 @@
-//! What a confined program was refused, told so that the next step is known: [`Inner::explained`].
+//! Explains what a confined program was refused, and how to allow it: [`Inner::explained`].
 //!
 //! The kernel tells a program that something failed, and tells nobody why. What the program asked for was
 //! seen, and what its profile gives is known: what is between the two was refused. What it asked for and

@@ -35,7 +35,7 @@ pub(crate) fn install(flags: u8) {
                 start: Instant::now(),
             };
             let subscriber = tracing_subscriber::registry().with(lines.with_filter(targets));
-            // Nobody has installed another: this is the program.
+            // This cannot fail: the program installs only this one.
             let _ = tracing::subscriber::set_global_default(subscriber);
         }
         Err(word) => remark(&format!(

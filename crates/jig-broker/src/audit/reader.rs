@@ -167,7 +167,7 @@ impl AuditReader {
             let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
             let file = match fs::openat(&self.directory, &name, flags, Mode::empty()) {
                 Ok(file) => file,
-                // Whoever rotated was killed before the next one was begun.
+                // A process was killed in the middle of a rotation, before it began the next file.
                 Err(Errno::NOENT) if name == LOG_NAME => continue,
                 Err(Errno::NOENT) => break,
                 Err(error) => return Err(error.into()),

@@ -1,5 +1,4 @@
-//! What git needs to work in a sandbox: a name to commit under, and the repository of a linked worktree or
-//! a submodule.
+//! git in a sandbox: the name it commits under, and the repository of a linked worktree or a submodule.
 
 use std::path::{Path, PathBuf};
 
@@ -33,12 +32,12 @@ pub(super) fn configuration(home: Option<&Path>) -> String {
     config
 }
 
-/// What stands for the configuration of the system where the preset shows the user's own, which has the last word.
+/// Replaces the configuration of the system. With the preset, git reads the user's own after it, which wins.
 pub(super) fn of_system() -> String {
     format!("{}[include]\n\tpath = /etc/gitconfig\n", settled())
 }
 
-/// What every confined git is told.
+/// The settings that every confined git gets.
 ///
 /// Hooks cannot be seen, which git would remark on at every commit; new repositories get none from templates. It
 /// tidies up before it ends: in the background, that would be ended with the command.

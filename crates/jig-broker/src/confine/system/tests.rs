@@ -1,4 +1,4 @@
-//! What of a directory of settings is kept from programs.
+//! Programs do not see the secrets in a directory of settings.
 
 #![expect(
     clippy::disallowed_methods,
