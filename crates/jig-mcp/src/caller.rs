@@ -1,6 +1,8 @@
 //! [`Caller`]: one authenticated party, and its turn. [`Callers`] knows who they are, and ends the turn of one
 //! that was idle for too long.
 
+pub(crate) mod audit_lines;
+
 use std::collections::HashMap;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,12 +13,12 @@ use jig_broker::CancelToken;
 use jig_engine::{Engine, Turn};
 use jig_runtime::HandleNumbers;
 
-use crate::in_flight::InFlights;
-use crate::outputs::Outputs;
+use crate::caller::audit_lines::Tail;
+use crate::calls::in_flight::InFlights;
+use crate::calls::large_outputs::Outputs;
+use crate::calls::tasks::Tasks;
 use crate::questions::Questions;
 use crate::shared::Shared;
-use crate::tail::Tail;
-use crate::tasks::Tasks;
 
 /// One authenticated party, and what lives as long as its turn.
 pub(crate) struct Caller {

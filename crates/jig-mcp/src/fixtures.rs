@@ -12,7 +12,7 @@ use rmcp::model::{
 use serde_json::{Value, json};
 
 #[cfg(unix)]
-pub use crate::upstream::conformance::visit;
+pub use crate::client::connection::conformance::visit;
 
 /// The configuration that declares the tools, as the text of a `jig.toml`.
 pub const CONFIG: &str = include_str!("fixtures/fixtures.toml");

@@ -11,56 +11,28 @@
 //! [`Servers`] are the MCP servers behind jig. A call of one of their tools takes the same way: the thread of its
 //! session waits for the server.
 
-mod annotations;
-mod attend;
-mod call;
 mod caller;
-mod catalogue;
-#[cfg(unix)]
-mod check;
-mod completion;
-mod cut;
-mod desk;
-mod elicit;
+mod calls;
+mod client;
+mod configuration;
 pub mod fixtures;
-mod gather;
-mod http;
-mod in_flight;
-mod knowledge;
-mod notify;
-mod object;
-mod outputs;
-mod page;
-mod progress;
-mod prompts;
+mod methods;
 mod questions;
-mod reload;
-mod resources;
-mod result;
-mod runtime;
-mod sampling;
-mod server;
-mod servers;
 mod shared;
-mod state;
-mod stdio;
-mod tail;
-mod tasks;
 #[cfg(test)]
 mod testing;
-#[cfg(unix)]
-mod upstream;
-mod uri;
+mod text_prefix;
+mod transports;
 
 #[cfg(unix)]
-pub use check::{CheckError, Era, Seen, SeenCall, SeenTool, check};
-pub use http::{Access, BadOrigin, BadTokens, HttpServer, Tokens};
-pub use questions::{NotAQuestionId, PROTOCOL as ASK_PROTOCOL, QuestionId, Questions};
-pub use reload::{Reloading, watch};
-pub use runtime::{ServeError, Stop};
-pub use servers::{
+pub use client::check::{CheckError, Era, Seen, SeenCall, SeenTool, check};
+pub use client::servers::{
     Accepted, Change, Forgetful, Memory, Offered, ServerState, ServerStatus, Servers, Standing,
     Told, ToldTool, Which,
 };
+pub use configuration::reload::{Reloading, watch};
+pub use questions::{NotAQuestionId, PROTOCOL as ASK_PROTOCOL, QuestionId, Questions};
 pub use shared::{Loader, Options, Shared};
-pub use stdio::serve_stdio;
+pub use transports::ending::{ServeError, Stop};
+pub use transports::http::{Access, BadOrigin, BadTokens, HttpServer, Tokens};
+pub use transports::stdio::serve_stdio;

@@ -10,9 +10,11 @@
 //! it never answers by itself but "nobody is there", and what was answered for a turn is remembered by the
 //! engine.
 
+mod ask_socket;
 mod asked;
-mod decide;
-mod serve;
+mod decisions;
+pub(crate) mod forms;
+pub(crate) mod sampling;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -23,9 +25,9 @@ use std::time::{Duration, Instant};
 use jig_broker::{CancelHook, CancelToken};
 use jig_engine::{Answer, Ask};
 
+pub use self::ask_socket::PROTOCOL;
 use self::asked::{Asked, Fingerprint};
 pub(crate) use self::asked::{LONGEST_CONTEXT, Topic};
-pub use self::serve::PROTOCOL;
 
 /// The questions of a server that wait for a person, and those that nobody could be asked.
 #[derive(Debug)]
@@ -316,7 +318,7 @@ impl Questions {
         let number = id.0;
         let how = How::Answered {
             by: by.to_owned(),
-            decision: decide::name(&answer),
+            decision: decisions::name(&answer),
         };
         if let Some(open) = board.open.remove(&number) {
             self.settle(&mut board, number, how);

@@ -8,14 +8,14 @@ use jig_config::Config;
 use jig_engine::{Engine, Turn};
 use tokio::sync::{Notify, watch};
 
-use crate::attend::AskedServers;
 use crate::caller::Callers;
-use crate::catalogue::Catalogue;
-use crate::gather::Gathered;
+use crate::calls::request_state::Seal;
+use crate::client::servers::Servers;
+use crate::configuration::reload::Reload;
+use crate::configuration::server_acceptance::AskedServers;
+use crate::configuration::server_tools::Gathered;
+use crate::methods::catalogue::Catalogue;
 use crate::questions::Questions;
-use crate::reload::Reload;
-use crate::servers::Servers;
-use crate::state::Seal;
 
 /// What a server needs to know of its host: where the configuration is, and how an engine is made.
 pub trait Loader: Send + Sync + 'static {

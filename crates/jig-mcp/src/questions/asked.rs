@@ -7,7 +7,7 @@ use jig_proto::{Prompt, Question, visible_lines, visible_words};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::cut::cut;
+use crate::text_prefix::cut;
 
 /// What a question is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]

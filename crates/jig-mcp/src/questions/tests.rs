@@ -7,7 +7,7 @@ use jig_engine::About;
 use jig_proto::Question;
 use serde_json::{Value, json};
 
-use super::decide::{Decision, NoAnswer};
+use super::decisions::{Decision, NoAnswer};
 use super::*;
 
 fn run_question(arguments: &str) -> Question {
@@ -311,7 +311,7 @@ fn decisions_become_answers() {
     let decide =
         |question: &Question, about, decision, value: Option<Value>, reason: Option<&str>| {
             let asked = Asked::new(1, "stdio", &ask(question, about));
-            decide::answer(&asked, decision, value, reason.map(str::to_owned))
+            decisions::answer(&asked, decision, value, reason.map(str::to_owned))
         };
     use Decision::{Accept, Deny, Once, Turn};
     let given = |value: Value| Ok(Answer::Given(value));
@@ -394,9 +394,9 @@ fn decisions_become_answers() {
     // A configuration, a server and what it says are accepted by a word of their own.
     for topic in [Topic::Config, Topic::Server, Topic::Definition] {
         let asked = Asked::of_host(1, topic, "Sure?", "changes".to_owned());
-        assert_eq!(decide::answer(&asked, Accept, None, None), Ok(yes()));
+        assert_eq!(decisions::answer(&asked, Accept, None, None), Ok(yes()));
         for decision in [Once, Turn] {
-            let decided = decide::answer(&asked, decision, None, None);
+            let decided = decisions::answer(&asked, decision, None, None);
             assert_eq!(decided, other(&["accept", "deny"]));
         }
     }

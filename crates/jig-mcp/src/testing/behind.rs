@@ -14,7 +14,7 @@ use jig_files::DiskFiles;
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::servers::{Forgetful, Memory, Servers};
+use crate::client::servers::{Forgetful, Memory, Servers};
 use crate::shared::{Loader, Options, Shared};
 
 /// A workspace with two files of configuration: its own, and one of its user.

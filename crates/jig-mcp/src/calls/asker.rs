@@ -1,0 +1,163 @@
+//! [`Desk`]: who is asked when a call has a question.
+
+use std::sync::Arc;
+
+use jig_broker::CancelToken;
+use jig_engine::{About, Answer, Ask, Asker};
+use jig_proto::visible_lines;
+use rmcp::model::InputResponses;
+
+use crate::caller::Caller;
+use crate::calls::in_flight::{InFlight, Request, Way};
+use crate::calls::tools_call::CLIENT;
+use crate::questions::Pending;
+use crate::questions::forms::Form;
+use crate::questions::sampling::Sampling;
+use crate::shared::Shared;
+use crate::text_prefix::cut;
+
+/// Asks for one call: the client, if it can show a form or has a model, people elsewhere, or nobody.
+///
+/// It runs on the thread of the call, which waits here. Every question is on the board while it waits, so that
+/// whoever answers first has answered it.
+pub(crate) struct Desk {
+    shared: Arc<Shared>,
+    caller: Arc<Caller>,
+    flight: Arc<InFlight>,
+    /// Whether the client can show a form.
+    form: bool,
+    /// Whether the client has its model answer questions.
+    sampling: bool,
+    /// Answers to the tool's own questions that came with the call.
+    given: InputResponses,
+    /// What the result has to tell besides.
+    notes: Vec<String>,
+    /// Who gave the last answer.
+    by: String,
+}
+
+impl Desk {
+    pub(crate) fn new(
+        shared: &Arc<Shared>,
+        caller: &Arc<Caller>,
+        flight: &Arc<InFlight>,
+        request: &Request,
+    ) -> Self {
+        Self {
+            shared: Arc::clone(shared),
+            caller: Arc::clone(caller),
+            flight: Arc::clone(flight),
+            form: request.form,
+            sampling: request.sampling,
+            given: request.given.clone(),
+            notes: Vec::new(),
+            by: String::new(),
+        }
+    }
+
+    /// What the result has to tell besides.
+    pub(crate) fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// An answer that came with the call. Only a tool's own question can be answered so: what the policy
+    /// wants to know is asked, or it is no approval.
+    fn given(&mut self, ask: &Ask<'_>, form: &Form) -> Option<Answer> {
+        match ask.about {
+            About::Tool(_) if self.form => {
+                let response = self.given.remove(&ask.question.id)?;
+                form.read(response).ok()
+            }
+            _ => None,
+        }
+    }
+
+    /// Waits until somebody has answered a question on the board. Without a form, the client is not among those who
+    /// can.
+    fn wait(&mut self, pending: &Pending, ask: &Ask<'_>, way: Option<Way>) -> Answer {
+        let limit = self.shared.current().config.mcp.approval_wait;
+        if let Some(way) = way {
+            self.flight.ask(pending.id(), &ask.question.id, way);
+        }
+        let answer = pending.wait(limit, self.flight.cancel_token(), ask.gone);
+        self.flight.asked(pending.id());
+        self.by = match pending.answered_by() {
+            Some(CLIENT) => "the client's form".to_owned(),
+            by => by.unwrap_or("nobody").to_owned(),
+        };
+        answer
+    }
+
+    /// Nobody could be asked, or nobody answered, as the result says: a person may still allow it for the next
+    /// time.
+    fn unanswered(&mut self, ask: &Ask<'_>) {
+        let id = self.shared.questions.refused(&self.caller.name, ask);
+        let note = format!(
+            "A person can allow it with `jig approve {id}`; then make the same call again."
+        );
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+}
+
+impl Asker for Desk {
+    fn ask(&mut self, ask: &Ask<'_>) -> Answer {
+        let questions = Arc::clone(&self.shared.questions);
+        if let Some((answer, by)) = questions.allowed(&self.caller.name, ask) {
+            self.by = format!("{by}, after an earlier call was refused");
+            return answer;
+        }
+        let form = Form::of(ask);
+        if let Some(answer) = self.given(ask, &form) {
+            "the client, with the call".clone_into(&mut self.by);
+            return answer;
+        }
+        // What is accepted holds for good, and some clients let a model fill in their forms.
+        let is_for_good = matches!(ask.about, About::Server | About::Definition);
+        let form = (!is_for_good).then(|| Way::Form(Box::new(form)));
+        let pending = match self.form && !is_for_good {
+            true => Some(questions.put(&self.caller.name, ask)),
+            false => questions.put_to_watchers(&self.caller.name, ask),
+        };
+        let answer = match pending {
+            Some(pending) => self.wait(&pending, ask, form),
+            None => Answer::Unavailable,
+        };
+        let is_gone = ask.gone.is_some_and(CancelToken::is_cancelled);
+        if !is_gone && matches!(answer, Answer::Unavailable | Answer::TimedOut) {
+            self.unanswered(ask);
+        }
+        answer
+    }
+
+    /// The client's model, or else a form: some clients have a model fill that in.
+    fn ask_assistant(&mut self, ask: &Ask<'_>) -> Option<Answer> {
+        let questions = Arc::clone(&self.shared.questions);
+        if self.sampling {
+            let pending = questions.put(&self.caller.name, ask);
+            let sampling = Sampling::new(ask.tool, ask.question);
+            let answer = self.wait(&pending, ask, Some(Way::Sampling(sampling)));
+            if !matches!(answer, Answer::Unavailable | Answer::TimedOut) {
+                return Some(answer);
+            }
+        }
+        self.form.then(|| self.ask(ask))
+    }
+
+    fn answered_by(&self) -> String {
+        self.by.clone()
+    }
+
+    fn progress(&mut self, _tool: &str, text: &str) {
+        self.flight
+            .progress(&visible_lines(cut(text, LONGEST_PROGRESS)));
+    }
+
+    fn note(&mut self, _tool: &str, text: &str) {
+        self.notes.push(visible_lines(cut(text, LONGEST_PROGRESS)));
+    }
+}
+
+/// How much of what a running tool says is told as its progress.
+const LONGEST_PROGRESS: usize = 2000;

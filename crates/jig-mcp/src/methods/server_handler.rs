@@ -1,0 +1,272 @@
+//! [`Connection`]: what the protocol asks of a server, each method handed to the module that knows it.
+
+use std::sync::Arc;
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams,
+    CompleteResult, ErrorData, Extensions, GetPromptRequestParams, GetPromptResponse,
+    GetTaskParams, GetTaskResult, Implementation, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
+    ReadResourceResponse, ServerCapabilities, ServerConfig, SubscribeRequestParams,
+    SubscriptionFilter, Tool, UnsubscribeRequestParams, UpdateTaskParams,
+};
+use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
+use rmcp::{RoleServer, ServerHandler};
+
+use crate::caller::Caller;
+use crate::calls::{results, tools_call};
+use crate::methods::notifications::{self, News};
+use crate::methods::{completion, prompts, resources};
+use crate::shared::Shared;
+
+/// One connection of a client, or, over HTTP, one session or request of one.
+#[derive(Clone)]
+pub(crate) struct Connection {
+    pub(crate) shared: Arc<Shared>,
+    who: Who,
+    /// What a client that stays connected is told without asking.
+    news: News,
+}
+
+/// Whose requests come over a connection.
+#[derive(Clone)]
+pub(crate) enum Who {
+    /// All are those of one caller: the connection is the caller.
+    One(Arc<Caller>),
+    /// Each request says by its token whose it is. The transport has checked that and left the
+    /// [`Arc<Caller>`](Caller) in the extensions of the request's [`http::request::Parts`].
+    Bearer,
+}
+
+impl Connection {
+    /// A new connection.
+    pub(crate) fn new(shared: Arc<Shared>, who: Who) -> Self {
+        Self {
+            shared,
+            who,
+            news: News::default(),
+        }
+    }
+
+    /// Whose request it is.
+    pub(crate) fn caller(&self, extensions: &Extensions) -> Result<Arc<Caller>, ErrorData> {
+        let caller = match &self.who {
+            Who::One(caller) => Some(caller),
+            Who::Bearer => extensions
+                .get::<http::request::Parts>()
+                .and_then(|parts| parts.extensions.get::<Arc<Caller>>()),
+        };
+        let caller = caller.map(Arc::clone);
+        caller.ok_or_else(|| ErrorData::internal_error("the request has no caller", None))
+    }
+
+    /// Answers a request by work that may take a while, on a thread where it may.
+    async fn answer<T: Send + 'static>(
+        &self,
+        context: &RequestContext<RoleServer>,
+        work: impl FnOnce(&Shared, &Caller) -> Result<T, ErrorData> + Send + 'static,
+    ) -> Result<T, ErrorData> {
+        let caller = self.caller(&context.extensions)?;
+        let shared = Arc::clone(&self.shared);
+        let done = tokio::task::spawn_blocking(move || work(&shared, &caller));
+        done.await
+            .unwrap_or_else(|_| Err(ErrorData::internal_error("jig itself failed", None)))
+    }
+}
+
+impl ServerHandler for Connection {
+    fn get_info(&self) -> ServerConfig {
+        let mut capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_tool_list_changed()
+            .enable_resources()
+            .enable_resources_list_changed()
+            .enable_resources_subscribe()
+            .enable_prompts()
+            .enable_prompts_list_changed()
+            .enable_completions()
+            .build();
+        let tasks = rmcp::model::TASKS_EXTENSION_ID.to_owned();
+        let extensions = capabilities.extensions.get_or_insert_default();
+        extensions.insert(tasks, Default::default());
+        let jig = Implementation::new("jig", env!("CARGO_PKG_VERSION"))
+            .with_title("jig")
+            .with_description("Runs the tools of a workspace under its declared policy");
+        ServerConfig::new(capabilities)
+            .with_server_info(jig)
+            .with_instructions(INSTRUCTIONS)
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let version = context.protocol_version();
+        let response = tools_call::call_tool(self, request, context).await?;
+        Ok(results::for_version(response, version.as_ref()))
+    }
+
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let work = move |shared: &Shared, _: &Caller| {
+            let cursor = request.and_then(|request| request.cursor);
+            // Servers that have not told their tools yet are asked first.
+            shared.complete().catalogue().list(cursor.as_deref())
+        };
+        self.answer(&context, work).await
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        let served = self.shared.current();
+        // Whoever has not seen the list can know no header that a tool wants.
+        let known = served
+            .is_catalogued()
+            .then(|| served.catalogue().tool(name));
+        known.flatten().cloned()
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let work = move |shared: &Shared, caller: &Caller| {
+            let cursor = request.and_then(|request| request.cursor);
+            resources::list(shared, caller, cursor.as_deref())
+        };
+        self.answer(&context, work).await
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Ok(resources::templates(&self.shared))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let work =
+            move |shared: &Shared, caller: &Caller| resources::read(shared, caller, &request.uri);
+        self.answer(&context, work).await.map(Into::into)
+    }
+
+    async fn list_prompts(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        let work = move |shared: &Shared, _: &Caller| {
+            let cursor = request.and_then(|request| request.cursor);
+            prompts::list(shared, cursor.as_deref())
+        };
+        self.answer(&context, work).await
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let work = move |shared: &Shared, caller: &Caller| prompts::get(shared, caller, request);
+        self.answer(&context, work).await.map(Into::into)
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let work =
+            move |shared: &Shared, caller: &Caller| completion::complete(shared, caller, request);
+        self.answer(&context, work).await
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.news.subscribe(&self.shared, &request.uri)
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.news.unsubscribe(&request.uri);
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        Some(notifications::accepted(&self.shared, requested))
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let caller = self.caller(&context.request_context().extensions)?;
+        notifications::listen(&self.shared, &caller, context).await
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        if let Ok(caller) = self.caller(&context.extensions) {
+            self.news.begin(&self.shared, &caller, context.peer);
+        }
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        let caller = self.caller(&context.extensions)?;
+        caller.tasks.get(&request.task_id)
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let caller = self.caller(&context.extensions)?;
+        let UpdateTaskParams {
+            task_id,
+            input_responses,
+            ..
+        } = request;
+        caller.tasks.update(&self.shared, &task_id, input_responses)
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let caller = self.caller(&context.extensions)?;
+        caller.tasks.cancel(&request.task_id)
+    }
+}
+
+/// What an agent is told about this server.
+const INSTRUCTIONS: &str = "\
+These tools run in a sandbox, each under the policy that the workspace declares for it. Some calls wait until a \
+person has agreed.
+
+A result that says that something was denied is final for the same call: do not repeat it, and do not try to \
+reach the same by another tool. It names what was denied, the rule that decided, and the smallest rule that would \
+allow it; tell the user, who can add that rule to `jig.toml`. If it names a command like `jig approve q_1`, the \
+user can allow it with that; then make the same call once more.
+
+What a tool may do is in the resource `jig://tool/NAME/policy`. Large results come as links to resources, to be \
+read in parts.";

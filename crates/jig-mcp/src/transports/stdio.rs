@@ -1,0 +1,94 @@
+//! [`serve_stdio`]: one client, on standard input and output.
+//!
+//! The connection is the caller: its turn begins and ends with it. [`streams`] finds the cheapest way to read
+//! and write what the client has given us, [`lines`] makes messages of it. Nothing else may write to standard
+//! output: one stray line, and the client loses the connection.
+
+mod lines;
+mod streams;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::service::{ServerInitializeError, serve_server_with_ct};
+use tokio_util::sync::CancellationToken;
+
+use self::lines::Lines;
+use crate::caller::Caller;
+use crate::configuration::{reload, server_acceptance};
+use crate::methods::server_handler::{Connection, Who};
+use crate::shared::Shared;
+use crate::transports::ending::{ServeError, Stop, end_all_turns};
+
+/// Serves one client on standard input and output until it closes them or `stop` says so. When this returns,
+/// the client's turn has ended: no tool of it runs any more.
+///
+/// # Errors
+///
+/// If serving cannot begin, or the client does something that leaves no way to go on.
+pub fn serve_stdio(shared: &Arc<Shared>, stop: &Stop) -> Result<(), ServeError> {
+    // One thread: there is one client. Calls run on threads of their own.
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(ServeError::Start)?;
+    let _reloading = reload::watch(shared).map_err(ServeError::Start)?;
+    server_acceptance::begin(shared, runtime.handle());
+    let visit = shared.callers.enter(NAME, || shared.loader.turn());
+    let caller = Arc::clone(visit.caller());
+    let served = runtime.block_on(async {
+        let served = serve(Arc::clone(shared), caller, stop.clone()).await;
+        let (shared, stop) = (Arc::clone(shared), stop.clone());
+        // Elsewhere: calls of servers that are given up need this thread to come to their end.
+        let _ = tokio::task::spawn_blocking(move || end_all_turns(&shared, &stop)).await;
+        served
+    });
+    // A read of standard input that blocks a thread cannot be ended.
+    runtime.shutdown_background();
+    served
+}
+
+async fn serve(shared: Arc<Shared>, caller: Arc<Caller>, stop: Stop) -> Result<(), ServeError> {
+    let stopping = stop.stopping();
+    let closed = CancellationToken::new();
+    let (reader, writer) = streams::open();
+    let transport = Lines::new(reader, writer, closed.clone());
+    let connection = Connection::new(shared, Who::One(Arc::clone(&caller)));
+    // A client that has gone answers no question, and reads no result of a long call.
+    let abandoned = async {
+        closed.cancelled().await;
+        tokio::time::sleep(LAST_RESULTS).await;
+        caller.in_flight.cancel_all();
+        // Whoever does not read what is left by then does not want to.
+        tokio::time::sleep(UNREAD).await;
+    };
+    let service = async {
+        let running = serve_server_with_ct(connection, transport, stopping.token.clone()).await?;
+        // How it ended is seen at the streams.
+        let _ = running.waiting().await;
+        Ok(())
+    };
+    tokio::select! {
+        served = service => match served {
+            Ok(())
+            | Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => Ok(()),
+            // Without the name of a type of ours, which tells nobody anything.
+            Err(ServerInitializeError::TransportError { error, .. }) => {
+                Err(ServeError::Connection(error.error.to_string()))
+            }
+            Err(error) => Err(ServeError::Connection(error.to_string())),
+        },
+        () = abandoned => Ok(()),
+        () = stopping.token.cancelled() => Ok(()),
+    }
+}
+
+/// What the one client is called on the board.
+const NAME: &str = "stdio";
+
+/// How long the calls of a client that has closed its side may go on: long enough for the results of a script
+/// that sends its requests and closes, too short for anybody to notice that jig still runs.
+const LAST_RESULTS: Duration = Duration::from_secs(1);
+
+/// How long it is tried to write the last answers to a client that has closed its side.
+const UNREAD: Duration = Duration::from_secs(10);
