@@ -1,5 +1,9 @@
 //! [`Engine`]: from a call to its result.
 
+pub(crate) mod common;
+pub(crate) mod llm;
+pub(crate) mod turn;
+
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -18,18 +22,18 @@ use jig_runtime::{
 use jig_sandbox::SpawnError;
 use serde_json::{Map, Value};
 
-use crate::arguments::complete;
-use crate::asker::Asker;
-use crate::asking::Asking;
-use crate::bound::{MAX_BINARY, MAX_RESULT, bound_error, without_large};
-use crate::call::{Call, CallError};
-use crate::common::Common;
-use crate::confine::Confinement;
-use crate::inquiry::Remembered;
-use crate::predefined;
-use crate::reply::Reply;
+use crate::calls::call::{Call, CallError};
+use crate::engine::common::Common;
+use crate::engine::turn::Turn;
+use crate::planning::arguments::complete;
+use crate::programs::confinement::Confinement;
+use crate::questions::asker::Asker;
+use crate::questions::audit::Asking;
+use crate::questions::inquiry::Remembered;
+use crate::results::reply::Reply;
+use crate::results::size_limit::{MAX_BINARY, MAX_RESULT, bound_error, without_large};
 use crate::servers::ToolServers;
-use crate::turn::Turn;
+use crate::tools::predefined;
 
 /// Runs the tools of one workspace, for one turn.
 ///

@@ -33,61 +33,33 @@
 //! # }
 //! ```
 
-mod arguments;
-mod asker;
-mod asking;
-mod assistant;
-mod bound;
-mod call;
-mod command;
-mod common;
-#[cfg(feature = "wasm-tools")]
-mod component;
-mod confine;
-mod drive;
-mod effects;
+mod calls;
 mod engine;
-mod fits;
-mod format;
-mod inquiry;
-mod knowledge;
-mod layer;
-mod links;
-mod llm;
-mod methods;
-mod output;
-mod plan;
-mod predefined;
-mod publish;
-mod reply;
-mod rules;
-mod run;
-mod server;
+mod planning;
+mod programs;
+mod questions;
+mod results;
 mod servers;
 #[cfg(unix)]
 mod suggest;
-mod turn;
+mod tools;
 
-pub use arguments::ArgumentErrors;
-pub use asker::{About, Answer, Ask, Asker, Nobody};
-pub use assistant::{AssistantPrompt, read_assistant};
-pub use call::{Call, CallError};
-#[cfg(feature = "wasm-tools")]
-pub use component::ComponentFileError;
-pub use confine::Confinement;
-pub use effects::Effects;
+pub use calls::call::{Call, CallError};
+pub use engine::llm::LlmSetupError;
+pub use engine::turn::Turn;
 pub use engine::{Engine, Started};
-pub use fits::fits;
-#[cfg(feature = "wasm-tools")]
-pub use knowledge::{Knowledge, LoadedSubject, TopicKnowledge};
-pub use knowledge::{not_offered, topics_summary};
-pub use layer::may_apply;
-pub use llm::LlmSetupError;
-pub use output::OutputError;
-pub use predefined::run_predefined;
-pub use reply::Reply;
-pub use run::{CommandEnd, CommandError, CommandLog, Preparation, Prepared, RunningCommand};
-pub use server::{
+pub use planning::arguments::ArgumentErrors;
+pub use programs::change_layer::may_apply;
+pub use programs::confinement::Confinement;
+pub use programs::prepared_command::{
+    CommandEnd, CommandError, CommandLog, Preparation, Prepared, RunningCommand,
+};
+pub use questions::answer_schema::fits;
+pub use questions::asker::{About, Answer, Ask, Asker, Nobody};
+pub use questions::assistant::{AssistantPrompt, read_assistant};
+pub use results::declared_output::OutputError;
+pub use results::reply::Reply;
+pub use servers::program::{
     Downloading, FilledServer, Mark, NotDownloaded, Packages, PackagesAccess, ServerProcess,
 };
 pub use servers::{Held, ServerCall, ToolServers, Unaccepted};
@@ -96,6 +68,12 @@ pub use suggest::{
     Evidence, LearnError, Learner, Proposal, ProposedPath, ProposedPreset, ProposedRule, Rehearsal,
     Run, RunningRehearsal, Withheld, warning_clause,
 };
-pub use turn::Turn;
+#[cfg(feature = "wasm-tools")]
+pub use tools::component::ComponentFileError;
+pub use tools::effects::Effects;
+#[cfg(feature = "wasm-tools")]
+pub use tools::knowledge::{Knowledge, LoadedSubject, TopicKnowledge};
+pub use tools::knowledge::{not_offered, topics_summary};
+pub use tools::predefined::run_predefined;
 
 pub use jig_runtime::TemplateError;

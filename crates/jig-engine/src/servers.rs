@@ -4,11 +4,14 @@
 //! call needs no policy, no program and no broker of its own: it is a session on a thread of this process that
 //! hands the arguments to the server and its blocks back. What the engine adds is what it adds to every call:
 //! questions, checks, limits and the line in the log.
+//!
+//! A server that is a program is started by [`Engine::start_server`] ([`program`]).
 
-mod define;
-mod hold;
-mod result;
-mod schema;
+mod acceptance;
+mod definitions;
+pub(crate) mod program;
+mod schemas;
+mod tool_results;
 
 use std::fmt;
 use std::sync::Arc;
@@ -24,11 +27,11 @@ use jig_proto::{Action, Content, Context, HandleId, ToolError};
 use jig_runtime::{InProcess, Plan, Session, StartError, in_process};
 use serde_json::{Map, Value};
 
-use crate::call::{Call, CallError};
+use crate::calls::call::{Call, CallError};
 use crate::engine::Engine;
 
-pub(crate) use define::Definitions;
-pub use hold::{Held, Unaccepted};
+pub use acceptance::{Held, Unaccepted};
+pub(crate) use definitions::Definitions;
 
 /// The MCP servers behind jig.
 ///

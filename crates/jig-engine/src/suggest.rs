@@ -9,12 +9,12 @@
 //! proposed: they are told, with the way to allow them by hand.
 
 mod evidence;
-pub(crate) mod ground;
 mod group;
+pub(crate) mod host_files;
 mod needs;
 mod outside;
 mod proposal;
-mod rehearse;
+mod rehearsal;
 mod rules;
 mod sockets;
 
@@ -28,16 +28,16 @@ use jig_policy::Guards;
 use jig_proto::{Denial, ProjectPath};
 use jig_sandbox::{Observation, Rights, Seen, SeenTarget};
 
-use crate::call::CallError;
+use crate::calls::call::CallError;
 use crate::engine::Engine;
-use ground::Ground;
+use host_files::Ground;
 use outside::Showing;
 
 pub use evidence::Evidence;
 pub use proposal::{
     Proposal, ProposedPath, ProposedPreset, ProposedRule, Withheld, warning_clause,
 };
-pub use rehearse::{Rehearsal, RunningRehearsal};
+pub use rehearsal::{Rehearsal, RunningRehearsal};
 
 /// Learns what a command needs.
 #[derive(Debug)]
@@ -127,13 +127,13 @@ impl Learner {
         let tool = engine.tool(tool)?.clone();
         let root = engine.files.materialize().map_err(CallError::from)?;
         let root = root.path().to_owned();
-        let (base, private_home) = rehearse::showing(engine, &tool, command, &root, &[])?;
+        let (base, private_home) = rehearsal::showing(engine, &tool, command, &root, &[])?;
         let ground = Ground::new(engine, &root, private_home);
         let guards = engine.config.guards(&tool, &root);
         let mut presets = Vec::new();
         for preset in LEARNED {
             // One that is not installed is not needed.
-            if let Ok((showing, _)) = rehearse::showing(engine, &tool, command, &root, &[preset]) {
+            if let Ok((showing, _)) = rehearsal::showing(engine, &tool, command, &root, &[preset]) {
                 presets.push((preset, showing));
             }
         }

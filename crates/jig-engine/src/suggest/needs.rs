@@ -12,8 +12,8 @@ use jig_sandbox::{Rights, Seen, SeenTarget};
 
 use super::Learner;
 use super::evidence::Evidence;
-use super::ground::Kind;
 use super::group::Places;
+use super::host_files::Kind;
 use super::proposal::Withheld;
 
 /// What is needed where, and what is not given.

@@ -11,8 +11,8 @@ use jig_sandbox::{NAMES_V4, NAMES_V6, Profile, Rights, Seen, SeenTarget};
 
 use super::Learner;
 use super::evidence::Evidence;
-use super::ground::{self, Kind};
 use super::group::{self, Grouping, Places};
+use super::host_files::{self, Kind};
 use super::needs::Needs;
 use super::proposal::{ProposedPath, ProposedPreset, Withheld};
 
@@ -95,8 +95,8 @@ pub(super) fn wanted_of_home(learner: &Learner) -> Vec<PathBuf> {
             && let Some((real, kind)) = in_home(learner, path)
             && !seen.wanted.has_any(Rights::WRITE)
             && (kind == Kind::File || !seen.looked)
-            && ground::sensitive(list, &real).is_none()
-            && !ground::holds_sensitive(list, &real)
+            && host_files::sensitive(list, &real).is_none()
+            && !host_files::holds_sensitive(list, &real)
             && !learner.ground.is_ours(&real)
             && !learner.ground.is_too_much(&real)
         {
@@ -113,7 +113,7 @@ fn in_home(learner: &Learner, path: &Path) -> Option<(PathBuf, Kind)> {
         return None;
     }
     let real = learner.ground.home.as_ref()?.join(below);
-    let kind = ground::kind(&real)?;
+    let kind = host_files::kind(&real)?;
     Some((real, kind))
 }
 
@@ -155,7 +155,7 @@ impl Using<'_> {
         let is_private = path.starts_with(&learner.ground.private_home);
         let is_left_out =
             !learner.ground.is_of_home(path) && IGNORED.iter().any(|place| path.starts_with(place));
-        let Some(kind) = ground::kind(path).filter(|_| !is_private && !is_left_out) else {
+        let Some(kind) = host_files::kind(path).filter(|_| !is_private && !is_left_out) else {
             return;
         };
         if let Some(preset) = seen
@@ -176,7 +176,7 @@ impl Using<'_> {
             return;
         }
         let shown = learner.ground.shown(path);
-        if let Some(pattern) = ground::sensitive(self.sensitive, path) {
+        if let Some(pattern) = host_files::sensitive(self.sensitive, path) {
             self.needs
                 .withhold(sensitive_outside(&shown, pattern), &evidence);
         } else if seen.wanted.has_any(Rights::WRITE) {
@@ -189,7 +189,7 @@ impl Using<'_> {
                 ),
             );
             self.needs.withhold(withheld, &evidence);
-        } else if kind == Kind::Directory && ground::holds_sensitive(self.sensitive, path) {
+        } else if kind == Kind::Directory && host_files::holds_sensitive(self.sensitive, path) {
             self.needs.withhold(holds_sensitive(&shown), &evidence);
         } else if kind != Kind::Directory || !learner.ground.is_too_much(path) {
             self.use_path(path, seen.wanted, &evidence);
@@ -200,10 +200,10 @@ impl Using<'_> {
     fn take_of_home(&mut self, real: &Path, seen: &Seen) {
         let shown = self.learner.ground.shown(real);
         let evidence = Evidence::of(seen);
-        if let Some(pattern) = ground::sensitive(self.sensitive, real) {
+        if let Some(pattern) = host_files::sensitive(self.sensitive, real) {
             self.needs
                 .withhold(sensitive_outside(&shown, pattern), &evidence);
-        } else if ground::holds_sensitive(self.sensitive, real) {
+        } else if host_files::holds_sensitive(self.sensitive, real) {
             self.needs.withhold(holds_sensitive(&shown), &evidence);
         } else if self.learner.home.iter().any(|path| path == real) {
             self.use_path(real, Rights::READ, &evidence);
@@ -218,7 +218,7 @@ impl Using<'_> {
                 && PRIVATE.iter().any(|place| path.starts_with(place))
             || path.starts_with(&learner.ground.private_home)
             || learner.ground.relative(path).is_some();
-        if is_own || ground::kind(path).is_none() {
+        if is_own || host_files::kind(path).is_none() {
             return;
         }
         let withheld = Withheld::new(
@@ -272,7 +272,7 @@ impl Using<'_> {
         let may_be = |directory: &[String], _| {
             let directory = absolute(directory);
             !learner.ground.is_too_much(&directory)
-                && !ground::holds_sensitive(self.sensitive, &directory)
+                && !host_files::holds_sensitive(self.sensitive, &directory)
         };
         let grouping = Grouping {
             width: learner.width,

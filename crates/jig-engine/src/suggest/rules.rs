@@ -7,8 +7,8 @@ use jig_proto::ProjectPath;
 
 use super::Learner;
 use super::evidence::Evidence;
-use super::ground::Kind;
 use super::group::{self, Grouping, Places, Used};
+use super::host_files::Kind;
 use super::needs::Needs;
 use super::proposal::ProposedRule;
 

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use jig_sandbox::{Profile, Rights};
 
-use super::ground;
+use super::host_files;
 
 /// The sockets that a profile shows, outside of `root`: a layer shows none that can be connected to.
 pub(super) fn shown(profile: &Profile, root: &Path) -> Vec<PathBuf> {
@@ -61,7 +61,7 @@ fn named(table: &[u8]) -> Vec<PathBuf> {
     reason = "only what stands at a path of the host is asked, and nothing is opened"
 )]
 fn real(path: &Path) -> Option<PathBuf> {
-    let real = ground::real(path.parent()?)?.join(path.file_name()?);
+    let real = host_files::real(path.parent()?)?.join(path.file_name()?);
     let about = real.symlink_metadata().ok()?;
     about.file_type().is_socket().then_some(real)
 }

@@ -1,0 +1,8 @@
+//! Calls: what a caller asks for, and how it is carried out.
+//!
+//! [`call`] is the request. [`drive`] is the one loop that brings a one-shot call to its end; [`handle_commands`] does
+//! one thing with a tool that stays.
+
+pub(crate) mod call;
+mod drive;
+mod handle_commands;
