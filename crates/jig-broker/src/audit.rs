@@ -2,12 +2,15 @@
 //!
 //! A line says who asked for what, what was decided by which rule, and how it ended. It never holds
 //! file contents, the query of a URL or a secret. [`FileSink`] writes lines, [`AuditReader`] reads
-//! them back; nothing here prints.
+//! them back; nothing here prints. A [`Note`] is a line about something that no rule is asked about, a
+//! [`RunRecord`] the two lines about a run.
 
 #[cfg(unix)]
 mod file;
+mod note;
 #[cfg(unix)]
 mod reader;
+mod run_record;
 
 use std::fmt;
 use std::io;
@@ -18,8 +21,10 @@ use serde::{Deserialize, Serialize};
 
 #[cfg(unix)]
 pub use file::{FileSink, FileSinkOptions};
+pub use note::Note;
 #[cfg(unix)]
 pub use reader::AuditReader;
+pub use run_record::RunRecord;
 
 use jig_proto::visible_json;
 

@@ -12,21 +12,21 @@ use jig_policy::{Capability, FileTarget, Policy, Resolved, Target as _, Verdict,
 use jig_proto::vfs::{ErrorReply, Request};
 use jig_proto::{Denial, ProjectPath};
 
-use crate::approvals::{ApprovalKey, Approvals};
 use crate::audit::{AuditDecision, AuditEntry, AuditSink, NullSink, OnAuditFailure};
 use crate::denial;
-use crate::explain::MAX_DENIALS;
-use crate::fs::{Copies, MoveWanted, NameAct, NameWanted, Open};
 use crate::host_env::HostEnv;
-use crate::http::HttpSettings;
-use crate::inquiry::{Inquiry, Person};
-use crate::judge::Judge;
 use crate::limits::Limits;
 use crate::llm::Llm;
-use crate::process::{ProcessSettings, Processes};
+use crate::network::http_settings::HttpSettings;
+use crate::programs::explain::MAX_DENIALS;
+use crate::requests::approvals::{ApprovalKey, Approvals};
+use crate::requests::fs::{Copies, MoveWanted, NameAct, NameWanted, Open};
+use crate::requests::inquiry::{Inquiry, Person};
+use crate::requests::judge::Judge;
+use crate::requests::kinds::Wanted;
+use crate::requests::process::{ProcessSettings, Processes};
+use crate::requests::work::{Job, Judged, Record, Work};
 use crate::scrub::Secrets;
-use crate::wanted::Wanted;
-use crate::work::{Job, Judged, Record, Work};
 
 /// All that a broker is made of.
 #[derive(Debug, Clone)]

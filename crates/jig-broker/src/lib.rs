@@ -65,65 +65,44 @@
 //! of `fs.delete` is removed; a file that was opened may be written by whoever opened it also after it was moved
 //! to where that would be denied; a program of the workspace is found again by its path when it starts;
 //! scrubbing does not hold against a program that is given a value and changes it.
+//!
+//! The folders are the three jobs and what they share: `requests`; `programs`, with their confinement, network, door
+//! and explanations; `llm`. `network` is how a host is reached, `audit` the log.
 
-mod approvals;
 mod audit;
 mod broker;
 mod cancel;
-mod confine;
 mod denial;
-mod door;
-mod explain;
-mod fs;
-#[cfg(target_os = "linux")]
-mod gateway;
-#[cfg(not(target_os = "linux"))]
-#[path = "gateway/foreign.rs"]
-mod gateway;
-mod guest;
 mod host_env;
-mod http;
-mod inquiry;
-mod judge;
 mod limits;
 mod llm;
-mod note;
-mod process;
-mod program;
-mod run_record;
+mod network;
+mod programs;
+mod requests;
 mod scrub;
-mod wanted;
-mod work;
 
-pub use approvals::Approvals;
 pub use audit::{
-    AuditDecision, AuditEntry, AuditFilter, AuditSink, MAX_LINE, NullSink, OnAuditFailure,
+    AuditDecision, AuditEntry, AuditFilter, AuditSink, MAX_LINE, Note, NullSink, OnAuditFailure,
+    RunRecord,
 };
 #[cfg(unix)]
 pub use audit::{AuditReader, FileSink, FileSinkOptions};
 pub use broker::{Broker, BrokerParts};
 pub use cancel::{CancelHook, CancelToken};
-#[cfg(unix)]
-pub use confine::pending;
-pub use confine::{
-    Commanded, ConfineError, ConfineSettings, Confined, Discover, FoundPreset, Intruder, Pending,
-    Preset, Reach, Suspect, SystemAccess,
-};
-pub use door::Door;
-pub use explain::{MAX_DENIALS, MAX_GUESSED, Made, limit_denial, limit_denial_in};
-pub use fs::{Listed, Look, Open, OpenFile};
-pub use gateway::{Gateway, Refusals};
 pub use host_env::HostEnv;
-pub use http::{DnsResolver, HttpSettings, Resolver, SystemResolver};
-pub use inquiry::{Ask, Inquiry, Person, Scope, Unapproved};
 pub use limits::Limits;
 pub use llm::{Chat, ChatReply, Llm, LlmError, LlmSettings, LlmSettingsError, TokenField, Weights};
-pub use note::Note;
-pub use process::ProcessSettings;
-pub use program::{
-    ProgramEnd, ProgramEnding, ProgramError, ProgramNews, ProgramStart, ProgramStreams,
-    RunningProgram, unreached_ports,
+pub use network::{DnsResolver, HttpSettings, Resolver, SystemResolver};
+#[cfg(unix)]
+pub use programs::pending;
+pub use programs::{
+    Commanded, ConfineError, ConfineSettings, Confined, Discover, Door, FoundPreset, Gateway,
+    Intruder, MAX_DENIALS, MAX_GUESSED, Made, Pending, Preset, ProgramEnd, ProgramEnding,
+    ProgramError, ProgramNews, ProgramStart, ProgramStreams, Reach, Refusals, RunningProgram,
+    Suspect, SystemAccess, limit_denial, limit_denial_in, unreached_ports,
 };
-pub use run_record::RunRecord;
+pub use requests::{
+    Approvals, Ask, Inquiry, Judged, Listed, Look, Open, OpenFile, Person, ProcessSettings, Scope,
+    Unapproved, Work,
+};
 pub use scrub::{MIN_SECRET, REDACTED, ScrubStream, Scrubber, Secrets};
-pub use work::{Judged, Work};

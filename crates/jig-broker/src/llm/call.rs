@@ -7,8 +7,8 @@ use jig_proto::fsproxy::QuotaReport;
 
 use super::answer::{Answer, Answered};
 use super::exchange::{Attempt, Exchange};
-use super::heard::Heard;
 use super::quota::Reservation;
+use super::scrubbed_text::Heard;
 use super::settings::{LlmSettings, MAX_MODEL, TokenField};
 use super::wire::{self, ChatMessage, ChatRequest, StreamOptions};
 use super::{Chat, ChatReply, Llm, LlmError, PER_MESSAGE, retry};

@@ -31,9 +31,9 @@ use super::settings::LlmSettings;
 use super::sse::EventParser;
 use super::wire::Refusal;
 use crate::cancel::CancelToken;
-use crate::http::address::{Route, route};
-use crate::http::exchange::config;
-use crate::http::{HttpSettings, Resolver};
+use crate::network::address::{Route, route};
+use crate::network::http_settings::{HttpSettings, agent_config};
+use crate::network::resolver::Resolver;
 
 /// What came of one attempt. The difference is who may have processed what.
 #[derive(Debug)]
@@ -174,7 +174,7 @@ impl Exchange<'_> {
         };
         let left = self.deadline.saturating_duration_since(Instant::now());
         let connect = Some(self.settings.connect_time.min(left));
-        let config = config(&http, &url, left, connect);
+        let config = agent_config(&http, &url, left, connect);
         let mark = Mark(Arc::clone(progress));
         let connector = DefaultConnector::default().chain(mark);
         let resolver = Arc::clone(self.resolver);

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use url::{Host, Url};
 
-use crate::http::address::loopback;
+use crate::network::address::loopback;
 
 /// Which provider is called, with which models, and how much may be used.
 ///

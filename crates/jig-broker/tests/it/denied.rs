@@ -3,7 +3,7 @@
 use jig_proto::vfs::{FsPath, FsWrite, HttpGet, ProcessRun, Request};
 
 use crate::confined::shell;
-use crate::stay::{self, Running};
+use crate::staying::{self, Running};
 use crate::world::{World, read};
 
 #[test]
@@ -108,7 +108,7 @@ fn programs_that_a_tool_has_run_are_told_of_hosts_and_limits() {
     let reply = shell(&world, &format!("{script}; true"));
     assert_eq!((reply.exit_code, reply.stderr.as_ref()), (0, ""));
 
-    let mut running = Running::new(&world, stay::shell(script));
+    let mut running = Running::new(&world, staying::shell(script));
     running.until("allow = true");
     assert!(
         running.seen.contains(told) && running.seen.contains(rule),

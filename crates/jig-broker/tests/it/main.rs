@@ -25,9 +25,9 @@ mod open_attacks;
 mod process;
 mod server;
 mod sidesteps;
-mod stay;
+mod staying;
 #[cfg(target_os = "linux")]
-mod stay_attacks;
-mod stay_git;
+mod staying_attacks;
+mod staying_git;
 mod tls;
 mod world;

@@ -1,0 +1,341 @@
+//! Puts a [`Confined`] together, from the outermost to the innermost.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::sync::Arc;
+
+use jig_policy::{Capability, Policy};
+use jig_proto::ProjectPath;
+use jig_sandbox::{
+    Network, PrivateContent, PrivateDirectory, PrivateFile, Profile, Program, Rights, RuleSource,
+};
+
+use super::cache::{Caches, RunKind};
+use super::environment::{self, Sources};
+use super::program::{self, Surroundings};
+use super::shown_paths::Shown;
+use super::sweep::Watch;
+use super::toolchain::{self, Added};
+use super::walk::Walked;
+use super::workspace_alias;
+use super::workspace_rules::Workspace;
+use super::{
+    Commanded, ConfineError, ConfineSettings, Confined, Discover, FoundPreset, Preset, Reach, git,
+    home_links as own_home, host_files, needed_presets, network, system, walk, workspace_rules,
+};
+use crate::broker::Inner;
+
+pub(super) fn confined(
+    inner: &Inner,
+    settings: &ConfineSettings,
+    command: &Commanded,
+    root: &Path,
+    reach: Reach,
+) -> Result<Confined, ConfineError> {
+    let policy = &inner.policy;
+    let cannot_look = |source: std::io::Error| ConfineError::Workspace {
+        root: root.to_owned(),
+        source,
+    };
+    let given_root = root;
+    let root = &host_files::canonical_or(root).map_err(cannot_look)?;
+    let home = settings.home.as_deref().and_then(host_files::canonical);
+    let private_home = system::private_home(home.as_deref(), root);
+    let mut shown = Shown::default();
+    let mut warnings = Vec::new();
+    let executes = |rule: &jig_policy::CompiledFsRule| rule.capabilities().has(Capability::Execute);
+    let executable = reach == Reach::Workspace && policy.fs_rules().iter().any(executes);
+    let mut private = system::private(&private_home, settings.limits.memory, executable);
+
+    system::show(&mut shown);
+    declared(settings, &mut shown, &mut warnings);
+    for own in &private {
+        // Whatever covers it shows nothing there.
+        if shown.rights(&own.path) != Rights::NONE {
+            shown.empty(&own.path);
+        }
+    }
+
+    // A workspace inside of what is shown anyway is shown only as far as the policy goes.
+    let is_open = reach == Reach::Workspace && !policy.granted(&ProjectPath::root()).is_empty();
+    let mut sealed = Vec::new();
+    if !is_open && shown.rights(root) != Rights::NONE {
+        sealed.push(root.clone());
+        shown.empty(root);
+        private.push(PrivateDirectory {
+            path: root.clone(),
+            size: EMPTY_ROOT,
+            executable: false,
+        });
+    }
+    let (walked, mut workspace) = match reach {
+        Reach::OwnProgramOnly => (Walked::default(), Workspace::default()),
+        Reach::Workspace => {
+            let walked = walk::walk(policy, root).map_err(|error| cannot_look(error.into()))?;
+            let workspace = workspace_rules::show(policy, root, &walked, &mut shown);
+            (walked, workspace)
+        }
+    };
+
+    let variable = |name: &str| inner.env.get(name).map(str::to_owned);
+    let search_path = host_files::search_path(&settings.host_path);
+    let readable = |path: &Path| {
+        let path = ProjectPath::normalize(&path.to_string_lossy());
+        path.is_ok_and(|path| policy.can(Capability::Read, &path))
+    };
+    let start = command.directory.as_deref().and_then(host_files::canonical);
+    let start = start.filter(|start| start.starts_with(root));
+    let mut around = Surroundings {
+        root,
+        given_root,
+        home: home.as_deref(),
+        private_home: &private_home,
+        search_path: &search_path,
+        readable: &readable,
+        sensitive: policy.sensitive(),
+        variable: &variable,
+        start: start.as_deref().unwrap_or(root),
+        toolchain: command.toolchain.as_deref(),
+        online: !policy.ports().is_empty(),
+        virtual_environment: None,
+    };
+    let discover = match reach {
+        Reach::Workspace => command.discover,
+        Reach::OwnProgramOnly => Discover::Nothing,
+    };
+    around.virtual_environment = needed_presets::virtual_environment(discover, &around);
+    let mut unnamed = needed_presets::presets(discover, &command.program, &around);
+    unnamed.retain(|preset| !settings.presets.contains(preset));
+    let mut toolchains = settings.presets.iter().chain(&unnamed);
+    let mut caches = match toolchains.any(|preset| *preset != Preset::Git) {
+        true => {
+            let kind = RunKind {
+                reach,
+                is_tried: command.is_tried || !command.overlays.is_empty(),
+                is_executable: executable,
+            };
+            Caches::of(settings, policy, root, &inner.tool, kind)
+        }
+        false => None,
+    };
+    let mut added = Added::default();
+    for preset in &settings.presets {
+        toolchain::show(*preset, &around, caches.as_mut(), &mut shown, &mut added)?;
+    }
+    let mut found = Vec::new();
+    for preset in unnamed {
+        // What is not installed was not meant.
+        let shows = toolchain::show(preset, &around, caches.as_mut(), &mut shown, &mut added);
+        found.extend(shows.map(|shows| FoundPreset { preset, shows }));
+    }
+    // After the presets: a link in the workspace may lead to what they show, as in a virtual environment.
+    let own = program::show(&around, &command.program, &command.literals, &mut shown)?;
+    let with_git = settings.presets.contains(&Preset::Git);
+    if reach == Reach::Workspace {
+        let forbidden = if let Some(linked) = git::linked(root) {
+            git::show(&linked, policy, with_git, &mut shown)
+        } else if let Some(own) = git::submodule(root) {
+            git::show_submodule(&own, policy, with_git, &mut shown)
+        } else {
+            Vec::new()
+        };
+        workspace.forbidden.extend(forbidden);
+    }
+    keep_state(inner, settings, home.as_deref(), &mut shown);
+    let (mut open, closed): (Vec<&Path>, Vec<&Path>) = system::TEMPORARY
+        .map(Path::new)
+        .iter()
+        .partition(|place| !shown.divides_changes_below(place));
+    sealed.extend(closed.iter().map(|place| place.to_path_buf()));
+    open.push(&private_home);
+
+    let mut first = added.directories;
+    first.extend(own.directories);
+    let sources = Sources {
+        policy,
+        variables: &inner.env,
+        home: &private_home,
+        root,
+        search_path: &search_path,
+    };
+    let mut env =
+        environment::environment(&sources, &shown, first, &added.unlisted, added.variables);
+    if let Some(place) = closed.first() {
+        let temporary = open[0];
+        for name in ["TMPDIR", "TMP", "TEMP"] {
+            let value = || temporary.into();
+            env.entry(name.into()).or_insert_with(value);
+        }
+        warnings.push(format!(
+            "`{}` cannot be written here: a rule on a folder in it allows some changes and not others, and that \
+             holds only if what is above it allows none; temporary files go to `{}` (TMPDIR)",
+            place.display(),
+            temporary.display()
+        ));
+    }
+    let observe = settings.observe || command.observe;
+    let network = match reach {
+        Reach::Workspace => network::of(policy, observe),
+        Reach::OwnProgramOnly => Network::None,
+    };
+    let mut replaced = Vec::new();
+    if matches!(network, Network::Gateway(_)) {
+        replaced = network::settings();
+        if settings.proxy {
+            env.extend(network::proxy_variables());
+        }
+    }
+    let mut files = own.links;
+    for file in added.files {
+        // A preset may have found the program that is started.
+        if !files.iter().any(|other| other.path == file.path) {
+            files.push(file);
+        }
+    }
+    files.extend(own_home::links(
+        settings,
+        home.as_deref(),
+        &private_home,
+        &files,
+    ));
+    let gitconfig = private_home.join(".gitconfig");
+    if !files.iter().any(|file| file.path == gitconfig) {
+        files.push(PrivateFile {
+            path: gitconfig,
+            content: PrivateContent::Text(git::configuration(home.as_deref()).into_bytes()),
+        });
+    }
+    warnings.extend(added.warnings);
+    warnings.extend(own.warnings);
+    warnings.extend(workspace.warnings);
+    warnings.extend(history(policy, root, &walked));
+
+    if reach == Reach::Workspace {
+        files.extend(workspace_alias::show(settings, root, &private, &mut shown));
+    }
+
+    let has_own_root = private.iter().any(|directory| directory.path == *root);
+    // In a directory of its own, such as `/tmp`, a program could write between what it was given, and lose that.
+    let is_in_private = private.iter().any(|of| root.starts_with(&of.path));
+    if !is_open && !has_own_root && is_in_private && shown.reaches_into(root) {
+        sealed.push(root.clone());
+        private.push(PrivateDirectory {
+            path: root.clone(),
+            size: EMPTY_ROOT,
+            executable: false,
+        });
+    }
+    let cwd = match has_own_root || shown.reaches_into(root) {
+        true => root.clone(),
+        false => private_home.clone(),
+    };
+    let watch = match reach {
+        Reach::Workspace => Watch::begin(settings, policy, root, workspace.forbidden, &walked)?,
+        Reach::OwnProgramOnly => None,
+    };
+    let mut overlays = match reach {
+        Reach::Workspace => command.overlays.clone(),
+        Reach::OwnProgramOnly => Vec::new(),
+    };
+    let mut slot = None;
+    if let Some(caches) = caches {
+        overlays.extend(caches.overlays);
+        slot = Some(caches.slot);
+    }
+    let program = OsString::from(own.program);
+    let shown_program = program.to_string_lossy().into_owned();
+    Ok(Confined {
+        profile: Arc::new(Profile {
+            paths: shown.into_rules(),
+            private,
+            files,
+            sealed,
+            pins: workspace.pins,
+            network,
+            replaced,
+            overlays,
+            enforce: settings.enforce,
+            layers: settings.layers,
+            ..Profile::closed()
+        }),
+        env,
+        program: Program::parse(program).map_err(|_| ConfineError::ProgramNotFound {
+            program: shown_program,
+            looked: Vec::new(),
+        })?,
+        cwd,
+        home: private_home,
+        interpreters: own.interpreters,
+        found,
+        warnings,
+        limits: settings.limits,
+        launch: settings.launch.clone(),
+        observe,
+        _slot: slot,
+        watch,
+    })
+}
+
+/// Shows what a person declared outside the workspace, and what jig gives to the program.
+fn declared(settings: &ConfineSettings, shown: &mut Shown, warnings: &mut Vec<String>) {
+    for access in settings.system.iter().chain(&settings.provided) {
+        let Some(path) = host_files::canonical(&access.path) else {
+            warnings.push(format!(
+                "`{}` of `sandbox.system` does not exist",
+                access.path.display()
+            ));
+            continue;
+        };
+        let mut rights = Rights::READ;
+        if access.write {
+            rights = rights.with(Rights::WRITE);
+        }
+        if access.execute {
+            rights = rights.with(Rights::EXECUTE);
+        }
+        let rights = rights.with(shown.rights(&path));
+        shown.add(path, rights, RuleSource::Declared);
+    }
+}
+
+/// Keeps jig's own files from tools that were given what these lie in: no tool widens itself.
+fn keep_state(inner: &Inner, settings: &ConfineSettings, home: Option<&Path>, shown: &mut Shown) {
+    let own = settings.state.iter().chain(&inner.process.hidden);
+    let own = own.map(|path| (host_files::canonical(path), Rights::ALL, Rights::NONE));
+    let config = home.and_then(|home| host_files::canonical(&home.join(".config/jig")));
+    // What is in the state is the user's business; the configuration may be read with what it lies in.
+    let kept = own.chain([(config, Rights::WRITE, Rights::READ)]);
+    for (path, hidden_from, rights) in kept {
+        if let Some(path) = path
+            && shown.rights(&path).has_any(hidden_from)
+        {
+            shown.add(path, rights, RuleSource::Declared);
+        }
+    }
+}
+
+/// What a hidden file may still be read from: the history that git keeps.
+fn history(policy: &Policy, root: &Path, walked: &Walked) -> Option<String> {
+    let git = ProjectPath::normalize(".git").ok()?;
+    if !policy.granted(&git).has(Capability::Read) || walked.sensitive.is_empty() {
+        return None;
+    }
+    let index = host_files::head(&root.join(".git/index"), LONGEST_INDEX)?;
+    let tracked = walked.sensitive.iter().find(|path| {
+        let is_git = path.starts_with(".git");
+        let mut entry = path.as_os_str().as_encoded_bytes().to_vec();
+        entry.push(0);
+        !is_git && memchr::memmem::find(&index, &entry).is_some()
+    })?;
+    Some(format!(
+        "`{}` is hidden from the tool, but git has it under version control, and `.git` can be read: \
+         add a rule on `.git` alone, or take the file out of the history",
+        tracked.display()
+    ))
+}
+
+/// A directory in which nothing is to be written, but in which a program may stand.
+const EMPTY_ROOT: u64 = 1 << 20;
+
+/// Enough for the index of a large project.
+const LONGEST_INDEX: usize = 64 << 20;

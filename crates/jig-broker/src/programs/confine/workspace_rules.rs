@@ -1,0 +1,415 @@
+//! The rules of a policy as rules of a profile.
+//!
+//! Nothing is decided here: what a path gets is what [`Policy::granted`] says, asked at every path where
+//! the answer can change, so that the operating system and every other enforcer agree (G-120).
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use jig_policy::{Capabilities, Capability, Policy, ProtectionLevel};
+use jig_proto::ProjectPath;
+use jig_sandbox::{Rights, RuleSource};
+
+use super::host_files::{self, Stands};
+use super::repository;
+use super::shown_paths::Shown;
+use super::walk::Walked;
+
+#[cfg(test)]
+mod tests;
+
+/// What a workspace adds to a profile besides rules.
+#[derive(Debug, Default)]
+pub(super) struct Workspace {
+    /// Directories that may not be renamed or removed.
+    pub(super) pins: Vec<PathBuf>,
+    /// Names that may not come into being, or not be replaced.
+    pub(super) forbidden: Vec<Forbidden>,
+    /// What a person should know.
+    pub(super) warnings: Vec<String>,
+    /// How many directories are hidden because nobody knows what is in them.
+    pub(super) hidden: usize,
+}
+
+/// A name of which the sandbox cannot keep a tool, because nothing stands there that it could hold on to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Forbidden {
+    /// The directory that the path is relative to, if it is not the workspace.
+    pub(super) base: Option<PathBuf>,
+    /// Relative to the workspace, or to `base`.
+    pub(super) path: ProjectPath,
+    /// Whether no rule of any tool opens it.
+    pub(super) always: bool,
+    /// Where a link of that name leads to, if there is one. It has to stay.
+    pub(super) link: Option<PathBuf>,
+    /// Why, as a clause: "it is configuration that jig loads".
+    pub(super) reason: String,
+}
+
+/// Shows the workspace at the canonical path `root` as far as the policy grants it.
+pub(super) fn show(policy: &Policy, root: &Path, walked: &Walked, shown: &mut Shown) -> Workspace {
+    let mut building = Building {
+        policy,
+        root,
+        shown,
+        workspace: Workspace::default(),
+        above: BTreeSet::new(),
+    };
+    // From the root down: what a path is compared with has to be there.
+    let mut paths: BTreeSet<(usize, &ProjectPath)> = BTreeSet::new();
+    let outermost = ProjectPath::root();
+    paths.insert((0, &outermost));
+    paths.extend(
+        policy
+            .fs_rules()
+            .iter()
+            .map(|rule| (rule.path().depth(), rule.path())),
+    );
+    let protected = policy.protected().iter();
+    paths.extend(protected.map(|guard| (guard.path.depth(), &guard.path)));
+    // The one sensitive path that the user's own git would run is looked for also where no walk comes.
+    let hooks = ProjectPath::normalize(".git/hooks").unwrap_or_default();
+    if host_files::stands_itself(&root.join(".git")) == Some(Stands::Directory) {
+        paths.insert((hooks.depth(), &hooks));
+    }
+    for (_, path) in paths {
+        building.place(path);
+    }
+    if host_files::stands_itself(&root.join(".git")) == Some(Stands::Directory) {
+        // Of its worktrees the policy knows those that were there when it was made.
+        building.repository(Path::new(".git"));
+    }
+    for repository in &walked.repositories {
+        building.repository(repository);
+    }
+    for path in &walked.git_links {
+        building.git_link(path);
+    }
+    for path in &walked.sensitive {
+        building.sensitive(path);
+    }
+    // What a rule opens in there had nothing to be opened against before.
+    for rule in policy.fs_rules() {
+        let inside = |sensitive: &PathBuf| Path::new(rule.path().as_str()).starts_with(sensitive);
+        if walked.sensitive.iter().any(inside) {
+            building.place(rule.path());
+        }
+    }
+    if policy.protects_repositories() {
+        let bare = walked.heads.iter();
+        for folder in bare.filter(|folder| repository::is_bare(&root.join(folder))) {
+            building.bare(folder);
+        }
+    }
+    for path in &walked.closed {
+        building.closed(path);
+    }
+    for path in gathered(&walked.unseen) {
+        building.closed(&path);
+    }
+    building.pin(&walked.pinned);
+    let mut workspace = building.workspace;
+    if workspace.hidden > 1 {
+        let more = workspace.hidden - 1;
+        workspace.warnings.push(format!(
+            "{more} more directories are hidden, because they cannot be looked into, or because there \
+             are too many"
+        ));
+    }
+    workspace
+}
+
+struct Building<'a> {
+    policy: &'a Policy,
+    root: &'a Path,
+    shown: &'a mut Shown,
+    workspace: Workspace,
+    /// The directories above all that is restricted.
+    above: BTreeSet<ProjectPath>,
+}
+
+impl Building<'_> {
+    /// Shows one path at which the policy may say something else than above it.
+    fn place(&mut self, path: &ProjectPath) {
+        let full = self.full(path);
+        let rights = rights(self.policy.granted(path));
+        let outside = self.shown.rights(&full);
+        if rights == outside {
+            // A folder may be opened to another tool; the configuration in it never is.
+            if self.is_forbidden(path) && is_never(self.policy, path) {
+                self.forbid(path, None);
+            }
+            return;
+        }
+        self.note_above(path);
+        let found = found(self.root, path);
+        // What is there must be held. What is not cannot be, and is looked for afterwards instead.
+        let source = match found {
+            _ if self.is_declared(path) => RuleSource::Declared,
+            Found::Present => RuleSource::Implied,
+            Found::Missing | Found::Link(_) | Found::BehindLink => RuleSource::Guard,
+        };
+        match found {
+            Found::Present => self.shown.add(full, rights, source),
+            Found::Link(target) => self.forbid(path, Some(target)),
+            Found::BehindLink => {}
+            Found::Missing => {
+                if outside.has_any(Rights::CREATE) && !rights.has(Rights::CREATE) {
+                    self.forbid(path, None);
+                    self.shown.add(full, rights, source);
+                } else if source == RuleSource::Declared
+                    && rights.has(Rights::CREATE)
+                    && !outside.has(Rights::CREATE)
+                {
+                    self.workspace.warnings.push(format!(
+                        "`{path}` does not exist, and a confined program cannot make it where it may \
+                         not change `{}`: make it first",
+                        path.parent().unwrap_or_default()
+                    ));
+                }
+            }
+        }
+    }
+
+    /// Shows what the policy may say about the parts of a repository below the workspace.
+    fn repository(&mut self, git: &Path) {
+        let text = git
+            .to_str()
+            .and_then(|git| ProjectPath::normalize(git).ok());
+        let Some(git) = text else {
+            // No rule can name it, and nobody should have to guess what it says.
+            return self.closed(git);
+        };
+        let mut parts: Vec<String> = REPOSITORY.iter().map(|part| (*part).to_owned()).collect();
+        for name in host_files::names(&self.root.join(git.as_str()).join("worktrees")) {
+            // One that is no text is as good as unseen, and git makes none.
+            if let Some(name) = name.to_str() {
+                parts.push(format!("worktrees/{name}/commondir"));
+                parts.push(format!("worktrees/{name}/config.worktree"));
+            }
+        }
+        for part in parts {
+            if let Ok(part) = ProjectPath::normalize(&part) {
+                self.place(&git.join(&part));
+            }
+        }
+    }
+
+    /// Keeps a bare repository as it is: its settings and hooks lie among its data.
+    fn bare(&mut self, folder: &Path) {
+        let full = self.root.join(folder);
+        let rights = self.shown.rights(&full);
+        if rights.has_any(Rights::WRITE) {
+            let kept = rights.without(Rights::WRITE);
+            self.shown.add(full, kept, RuleSource::Implied);
+        }
+    }
+
+    /// Keeps what leads to a repository as it is, unless the policy lets it be changed. What lies below a
+    /// `.git` that is a directory may be, which is why the policy grants more there than on a file.
+    fn git_link(&mut self, path: &Path) {
+        let text = path
+            .to_str()
+            .and_then(|path| ProjectPath::normalize(path).ok());
+        let Some(asked) = text else {
+            return self.closed(path);
+        };
+        let full = self.root.join(path);
+        let outside = self.shown.rights(&full);
+        if !outside.has_any(Rights::WRITE) || self.policy.can(Capability::Update, &asked) {
+            return;
+        }
+        match found(self.root, &asked) {
+            Found::Present => {
+                let granted = Capability::ALL.into_iter();
+                let granted = granted.filter(|one| self.policy.can(*one, &asked));
+                self.shown
+                    .add(full, rights(granted.collect()), RuleSource::Implied);
+            }
+            Found::Link(target) => self.forbid(&asked, Some(target)),
+            Found::Missing | Found::BehindLink => {}
+        }
+    }
+
+    /// Hides a sensitive path that exists.
+    fn sensitive(&mut self, path: &Path) {
+        let full = self.root.join(path);
+        // A name that is no text can be named by no rule.
+        let named = path
+            .to_str()
+            .and_then(|path| ProjectPath::normalize(path).ok());
+        let granted = named.map_or(Capabilities::NONE, |path| self.policy.granted(&path));
+        let rights = rights(granted);
+        if rights != self.shown.rights(&full) {
+            self.shown.add(full, rights, RuleSource::Implied);
+        }
+    }
+
+    /// Hides a directory into which we cannot look, since there is no telling what is in it.
+    fn closed(&mut self, path: &Path) {
+        let full = self.root.join(path);
+        if self.shown.rights(&full) != Rights::NONE {
+            self.shown.add(full, Rights::NONE, RuleSource::Implied);
+            self.workspace.hidden += 1;
+            if self.workspace.hidden == 1 {
+                self.workspace.warnings.push(format!(
+                    "`{}` is hidden, because it cannot be looked into",
+                    path.display()
+                ));
+            }
+        }
+    }
+
+    /// Pins the directories that the policy lets nobody move away, but lets be changed inside.
+    fn pin(&mut self, walked: &[PathBuf]) {
+        let mut pins: BTreeSet<PathBuf> = walked.iter().map(|path| self.root.join(path)).collect();
+        for path in &self.above {
+            let may_change = self.policy.granted(path).has(Capability::Delete);
+            let full = path.as_str();
+            if may_change
+                && !self.policy.can(Capability::Delete, path)
+                && found(self.root, path) == Found::Present
+            {
+                pins.insert(self.root.join(full));
+            }
+        }
+        self.workspace.pins.extend(pins);
+    }
+
+    fn forbid(&mut self, path: &ProjectPath, link: Option<PathBuf>) {
+        let always = is_never(self.policy, path);
+        if !always && self.is_forbidden(path) {
+            return;
+        }
+        self.workspace.forbidden.push(Forbidden {
+            base: None,
+            always,
+            path: path.clone(),
+            link,
+            reason: reason(self.policy, path),
+        });
+    }
+
+    /// Whether a path lies in something that may not come into being.
+    fn is_forbidden(&self, path: &ProjectPath) -> bool {
+        let covers = |other: &Forbidden| other.link.is_none() && path.starts_with(&other.path);
+        self.workspace.forbidden.iter().any(covers)
+    }
+
+    fn note_above(&mut self, path: &ProjectPath) {
+        let mut above = path.parent();
+        while let Some(path) = above.filter(|path| !path.is_root()) {
+            above = path.parent();
+            self.above.insert(path);
+        }
+    }
+
+    fn is_declared(&self, path: &ProjectPath) -> bool {
+        let mut rules = self.policy.fs_rules().iter();
+        // The workspace as a whole is meant also where only a default speaks of it.
+        path.is_root() || rules.any(|rule| rule.path() == path)
+    }
+
+    fn full(&self, path: &ProjectPath) -> PathBuf {
+        match path.is_root() {
+            true => self.root.to_owned(),
+            false => self.root.join(path.as_str()),
+        }
+    }
+}
+
+/// Directories, or where there are many, those that they are in: each costs a mount.
+fn gathered(directories: &[PathBuf]) -> BTreeSet<PathBuf> {
+    let mut gathered: BTreeSet<PathBuf> = directories.iter().cloned().collect();
+    loop {
+        let depth = |path: &Path| path.iter().count();
+        let deepest = gathered.iter().map(|path| depth(path)).max().unwrap_or(0);
+        if gathered.len() <= MOST_CLOSED || deepest <= 1 {
+            return gathered;
+        }
+        gathered = gathered
+            .into_iter()
+            .map(|mut path| {
+                if depth(&path) == deepest {
+                    path.pop();
+                }
+                path
+            })
+            .collect();
+    }
+}
+
+/// How many directories are closed one by one.
+const MOST_CLOSED: usize = 256;
+
+/// Whether no rule can open a path for changes.
+fn is_never(policy: &Policy, path: &ProjectPath) -> bool {
+    let mut guards = policy.protected().iter();
+    guards.any(|guard| guard.level == ProtectionLevel::Never && path.starts_with(&guard.path))
+}
+
+/// Why a path may not come into being, as a clause.
+pub(super) fn reason(policy: &Policy, path: &ProjectPath) -> String {
+    let guards = policy.protected().iter();
+    let guard = guards
+        .filter(|guard| path.starts_with(&guard.path))
+        .max_by_key(|guard| (guard.level, guard.path.depth()));
+    if let Some(found) = policy.sensitive().find(path)
+        && policy.granted(path).is_empty()
+    {
+        return format!("it is on the list of sensitive paths (`{}`)", found.pattern);
+    }
+    match guard {
+        Some(guard) if guard.level == ProtectionLevel::Never => {
+            format!("it is {}, which no tool may change", guard.what)
+        }
+        Some(guard) => format!("it is {}, which no broad rule covers", guard.what),
+        None if policy.protects_repositories() && path.components().any(|name| name == ".git") => {
+            "git obeys it, and no broad rule covers that (the preset `git` does)".to_owned()
+        }
+        None => "no rule lets the tool create it".to_owned(),
+    }
+}
+
+/// What stands at a path, and whether it is reached without links.
+#[derive(Debug, PartialEq, Eq)]
+enum Found {
+    Present,
+    Missing,
+    /// It is a link.
+    Link(PathBuf),
+    /// A directory above it is a link by now.
+    BehindLink,
+}
+
+fn found(root: &Path, path: &ProjectPath) -> Found {
+    let mut here = root.to_owned();
+    let count = path.depth();
+    for (number, name) in path.components().enumerate() {
+        here.push(name);
+        let is_last = number + 1 == count;
+        match host_files::stands_itself(&here) {
+            None => return Found::Missing,
+            Some(Stands::Link(target)) if is_last => return Found::Link(target),
+            Some(Stands::Link(_)) => return Found::BehindLink,
+            Some(_) => {}
+        }
+    }
+    Found::Present
+}
+
+/// The parts of a repository about which the policy may say something else than about the rest.
+const REPOSITORY: [&str; 5] = ["config", "config.worktree", "commondir", "modules", "hooks"];
+
+/// Capabilities in the words of the sandbox.
+pub(super) fn rights(granted: Capabilities) -> Rights {
+    granted.iter().fold(Rights::NONE, |rights, one| {
+        rights.with(match one {
+            Capability::Read => Rights::READ,
+            Capability::Create => Rights::CREATE,
+            Capability::Update => Rights::UPDATE,
+            Capability::Delete => Rights::DELETE,
+            Capability::Execute => Rights::EXECUTE,
+        })
+    })
+}

@@ -1,0 +1,452 @@
+//! [`Missing`]: what a program wanted and was not given.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use jig_proto::ProjectPath;
+use jig_sandbox::{Observation, Rights, Seen, SeenTarget};
+use rustix::fs::Access;
+
+use super::Made;
+use super::context::{Around, Stands, could, stands};
+use super::profile_rights::{Standing, is_noise, is_own};
+
+/// Something that a program wanted and was not given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Missing {
+    pub(super) at: At,
+    /// The path that the program asked for, which may lie in its private home.
+    pub(super) asked: PathBuf,
+    /// What was not given.
+    pub(super) rights: Rights,
+    pub(super) because: Because,
+    /// How many paths were put together here; 1 for a single one.
+    pub(super) paths: usize,
+    pub(super) count: u64,
+    pub(super) weight: Weight,
+}
+
+/// Where.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum At {
+    /// A path of the workspace.
+    Workspace(ProjectPath),
+    /// Another path of the host.
+    Host(PathBuf),
+    /// A program that was looked for by this name, and is here.
+    Program(String, PathBuf),
+    /// A socket of the host.
+    Socket(PathBuf),
+}
+
+/// Why the program did not get it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Because {
+    /// What it has there allows less.
+    Restricted,
+    /// It does not see it.
+    Hidden,
+    /// It has a directory of its own there, or above.
+    Own,
+    /// It is a secret of the system.
+    Withheld,
+}
+
+/// How telling something is: the smaller, the more. What a program wanted to change or run tells more than
+/// what it looked at, and the last thing before its end more than the first.
+pub(super) type Weight = (u8, Reverse<usize>);
+
+/// All that was not given, in the order in which it was wanted.
+pub(super) fn find(
+    around: &Around<'_>,
+    observation: &Observation,
+    made: &mut Made,
+) -> Vec<Missing> {
+    note_made(around, observation, made);
+    let mut programs = HashSet::new();
+    let mut found = Vec::new();
+    for (order, seen) in observation.seen.iter().enumerate() {
+        let missing = match &seen.target {
+            SeenTarget::Path(path) if is_noise(path) => None,
+            SeenTarget::Path(path) => {
+                let path = &around.by_its_root(path);
+                path_missing(around, seen, path, made, order)
+                    .or_else(|| program_missing(around, seen, path, &mut programs, order))
+            }
+            SeenTarget::Socket(path) => socket_missing(around, seen, path, order),
+            _ => None,
+        };
+        found.extend(missing);
+    }
+    found
+}
+
+/// What a guess about a path comes to: what of `wanted` is not given there.
+pub(super) fn at_path(
+    around: &Around<'_>,
+    path: &Path,
+    wanted: Rights,
+    order: usize,
+) -> Option<Missing> {
+    let seen = Seen {
+        target: SeenTarget::Path(path.to_owned()),
+        wanted,
+        looked: false,
+        programs: Vec::new(),
+        count: 1,
+    };
+    match is_noise(path) {
+        true => None,
+        false => path_missing(around, &seen, path, &Made::default(), order),
+    }
+}
+
+/// A program of this name that the host would find, and the sandbox does not show.
+pub(super) fn program(around: &Around<'_>, name: &str, order: usize) -> Option<Missing> {
+    let place = around.search_path.first()?.join(name);
+    let seen = Seen {
+        target: SeenTarget::Path(place.clone()),
+        wanted: Rights::EXECUTE,
+        looked: false,
+        programs: Vec::new(),
+        count: 1,
+    };
+    program_missing(around, &seen, &place, &mut HashSet::new(), order)
+}
+
+/// What the program made in the directories that are its own: what it wanted to make where something was
+/// to make it in.
+fn note_made(around: &Around<'_>, observation: &Observation, made: &mut Made) {
+    for seen in &observation.seen {
+        if let SeenTarget::Path(path) = &seen.target
+            && seen.wanted.has(Rights::CREATE)
+            && let Standing::Private { at, .. } = around.given.at(path)
+            && let Some(parent) = path.parent()
+            && (parent == at || made.contains(parent) || around.given.is_above(parent))
+        {
+            made.insert(path.clone());
+        }
+    }
+}
+
+fn path_missing(
+    around: &Around<'_>,
+    seen: &Seen,
+    path: &Path,
+    made: &Made,
+    order: usize,
+) -> Option<Missing> {
+    // What is masked has its name still, and that is all that was asked about.
+    if seen.looked && around.given.has_rule_at(path) {
+        return None;
+    }
+    let (host, given, because) = match around.given.at(path) {
+        Standing::Put => return None,
+        Standing::Withheld => (path.to_owned(), Rights::NONE, Because::Withheld),
+        Standing::Shown(rights) => {
+            let because = match rights.has(Rights::READ) {
+                true => Because::Restricted,
+                false => Because::Hidden,
+            };
+            let rights = match around.unchangeable_above(path) {
+                Some(_) => rights.without(Rights::CREATE.with(Rights::DELETE)),
+                None => rights,
+            };
+            (path.to_owned(), rights, because)
+        }
+        Standing::Private { at, executable } => {
+            if is_own(made, path, at) || path == at {
+                let may_run = executable || !seen.wanted.has(Rights::EXECUTE);
+                return (!may_run).then(|| no_programs(seen, path, order));
+            }
+            let mut arranged = path.parent().into_iter();
+            let is_arranged = arranged.any(|parent| around.given.is_arranged(parent, at));
+            // A directory that holds what was put there is there, too.
+            if is_arranged || around.given.is_above(path) {
+                return None;
+            }
+            (around.behind(path, at), Rights::NONE, Because::Own)
+        }
+    };
+    let mut wanted = seen.wanted;
+    let is_unseen = matches!(because, Because::Hidden | Because::Own);
+    match stands(&host) {
+        // Nothing to be refused, but for making it.
+        Stands::Nothing => {
+            if host.parent().map(stands) != Some(Stands::Directory) {
+                return None;
+            }
+            wanted = match wanted.has(Rights::CREATE) {
+                true => Rights::CREATE,
+                false => return None,
+            };
+        }
+        // To a program that does not see it, opening it for writing looks like making it.
+        Stands::Other | Stands::Socket if is_unseen && wanted.has(Rights::CREATE) => {
+            wanted = wanted.without(Rights::CREATE).with(Rights::UPDATE);
+        }
+        // The same with a directory: what comes next is to make something in it.
+        Stands::Directory if is_unseen && wanted.has(Rights::CREATE) => {}
+        // What is put in the place of something changes it; all else that is there is not made.
+        Stands::Other | Stands::Socket if wanted.has(Rights::CREATE.with(Rights::DELETE)) => {
+            wanted = wanted.with(Rights::WRITE);
+        }
+        Stands::Other | Stands::Socket => wanted = wanted.without(Rights::CREATE),
+        Stands::Directory => wanted = wanted.without(Rights::CREATE.with(Rights::EXECUTE)),
+    }
+    let rights = wanted.without(given);
+    let at = match around.in_workspace(&host) {
+        Some(path) => At::Workspace(path),
+        // However it was asked for, what is behind it is somebody who listens.
+        None if stands(&host) == Stands::Socket => At::Socket(host.clone()),
+        None => At::Host(host.clone()),
+    };
+    if rights == Rights::NONE || !is_ours_to_refuse(&host, rights) {
+        return None;
+    }
+    // Programs look at every directory on the way to what they want.
+    let is_glance = rights == Rights::READ && stands(&host) == Stands::Directory;
+    if is_glance && matches!(at, At::Host(_)) && around.is_broad(&host) {
+        return None;
+    }
+    Some(Missing {
+        at,
+        asked: path.to_owned(),
+        rights,
+        because,
+        paths: 1,
+        count: seen.count,
+        weight: match seen.looked {
+            true => (LOOKED, Reverse(order)),
+            false => weight(rights, order),
+        },
+    })
+}
+
+/// A program that was put where nothing may be run.
+fn no_programs(seen: &Seen, path: &Path, order: usize) -> Missing {
+    Missing {
+        at: At::Host(path.to_owned()),
+        asked: path.to_owned(),
+        rights: Rights::EXECUTE,
+        because: Because::Own,
+        paths: 1,
+        count: seen.count,
+        weight: weight(Rights::EXECUTE, order),
+    }
+}
+
+/// A program that is looked for on the search path, and is only on that of the host.
+fn program_missing(
+    around: &Around<'_>,
+    seen: &Seen,
+    path: &Path,
+    known: &mut HashSet<String>,
+    order: usize,
+) -> Option<Missing> {
+    let directory = path.parent()?;
+    let name = path.file_name()?.to_str()?;
+    let searched = |path: &PathBuf| path == directory;
+    if !around.search_path.iter().any(searched) || known.contains(name) || is_habit(seen, name) {
+        return None;
+    }
+    let finds = |directory: &PathBuf| {
+        let place = directory.join(name);
+        stands(&place) != Stands::Nothing || around.given.at(&place) == Standing::Put
+    };
+    if around.search_path.iter().any(finds) {
+        return None;
+    }
+    let hosts = std::env::split_paths(&around.settings.host_path);
+    let mut hosts = hosts.filter(|directory| directory.is_absolute());
+    let found = hosts
+        .find(|directory| {
+            let file = directory.join(name);
+            stands(&file) == Stands::Other && could(&file, Access::EXEC_OK)
+        })?
+        .join(name);
+    known.insert(name.to_owned());
+    // It can be seen, but stands for something that is not installed, such as a component of a toolchain. Where
+    // rules name the programs, those of the system can be seen, too, and are not on the search path.
+    let runs = Rights::READ.with(Rights::EXECUTE);
+    let is_seen = matches!(around.given.at(&found), Standing::Shown(rights) if rights.has(runs));
+    if is_seen && !around.is_system(&found) {
+        return None;
+    }
+    Some(Missing {
+        at: At::Program(name.to_owned(), found),
+        asked: path.to_owned(),
+        rights: Rights::READ.with(Rights::EXECUTE),
+        because: Because::Hidden,
+        paths: 1,
+        count: seen.count,
+        weight: weight(Rights::EXECUTE, order),
+    })
+}
+
+/// Whether a program is looked for out of habit: pip tells the index which `rustc` there is, and does without.
+fn is_habit(seen: &Seen, name: &str) -> bool {
+    let is_python = |program: &String| program.starts_with("python");
+    seen.looked && name == "rustc" && seen.programs.iter().all(is_python)
+}
+
+fn socket_missing(around: &Around<'_>, seen: &Seen, path: &Path, order: usize) -> Option<Missing> {
+    let host = match around.given.at(path) {
+        Standing::Put | Standing::Withheld => return None,
+        Standing::Shown(rights) if rights.has(Rights::READ) => return None,
+        Standing::Shown(_) => path.to_owned(),
+        Standing::Private { at, .. } => around.behind(path, at),
+    };
+    (stands(&host) == Stands::Socket).then(|| Missing {
+        at: At::Socket(host),
+        asked: path.to_owned(),
+        rights: Rights::NONE,
+        because: Because::Hidden,
+        paths: 1,
+        count: seen.count,
+        weight: weight(Rights::WRITE, order),
+    })
+}
+
+impl Around<'_> {
+    /// What the host has where the program has a directory of its own. Its home stands for the user's.
+    fn behind(&self, path: &Path, private: &Path) -> PathBuf {
+        match (&self.home, path.strip_prefix(self.private_home)) {
+            (Some(home), Ok(below)) if private == self.private_home => home.join(below),
+            _ => path.to_owned(),
+        }
+    }
+}
+
+/// Whether the user could do what was refused.
+fn is_ours_to_refuse(path: &Path, rights: Rights) -> bool {
+    let parent = path.parent().unwrap_or(path);
+    let asked = [
+        (Rights::READ, path, Access::READ_OK),
+        (Rights::UPDATE, path, Access::WRITE_OK),
+        (Rights::EXECUTE, path, Access::EXEC_OK),
+        (Rights::CREATE, parent, Access::WRITE_OK),
+        (Rights::DELETE, parent, Access::WRITE_OK),
+    ];
+    let mut asked = asked.into_iter().filter(|(right, ..)| rights.has(*right));
+    asked.all(|(_, place, access)| could(place, access))
+}
+
+pub(super) fn weight(rights: Rights, order: usize) -> Weight {
+    let telling = rights.has_any(Rights::WRITE.with(Rights::EXECUTE));
+    (u8::from(!telling), Reverse(order))
+}
+
+/// The same with many paths of one directory put together, and more of them if there are more than `most`.
+pub(super) fn grouped(around: &Around<'_>, missing: Vec<Missing>, most: usize) -> Vec<Missing> {
+    let mut missing = put_together(around, missing, MANY, None);
+    let depth = |one: &Missing| one.at.path().map_or(0, |path| path.components().count());
+    let deepest = missing.iter().map(depth).max().unwrap_or(0);
+    let mut deepest = deepest.min(DEEPEST);
+    while missing.len() > most && deepest > SHALLOWEST {
+        missing = put_together(around, missing, 0, Some(deepest));
+        deepest -= 1;
+    }
+    missing
+}
+
+/// Puts those together that lie in one directory and lack the same, if there are more than `many` of them;
+/// of one depth, if one is given.
+fn put_together(
+    around: &Around<'_>,
+    missing: Vec<Missing>,
+    many: usize,
+    depth: Option<usize>,
+) -> Vec<Missing> {
+    let mut directories: BTreeMap<(At, u8, Because), Vec<Missing>> = BTreeMap::new();
+    let mut alone = Vec::new();
+    for one in missing {
+        let is_wanted = |path: &Path| {
+            depth.is_none_or(|depth| path.components().count() == depth)
+                && around.sensitive(path).is_none()
+        };
+        let directory = match one.at.path().filter(|path| is_wanted(path)) {
+            Some(_) => one.at.parent().filter(|parent| match parent {
+                At::Host(parent) => {
+                    !around.is_broad(parent)
+                        && !around.is_system(parent)
+                        && !around.holds_sensitive(parent)
+                }
+                // All of the workspace is more than a few files at its top.
+                At::Workspace(parent) => *parent != ProjectPath::root(),
+                _ => true,
+            }),
+            None => None,
+        };
+        let rights = one.rights.names().fold(0, |bits, name| bits | bit(name));
+        match directory {
+            Some(directory) => directories
+                .entry((directory, rights, one.because))
+                .or_default()
+                .push(one),
+            None => alone.push(one),
+        }
+    }
+    for ((directory, ..), group) in directories {
+        if group.len() <= many {
+            alone.extend(group);
+            continue;
+        }
+        let paths = group.iter().map(|one| one.paths).sum();
+        let count = group.iter().map(|one| one.count).sum();
+        let Some(first) = group.into_iter().min_by_key(|one| one.weight) else {
+            continue;
+        };
+        alone.push(Missing {
+            at: directory,
+            asked: first.asked.parent().unwrap_or(&first.asked).to_owned(),
+            paths,
+            count,
+            ..first
+        });
+    }
+    alone
+}
+
+fn bit(name: &str) -> u8 {
+    match name {
+        "read" => 1,
+        "create" => 2,
+        "update" => 4,
+        "delete" => 8,
+        _ => 16,
+    }
+}
+
+impl At {
+    /// The path, of what can be put together.
+    fn path(&self) -> Option<&Path> {
+        match self {
+            At::Workspace(path) => Some(Path::new(path.as_str())),
+            At::Host(path) => Some(path),
+            At::Program(..) | At::Socket(_) => None,
+        }
+    }
+
+    fn parent(&self) -> Option<At> {
+        match self {
+            At::Workspace(path) => path.parent().map(At::Workspace),
+            At::Host(path) => path.parent().map(|parent| At::Host(parent.to_owned())),
+            At::Program(..) | At::Socket(_) => None,
+        }
+    }
+}
+
+/// The weight of what was only asked about.
+const LOOKED: u8 = 2;
+
+/// How many paths of one directory are told one by one.
+const MANY: usize = 3;
+
+/// What is deeper than this is not put together one level after the other: a program chooses how deep it goes,
+/// and could keep us busy.
+const DEEPEST: usize = 64;
+
+/// A directory that is less deep than this holds too much to be told as one.
+const SHALLOWEST: usize = 2;
