@@ -46,7 +46,7 @@ pub(crate) use {
 use crate::files::sealed;
 use crate::grep::{Matches, Query};
 use crate::handle::Backing;
-use crate::place::Held;
+use crate::located_path::Held;
 use crate::{
     FileHandle, FilesError, Filter, Kind, Listing, OpenOptions, Place, ProjectFiles, RenameOptions,
     View, WriteOptions,

@@ -5,7 +5,7 @@ use std::io;
 use jig_policy::{ResolveError, ResolveReason};
 use jig_proto::ProjectPath;
 
-use crate::patch::EditProblem;
+use crate::edits::EditProblem;
 
 /// Why an operation on files was not done.
 ///

@@ -95,7 +95,7 @@ pub trait ProjectFiles: fmt::Debug + Send + Sync + sealed::Sealed {
             });
         }
         let after =
-            crate::patch::apply(&before, edits).map_err(|(number, problem)| FilesError::Edit {
+            crate::edits::apply(&before, edits).map_err(|(number, problem)| FilesError::Edit {
                 path: place.path().clone(),
                 number,
                 problem,

@@ -35,14 +35,14 @@ mod change;
 #[cfg(target_os = "linux")]
 mod apply;
 #[cfg(target_os = "linux")]
-mod at;
-#[cfg(target_os = "linux")]
 mod diff;
 #[cfg(target_os = "linux")]
 mod disk;
 #[cfg(not(target_os = "linux"))]
 #[path = "layer/unsupported.rs"]
 mod disk;
+#[cfg(target_os = "linux")]
+mod entries;
 #[cfg(target_os = "linux")]
 mod remove;
 #[cfg(target_os = "linux")]

@@ -29,38 +29,38 @@
 //! This crate knows no rules: where it walks a tree it is handed a [`Filter`]. It reads no
 //! configuration, and its errors never name a path of the host.
 
+mod cache_slot;
 #[cfg(unix)]
 mod disk;
 #[cfg(not(unix))]
 #[path = "disk/unsupported.rs"]
 mod disk;
+mod edits;
 mod error;
 mod files;
+mod filled_folder;
 mod grep;
 mod handle;
 mod hash;
 mod layer;
+mod located_path;
 mod lookup;
 mod memory;
 mod null;
-mod patch;
-mod place;
-mod shelf;
-mod slot;
 mod view;
 
+pub use cache_slot::Slot;
 pub use disk::{DiskFiles, DiskOptions};
+pub use edits::{Edit, EditProblem};
 pub use error::FilesError;
 pub use files::{DirEntry, EntryKind, Filter, Listing, ProjectFiles, RenameOptions, WriteOptions};
+pub use filled_folder::{Filling, Shelf};
 pub use grep::{Case, FileMatches, GrepLine, Matches, Query};
 pub use handle::{FileHandle, OpenOptions};
 pub use hash::{ContentHash, HashSyntaxError};
 pub use layer::{Applied, Change, ChangeKind, Diff, DiffLimits, Failed, Layer, Unfit, What};
+pub use located_path::{Kind, Place};
 pub use lookup::FilesLookup;
 pub use memory::MemoryFiles;
 pub use null::NullFiles;
-pub use patch::{Edit, EditProblem};
-pub use place::{Kind, Place};
-pub use shelf::{Filling, Shelf};
-pub use slot::Slot;
 pub use view::{Conflict, SyncReport, View};

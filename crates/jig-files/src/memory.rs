@@ -2,9 +2,9 @@
 //!
 //! It means what the disk means, link by link: paths are resolved by the same algorithm.
 
-mod cell;
 #[cfg(unix)]
-mod copy;
+mod disk_copy;
+mod file_content;
 mod search;
 mod tree;
 
@@ -17,15 +17,15 @@ use camino::{Utf8Path, Utf8PathBuf};
 use jig_policy::{Resolved, Workspace};
 use jig_proto::ProjectPath;
 
-pub(crate) use cell::Cell;
 #[cfg(unix)]
-pub(crate) use copy::Copy;
+pub(crate) use disk_copy::Copy;
+pub(crate) use file_content::Cell;
 pub(crate) use tree::Node;
 
 use crate::files::sealed;
 use crate::grep::{self, Matches, Query};
 use crate::handle::Backing;
-use crate::place::Held;
+use crate::located_path::Held;
 use crate::{
     ContentHash, DirEntry, EntryKind, FileHandle, FilesError, Filter, Kind, Listing, OpenOptions,
     Place, ProjectFiles, RenameOptions, SyncReport, View, WriteOptions, lookup,

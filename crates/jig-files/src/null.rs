@@ -7,7 +7,7 @@ use jig_proto::ProjectPath;
 
 use crate::files::sealed;
 use crate::grep::{Matches, Query};
-use crate::place::Held;
+use crate::located_path::Held;
 use crate::{
     FileHandle, FilesError, Filter, Kind, Listing, OpenOptions, Place, ProjectFiles, RenameOptions,
     View, WriteOptions, lookup,

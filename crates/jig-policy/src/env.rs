@@ -170,7 +170,7 @@ impl EnvTable {
         // In a header the value runs nothing.
         if rule.is_prefix
             && wanted == EnvUse::Read
-            && let Some(does) = crate::loader::loader(name)
+            && let Some(does) = crate::loader_variables::loader(name)
         {
             return Decision::uncovered(Reason::ExactNameOnly(does), Some(Rule::Env(rule)));
         }

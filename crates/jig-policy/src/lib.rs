@@ -9,42 +9,44 @@
 //! through [`Lookup`].
 
 mod capability;
-mod check;
 mod command;
 mod connection;
 mod decision;
-mod default;
+mod default_access;
 mod env;
 mod explain;
 mod fs;
 mod guard;
 mod index;
-mod loader;
+mod loader_variables;
 mod lookup;
 mod net;
 mod policy;
 mod resolve;
 mod rules;
+mod self_check;
 mod sensitive;
 mod suggest;
 mod target;
 
 pub use capability::{Capabilities, Capability};
-pub use check::{CanAccess, CheckAccess, Checker, EnvAccessError, FsAccessError, NetAccessError};
 pub use command::{CommandRuleError, CompiledCommandRule, Program, ProgramError};
 pub use connection::{Connection, ConnectionTarget, OwnedSpeaks, Speaks};
 pub use decision::{Decision, Reason, Rule, Verdict};
-pub use default::DefaultAccess;
+pub use default_access::DefaultAccess;
 pub use env::{CompiledEnvRule, EnvNameError, EnvUse};
 pub use explain::{Loser, LostBecause};
 pub use fs::CompiledFsRule;
 pub use guard::{Guards, Protected, ProtectionLevel};
-pub use loader::{is_loader_prefix, is_loader_variable};
+pub use loader_variables::{is_loader_prefix, is_loader_variable};
 pub use lookup::{DiskLookup, Entry, Lookup};
 pub use net::{CompiledNetRule, NetRuleError, NetTarget, NetTargetError};
 pub use policy::{Policy, Resource, RuleError, RuleErrorKind, RuleErrors};
 pub use resolve::{ResolveError, ResolveReason, Resolved, Workspace};
 pub use rules::{Access, CommandRule, EnvRule, FsRule, NetRule, Origin};
+pub use self_check::{
+    CanAccess, CheckAccess, Checker, EnvAccessError, FsAccessError, NetAccessError,
+};
 pub use sensitive::{PatternError, Sensitive, SensitiveMatch};
 pub use suggest::{Suggestion, toml_key, toml_string};
 pub use target::{

@@ -35,13 +35,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod finding;
+mod assessment;
 mod machine;
 mod process;
 mod profile;
 mod sys;
 
-pub use finding::{Assessment, Finding, Level, Tier, assess};
+pub use assessment::{Assessment, Finding, Level, Tier, assess};
 pub use machine::{
     Cgroup, CgroupLayout, Container, Errno, Kernel, Landlock, Machine, Namespaces, Privileges,
     Seccomp, Surroundings, Sysctls, Trial, Wasm, probe,

@@ -15,8 +15,8 @@ use jig_proto::ProjectPath;
 use rustix::fs::{AtFlags, Gid, Mode, OFlags, SeekFrom, Stat, Uid};
 use rustix::io::Errno;
 
-use super::at;
 use super::change::{Applied, Change, ChangeKind, Failed, What};
+use super::entries;
 use crate::disk::{Leftovers, Root, write_all};
 
 /// The two trees.
@@ -122,7 +122,7 @@ impl Apply<'_> {
             }),
             What::Symlink => self.put(change, |parent, temporary| {
                 let above = self.above(change)?;
-                let target = at::link_target(above.as_fd(), &above.name)?;
+                let target = entries::link_target(above.as_fd(), &above.name)?;
                 Ok(rustix::fs::symlinkat(&target, parent, temporary)?)
             }),
             What::Other => Err(Errno::INVAL.into()),
@@ -136,27 +136,27 @@ impl Apply<'_> {
         }
         let (stat, attributes) = match change.path.parent() {
             None => {
-                let wanted = at::directory(self.upper.fd(), c".")?;
+                let wanted = entries::directory(self.upper.fd(), c".")?;
                 let stat = rustix::fs::fstat(&wanted)?;
-                (stat, at::attributes(wanted.as_fd())?)
+                (stat, entries::attributes(wanted.as_fd())?)
             }
             Some(_) => {
                 let above = self.above(change)?;
                 // Before it is opened, which may change its permissions for the moment.
-                let stat = at::look(above.as_fd(), &above.name)?.ok_or(Errno::NOENT)?;
-                let wanted = at::own_directory(above.as_fd(), &above.name)?;
-                (stat, at::attributes(wanted.as_fd())?)
+                let stat = entries::look(above.as_fd(), &above.name)?.ok_or(Errno::NOENT)?;
+                let wanted = entries::own_directory(above.as_fd(), &above.name)?;
+                (stat, entries::attributes(wanted.as_fd())?)
             }
         };
         let there = self.lower.open_dir(&change.path)?;
-        let there = at::directory(there.as_fd(), c".")?;
+        let there = entries::directory(there.as_fd(), c".")?;
         keep_owner(there.as_fd(), &stat)?;
-        at::set_attributes(there.as_fd(), &attributes)?;
+        entries::set_attributes(there.as_fd(), &attributes)?;
         // A program that runs as whoever owns it makes no sense for a directory.
-        let mode = at::mode(&stat) & 0o3777;
+        let mode = entries::mode(&stat) & 0o3777;
         rustix::fs::fchmod(&there, Mode::from_raw_mode(mode))?;
         if change.kind != ChangeKind::Modified {
-            rustix::fs::futimens(&there, &at::times(at::modified(&stat)))?;
+            rustix::fs::futimens(&there, &entries::times(entries::modified(&stat)))?;
         }
         Ok(())
     }
@@ -164,19 +164,19 @@ impl Apply<'_> {
     /// Permissions and times of a file whose content stays.
     fn set_in_place(&self, change: &Change) -> io::Result<()> {
         let above = self.above(change)?;
-        let stat = at::look(above.as_fd(), &above.name)?.ok_or(Errno::NOENT)?;
+        let stat = entries::look(above.as_fd(), &above.name)?.ok_or(Errno::NOENT)?;
         self.in_parent(change, |parent, name| {
             expect_same(parent, name, change)?;
-            let held = at::hold(parent, name)?;
+            let held = entries::hold(parent, name)?;
             let there = rustix::fs::fstat(&held)?;
-            if Some(at::seen(&there)) != change.seen {
+            if Some(entries::seen(&there)) != change.seen {
                 return Err(changed_meanwhile());
             }
             if change.mode.is_some() {
-                at::set_mode(held.as_fd(), file_mode(&stat, Some(&there)))?;
+                entries::set_mode(held.as_fd(), file_mode(&stat, Some(&there)))?;
             }
             if change.time {
-                at::set_modified(held.as_fd(), at::modified(&stat))?;
+                entries::set_modified(held.as_fd(), entries::modified(&stat))?;
             }
             Ok(())
         })
@@ -212,17 +212,17 @@ impl Apply<'_> {
     fn copy(&self, change: &Change, parent: BorrowedFd<'_>, temporary: &str) -> io::Result<()> {
         let above = self.above(change)?;
         // Before it is opened, which may change its permissions for the moment.
-        let stat = at::look(above.as_fd(), &above.name)?.ok_or(Errno::NOENT)?;
-        let from = at::own_file(above.as_fd(), &above.name)?;
+        let stat = entries::look(above.as_fd(), &above.name)?.ok_or(Errno::NOENT)?;
+        let from = entries::own_file(above.as_fd(), &above.name)?;
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
         let flags = flags | OFlags::NOFOLLOW;
         let private = Mode::RUSR | Mode::WUSR;
         let to = rustix::fs::openat(parent, temporary, flags, private)?;
         if rustix::fs::ioctl_ficlone(&to, &from).is_err() {
-            copy_content(from.as_fd(), to.as_fd(), at::size(&stat))?;
+            copy_content(from.as_fd(), to.as_fd(), entries::size(&stat))?;
         }
         keep_owner(to.as_fd(), &stat)?;
-        at::set_attributes(to.as_fd(), &at::attributes(from.as_fd())?)?;
+        entries::set_attributes(to.as_fd(), &entries::attributes(from.as_fd())?)?;
         let there = match change.was {
             Some(What::File) => rustix::fs::statat(
                 parent,
@@ -233,14 +233,14 @@ impl Apply<'_> {
             _ => None,
         };
         rustix::fs::fchmod(&to, file_mode(&stat, there.as_ref()))?;
-        rustix::fs::futimens(&to, &at::times(at::modified(&stat)))?;
+        rustix::fs::futimens(&to, &entries::times(entries::modified(&stat)))?;
         Ok(())
     }
 
     /// The directory of the layer that a change is in, and its name there.
     fn above(&self, change: &Change) -> io::Result<Above> {
         Ok(Above {
-            directories: at::own_directories(self.upper.fd(), &change.path)?,
+            directories: entries::own_directories(self.upper.fd(), &change.path)?,
             name: c_name(&change.path)?,
         })
     }
@@ -257,15 +257,15 @@ impl Apply<'_> {
         let parent = self.lower.open_dir(&parent)?;
         match act(parent.as_fd(), &name) {
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                let before = Mode::from_raw_mode(at::mode(&rustix::fs::fstat(&parent)?));
+                let before = Mode::from_raw_mode(entries::mode(&rustix::fs::fstat(&parent)?));
                 if before.contains(Mode::RWXU) {
                     return Err(error);
                 }
-                if at::set_mode(parent.as_fd(), before | Mode::RWXU).is_err() {
+                if entries::set_mode(parent.as_fd(), before | Mode::RWXU).is_err() {
                     return Err(error);
                 }
                 let result = act(parent.as_fd(), &name);
-                at::set_mode(parent.as_fd(), before)?;
+                entries::set_mode(parent.as_fd(), before)?;
                 result
             }
             result => result,
@@ -275,7 +275,7 @@ impl Apply<'_> {
 
 /// A directory of the layer, and a name in it.
 struct Above {
-    directories: at::OwnDirectories,
+    directories: entries::OwnDirectories,
     name: CString,
 }
 
@@ -297,8 +297,8 @@ fn c_name(path: &ProjectPath) -> io::Result<CString> {
 
 /// Checks that a name stands for what was compared.
 fn expect_same(parent: BorrowedFd<'_>, name: &CStr, change: &Change) -> io::Result<()> {
-    let now = at::look(parent, name)?;
-    if now.as_ref().map(at::seen) == change.seen {
+    let now = entries::look(parent, name)?;
+    if now.as_ref().map(entries::seen) == change.seen {
         return Ok(());
     }
     Err(changed_meanwhile())
@@ -313,7 +313,7 @@ fn give_free_name(parent: BorrowedFd<'_>, temporary: &str, name: &CStr) -> Resul
     let flags = rustix::fs::RenameFlags::NOREPLACE;
     match rustix::fs::renameat_with(parent, temporary, parent, name, flags) {
         // A file system that cannot promise it: look first, which a racing writer can defeat.
-        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => match at::look(parent, name)? {
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => match entries::look(parent, name)? {
             None => rustix::fs::renameat(parent, temporary, parent, name),
             Some(_) => Err(Errno::EXIST),
         },
@@ -335,8 +335,8 @@ fn keep_owner(fd: BorrowedFd<'_>, wanted: &Stat) -> Result<(), Errno> {
 
 /// Permissions of the layer. A file that runs as whoever owns it stays one, and none becomes one.
 fn file_mode(wanted: &Stat, there: Option<&Stat>) -> Mode {
-    let kept = there.map_or(0, |there| at::mode(there) & 0o6000);
-    Mode::from_raw_mode(at::mode(wanted) & (0o1777 | kept))
+    let kept = there.map_or(0, |there| entries::mode(there) & 0o6000);
+    Mode::from_raw_mode(entries::mode(wanted) & (0o1777 | kept))
 }
 
 /// Copies what a file holds and leaves its holes: a tool can make one that is larger than the disk.

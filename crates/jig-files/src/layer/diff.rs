@@ -8,8 +8,8 @@ use std::time::Duration;
 use rustix::io::Errno;
 use similar::TextDiff;
 
-use super::at;
 use super::change::{Change, ChangeKind, Diff, DiffLimits, What};
+use super::entries;
 
 /// One side of a change: nothing, or bytes, or too many.
 pub(super) enum Side {
@@ -29,7 +29,7 @@ impl Side {
 
     /// The content of a file.
     pub(super) fn of_file(file: OwnedFd, limit: u64) -> io::Result<Self> {
-        let size = at::size(&rustix::fs::fstat(&file)?);
+        let size = entries::size(&rustix::fs::fstat(&file)?);
         if size > limit {
             return Ok(Side::TooLarge(size));
         }

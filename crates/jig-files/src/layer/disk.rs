@@ -14,7 +14,7 @@ use super::apply::Apply;
 use super::change::{Applied, Change, ChangeKind, Diff, DiffLimits, Moment, What};
 use super::diff::{self, Side};
 use super::walk::Walk;
-use super::{at, remove};
+use super::{entries, remove};
 use crate::disk::{Leftovers, Root, default_state, random_name};
 
 /// What a program changes in a directory, apart from that directory.
@@ -54,7 +54,7 @@ impl Layer {
         }
         let (name, directory) = make_locked(home.as_fd())?;
         let path = home_path.join(&name).into_std_path_buf();
-        let made = at::changed(&rustix::fs::fstat(&directory)?);
+        let made = entries::changed(&rustix::fs::fstat(&directory)?);
         let layer = Self {
             home,
             name,
@@ -90,7 +90,7 @@ impl Layer {
 
     /// All that differs, sorted by path. To be asked when the program has ended.
     pub fn changes(&self) -> io::Result<Vec<Change>> {
-        let lower = at::directory(self.lower.fd(), c".")?;
+        let lower = entries::directory(self.lower.fd(), c".")?;
         Walk::changes(self.open_upper()?.as_fd(), lower.as_fd(), self.made)
     }
 
@@ -159,8 +159,8 @@ impl Layer {
             result => result?,
         };
         let mut count = 0;
-        for name in at::names(home.as_fd(), MOST_LAYERS)? {
-            let Ok(directory) = at::directory(home.as_fd(), &name) else {
+        for name in entries::names(home.as_fd(), MOST_LAYERS)? {
+            let Ok(directory) = entries::directory(home.as_fd(), &name) else {
                 continue;
             };
             // Whoever holds the lock is alive.
@@ -168,7 +168,7 @@ impl Layer {
                 continue;
             }
             let is_kept = name.to_bytes().ends_with(KEPT.as_bytes());
-            if is_kept && age(&at::changed(&rustix::fs::fstat(&directory)?)) < KEPT_SECONDS {
+            if is_kept && age(&entries::changed(&rustix::fs::fstat(&directory)?)) < KEPT_SECONDS {
                 continue;
             }
             let removed = remove::all_within(directory.as_fd())
@@ -179,7 +179,7 @@ impl Layer {
     }
 
     fn open_upper(&self) -> io::Result<OwnedFd> {
-        Ok(at::directory(self.directory.as_fd(), c"upper")?)
+        Ok(entries::directory(self.directory.as_fd(), c"upper")?)
     }
 
     /// The program sees the layer's permissions where it looks at the directory itself.
@@ -191,12 +191,12 @@ impl Layer {
         if rustix::fs::fchown(&upper, Some(Uid::from_raw(wanted.st_uid)), group).is_err() {
             let _ = rustix::fs::fchown(&upper, None, group);
         }
-        let lower = at::directory(self.lower.fd(), c".")?;
-        if let Ok(attributes) = at::attributes(lower.as_fd()) {
-            at::set_attributes(upper.as_fd(), &attributes)?;
+        let lower = entries::directory(self.lower.fd(), c".")?;
+        if let Ok(attributes) = entries::attributes(lower.as_fd()) {
+            entries::set_attributes(upper.as_fd(), &attributes)?;
         }
-        rustix::fs::fchmod(&upper, Mode::from_raw_mode(at::mode(&wanted)))?;
-        rustix::fs::futimens(&upper, &at::times(at::modified(&wanted)))?;
+        rustix::fs::fchmod(&upper, Mode::from_raw_mode(entries::mode(&wanted)))?;
+        rustix::fs::futimens(&upper, &entries::times(entries::modified(&wanted)))?;
         Ok(())
     }
 
@@ -213,7 +213,7 @@ impl Layer {
     /// Keeps what could not be applied, under a name that a sweep leaves alone for a while.
     fn keep(&mut self) -> Option<PathBuf> {
         // What overlayfs needed for itself is of no use to anybody.
-        if let Ok(work) = at::directory(self.directory.as_fd(), c"work") {
+        if let Ok(work) = entries::directory(self.directory.as_fd(), c"work") {
             let _ = remove::all_within(work.as_fd());
             let _ = rustix::fs::unlinkat(&self.directory, WORK, AtFlags::REMOVEDIR);
         }
@@ -243,9 +243,9 @@ fn home(state: &Path, make: bool) -> io::Result<(OwnedFd, Utf8PathBuf)> {
             Err(error) => return Err(error.into()),
         }
     }
-    let home = at::directory(state.fd(), c"layers")?;
+    let home = entries::directory(state.fd(), c"layers")?;
     let stat = rustix::fs::fstat(&home)?;
-    if stat.st_uid != rustix::process::geteuid().as_raw() || at::mode(&stat) & 0o077 != 0 {
+    if stat.st_uid != rustix::process::geteuid().as_raw() || entries::mode(&stat) & 0o077 != 0 {
         return Err(io::Error::new(
             io::ErrorKind::PermissionDenied,
             format!("`{}/{HOME}` is not the user's alone", state.canonical()),
@@ -293,27 +293,30 @@ fn make_locked(home: BorrowedFd<'_>) -> io::Result<(String, OwnedFd)> {
 fn before(root: &Root, change: &Change, limit: u64) -> io::Result<Side> {
     let parent = root.open_dir(&change.path.parent().unwrap_or_default())?;
     let name = c_name(change)?;
-    match at::look(parent.as_fd(), &name)?.as_ref().map(at::what) {
+    match entries::look(parent.as_fd(), &name)?
+        .as_ref()
+        .map(entries::what)
+    {
         Some(What::Symlink) => link(parent.as_fd(), &name),
-        Some(What::File) => Side::of_file(at::file(parent.as_fd(), &name)?, limit),
+        Some(What::File) => Side::of_file(entries::file(parent.as_fd(), &name)?, limit),
         _ => Ok(Side::Nothing),
     }
 }
 
 /// What the layer has there.
 fn after(upper: BorrowedFd<'_>, change: &Change, limit: u64) -> io::Result<Side> {
-    let parent = at::own_directories(upper, &change.path)?;
+    let parent = entries::own_directories(upper, &change.path)?;
     let name = c_name(change)?;
     match change.what {
         What::Symlink => link(parent.as_fd(), &name),
-        What::File => Side::of_file(at::own_file(parent.as_fd(), &name)?, limit),
+        What::File => Side::of_file(entries::own_file(parent.as_fd(), &name)?, limit),
         _ => Ok(Side::Nothing),
     }
 }
 
 /// Where a link leads, as a line.
 fn link(parent: BorrowedFd<'_>, name: &CStr) -> io::Result<Side> {
-    let mut target = at::link_target(parent, name)?.into_bytes();
+    let mut target = entries::link_target(parent, name)?.into_bytes();
     target.push(b'\n');
     Ok(Side::Bytes(target))
 }

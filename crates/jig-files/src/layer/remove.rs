@@ -6,8 +6,8 @@ use std::os::fd::{AsFd, BorrowedFd};
 use rustix::fs::{AtFlags, Mode};
 use rustix::io::Errno;
 
-use super::at;
 use super::change::What;
+use super::entries;
 
 /// Removes everything in a directory of ours. No link is followed.
 pub(super) fn all_within(directory: BorrowedFd<'_>) -> Result<(), Errno> {
@@ -40,22 +40,22 @@ fn remove(
     depth: usize,
     moved: &mut u64,
 ) -> Result<(), Errno> {
-    let Some(stat) = at::look(parent, name)? else {
+    let Some(stat) = entries::look(parent, name)? else {
         return Ok(());
     };
-    if at::what(&stat) != What::Directory {
+    if entries::what(&stat) != What::Directory {
         return rustix::fs::unlinkat(parent, name, AtFlags::empty());
     }
     // A tool may have closed it, and overlayfs closes its own.
-    if at::mode(&stat) & 0o700 != 0o700 {
-        at::set_mode(at::hold(parent, name)?.as_fd(), Mode::RWXU)?;
+    if entries::mode(&stat) & 0o700 != 0o700 {
+        entries::set_mode(entries::hold(parent, name)?.as_fd(), Mode::RWXU)?;
     }
     if depth >= MOST_DEPTH {
         let flat = format!("{FLATTENED}{moved}");
         *moved += 1;
         return rustix::fs::renameat(parent, name, top, flat);
     }
-    let directory = at::directory(parent, name)?;
+    let directory = entries::directory(parent, name)?;
     within(directory.as_fd(), top, depth + 1, moved)?;
     rustix::fs::unlinkat(parent, name, AtFlags::REMOVEDIR)
 }

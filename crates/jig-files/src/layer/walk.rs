@@ -16,8 +16,8 @@ use jig_proto::ProjectPath;
 use rustix::fs::Stat;
 use rustix::io::Errno;
 
-use super::at;
 use super::change::{Change, ChangeKind, Moment, Unfit, What};
+use super::entries;
 
 /// A walk through a layer.
 pub(super) struct Walk {
@@ -58,17 +58,17 @@ impl Walk {
     ) -> io::Result<()> {
         let mut names: BTreeSet<CString> = self.names(upper)?.into_iter().collect();
         if let Some(lower) = lower
-            && at::is_opaque(upper)?
+            && entries::is_opaque(upper)?
         {
             names.extend(self.names(lower)?);
         }
         for name in names {
-            let above = at::look(upper, &name)?;
+            let above = entries::look(upper, &name)?;
             let below = match lower {
-                Some(lower) => at::look(lower, &name)?,
+                Some(lower) => entries::look(lower, &name)?,
                 None => None,
             };
-            let above = above.filter(|stat| !at::is_whiteout(stat));
+            let above = above.filter(|stat| !entries::is_whiteout(stat));
             if above.is_none() && below.is_none() {
                 continue;
             }
@@ -95,9 +95,9 @@ impl Walk {
         match (above, below) {
             (None, None) => Ok(()),
             (None, Some(below)) => self.deleted(pair, below),
-            (Some(above), below) => match (at::what(above), below.map(at::what)) {
+            (Some(above), below) => match (entries::what(above), below.map(entries::what)) {
                 (What::Directory, Some(What::Directory)) => {
-                    let upper = at::own_directory(pair.upper, pair.name)?;
+                    let upper = entries::own_directory(pair.upper, pair.name)?;
                     match pair.lower_directory() {
                         Ok(lower) => {
                             let (upper, lower) = (upper.as_fd(), lower.as_fd());
@@ -114,7 +114,7 @@ impl Walk {
                 }
                 (What::Directory, _) => {
                     self.new_thing(pair, above, below);
-                    let upper = at::own_directory(pair.upper, pair.name)?;
+                    let upper = entries::own_directory(pair.upper, pair.name)?;
                     self.within(upper.as_fd(), None, &pair.path)
                 }
                 (What::File, Some(What::File)) => self.compare_files(pair, above, below),
@@ -137,7 +137,7 @@ impl Walk {
             Some(_) => ChangeKind::Retyped,
             None => ChangeKind::Created,
         };
-        let what = at::what(above);
+        let what = entries::what(above);
         let mut change = Change::new(pair.path.clone(), kind, what);
         change.content = what != What::Directory;
         if what == What::Other {
@@ -164,7 +164,7 @@ impl Walk {
         let below = rustix::fs::fstat(lower)?;
         let mut change = Change::new(path.clone(), ChangeKind::Modified, What::Directory);
         change.mode = changed_mode(above, &below);
-        change.attributes = at::attributes(upper)? != readable(at::attributes(lower))?;
+        change.attributes = entries::attributes(upper)? != readable(entries::attributes(lower))?;
         if change.mode.is_some() || change.attributes {
             self.push(change, Some(above), Some(&below));
         }
@@ -182,12 +182,12 @@ impl Walk {
         };
         let mut change = Change::new(pair.path.clone(), ChangeKind::Modified, What::File);
         change.mode = changed_mode(above, below);
-        change.time = at::modified(above) != at::modified(below);
-        let upper = at::own_file(pair.upper, pair.name)?;
-        match at::file(lower, pair.name) {
+        change.time = entries::modified(above) != entries::modified(below);
+        let upper = entries::own_file(pair.upper, pair.name)?;
+        match entries::file(lower, pair.name) {
             Ok(lower) => {
                 change.attributes =
-                    at::attributes(upper.as_fd())? != at::attributes(lower.as_fd())?;
+                    entries::attributes(upper.as_fd())? != entries::attributes(lower.as_fd())?;
                 change.content =
                     above.st_size != below.st_size || !is_same(upper.as_fd(), lower.as_fd())?;
             }
@@ -210,7 +210,7 @@ impl Walk {
         let Some(lower) = pair.lower else {
             return Ok(());
         };
-        if at::link_target(pair.upper, pair.name)? != at::link_target(lower, pair.name)? {
+        if entries::link_target(pair.upper, pair.name)? != entries::link_target(lower, pair.name)? {
             let mut change = Change::new(pair.path.clone(), ChangeKind::Modified, What::Symlink);
             change.content = true;
             self.push(change, Some(above), below);
@@ -219,7 +219,7 @@ impl Walk {
     }
 
     fn deleted(&mut self, pair: &Pair<'_>, below: &Stat) -> io::Result<()> {
-        let what = at::what(below);
+        let what = entries::what(below);
         if what == What::Directory {
             match pair.lower_directory() {
                 Ok(lower) => self.deleted_within(lower.as_fd(), &pair.path)?,
@@ -237,7 +237,7 @@ impl Walk {
     /// Everything below a directory of the host is deleted.
     fn deleted_within(&mut self, lower: BorrowedFd<'_>, path: &ProjectPath) -> io::Result<()> {
         for name in self.names(lower)? {
-            let Some(below) = at::look(lower, &name)? else {
+            let Some(below) = entries::look(lower, &name)? else {
                 continue;
             };
             let Some(path) = self.path(path, &name, Some(&below)) else {
@@ -256,15 +256,15 @@ impl Walk {
 
     /// Notes a change, with what can be told of every one.
     fn push(&mut self, mut change: Change, above: Option<&Stat>, below: Option<&Stat>) {
-        change.was = below.map(at::what);
-        change.size = above.or(below).map_or(0, |stat| match at::what(stat) {
-            What::File => at::size(stat),
+        change.was = below.map(entries::what);
+        change.size = above.or(below).map_or(0, |stat| match entries::what(stat) {
+            What::File => entries::size(stat),
             _ => 0,
         });
-        change.seen = below.map(at::seen);
+        change.seen = below.map(entries::seen);
         // A directory changes with everything in it, which is compared by itself.
         change.conflict = below.is_some_and(|below| {
-            at::what(below) != What::Directory && at::changed(below) > self.made
+            entries::what(below) != What::Directory && entries::changed(below) > self.made
         });
         self.changes.push(change);
     }
@@ -285,7 +285,7 @@ impl Walk {
         };
         if let (Some(shown), Some(stat)) = (own(&name.to_string_lossy()), stat) {
             let path = above.join(&shown);
-            let mut change = Change::new(path, ChangeKind::Created, at::what(stat));
+            let mut change = Change::new(path, ChangeKind::Created, entries::what(stat));
             change.unfit = Some(unfit);
             self.changes.push(change);
         }
@@ -293,7 +293,7 @@ impl Walk {
     }
 
     fn names(&mut self, directory: BorrowedFd<'_>) -> io::Result<Vec<CString>> {
-        let names = at::names(directory, self.left).map_err(|error| match error {
+        let names = entries::names(directory, self.left).map_err(|error| match error {
             Errno::TOOBIG => io::Error::new(
                 io::ErrorKind::QuotaExceeded,
                 format!("the layer changes more than {MOST_NAMES} files"),
@@ -316,19 +316,19 @@ struct Pair<'a> {
 impl Pair<'_> {
     fn lower_directory(&self) -> Result<OwnedFd, Errno> {
         let lower = self.lower.ok_or(Errno::NOENT)?;
-        at::directory(lower, self.name)
+        entries::directory(lower, self.name)
     }
 }
 
 fn changed_mode(above: &Stat, below: &Stat) -> Option<(u32, u32)> {
-    let (before, after) = (at::mode(below), at::mode(above));
+    let (before, after) = (entries::mode(below), entries::mode(above));
     (before != after).then_some((before, after))
 }
 
 /// What may not be read has no attributes to compare with.
-fn readable(attributes: Result<at::Attributes, Errno>) -> Result<at::Attributes, Errno> {
+fn readable(attributes: Result<entries::Attributes, Errno>) -> Result<entries::Attributes, Errno> {
     match attributes {
-        Err(Errno::ACCESS | Errno::PERM) => Ok(at::Attributes::new()),
+        Err(Errno::ACCESS | Errno::PERM) => Ok(entries::Attributes::new()),
         result => result,
     }
 }

@@ -11,7 +11,7 @@ use jig_policy::{Entry, Lookup};
 use jig_proto::ProjectPath;
 
 use super::{Cell, Shared};
-use crate::place::Held;
+use crate::located_path::Held;
 use crate::{FilesError, Place};
 
 /// Something in the tree. A file that is replaced is another node with another number, so a node that

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::finding::Tier;
+use crate::assessment::Tier;
 
 #[cfg(test)]
 mod tests;

@@ -14,7 +14,7 @@ use rustix::fs::Access;
 use rustix::process::{Pid, Resource, Rlimit, Signal, WaitId, WaitIdOptions, WaitOptions};
 
 use super::seatbelt::{self, seatbelt};
-use crate::finding::Tier;
+use crate::assessment::Tier;
 use crate::process::{
     Containment, Enforcement, Exit, Limit, Limits, SpawnError, SpawnRequest, Status, Stdio, Usage,
 };

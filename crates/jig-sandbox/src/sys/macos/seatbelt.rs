@@ -105,7 +105,7 @@ pub(crate) fn status(profile: &Profile, limits: &Limits) -> Status {
     }
     let partly = |gap: &str| Enforcement::but_for(vec![gap.to_owned()]);
     Status {
-        tier: crate::finding::Tier::B,
+        tier: crate::assessment::Tier::B,
         tree: partly("a process that leaves the process group of the tool outlives it"),
         processes: partly("which processes the machine has can be found out by their numbers"),
         files: Enforcement::but_for(files),

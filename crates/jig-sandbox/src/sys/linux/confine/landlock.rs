@@ -1,6 +1,6 @@
 //! Rights as Landlock knows them.
 
-use super::host::Found;
+use super::host_path::Found;
 use crate::profile::{Network, Rights};
 use crate::sys::linux::order::Ruleset;
 

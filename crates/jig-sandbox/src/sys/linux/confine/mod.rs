@@ -10,15 +10,15 @@
 //! tree that another one grants is a mount's business. What neither can express is refused, or becomes a
 //! gap, as the profile wants it.
 
-mod bare;
 mod filter;
-mod host;
+mod host_path;
 mod landlock;
+mod landlock_only;
 mod mounts;
 mod network;
 mod outline;
 mod overlay;
-mod refused;
+mod refusal;
 mod replaced;
 mod skeleton;
 mod status;
@@ -28,14 +28,14 @@ use std::path::Path;
 
 use self::filter::Surroundings;
 pub(in crate::sys::linux) use self::filter::{Unless, number_here, watching};
-use self::host::{Disk, Lookup};
+use self::host_path::{Disk, Lookup};
 use self::outline::Outline;
-use self::refused::Gaps;
-pub(crate) use self::refused::Refused;
+use self::refusal::Gaps;
+pub(crate) use self::refusal::Refused;
 pub(crate) use self::status::status;
 pub(crate) use self::terminal::Terminal;
 use super::order::{Act, Confinement, Step};
-use crate::finding::Tier;
+use crate::assessment::Tier;
 use crate::process::Limits;
 use crate::profile::{Enforce, Network, Profile};
 
@@ -100,7 +100,7 @@ fn compile_on(
         steps.extend(network::steps(&profile.network));
         (base, steps)
     } else {
-        let bare = bare::steps(host, profile, &outline, abi, &mut gaps)?;
+        let bare = landlock_only::steps(host, profile, &outline, abi, &mut gaps)?;
         gaps.unchangeable(&bare.unchangeable);
         unchangeable = bare.unchangeable;
         let mut steps = bare.steps;

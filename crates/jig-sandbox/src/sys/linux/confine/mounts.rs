@@ -6,11 +6,11 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use super::host::{self, Found, Lookup};
+use super::host_path::{self, Found, Lookup};
 use super::landlock;
 use super::outline::{Outline, Place, c_string, target};
 use super::overlay::Overlays;
-use super::refused::{Gaps, Refused};
+use super::refusal::{Gaps, Refused};
 use super::skeleton::{self, allow, directory, link, needed};
 use crate::profile::{PathRule, PrivateDirectory, Profile, Rights, RuleSource};
 use crate::sys::linux::order::{Act, MountFlags, NewMount, Step};
@@ -146,7 +146,7 @@ impl<'a> Walk<'a> {
         let Ground::Bound { root, .. } = &above.ground else {
             return;
         };
-        if let Some(hiding) = host::hiding(self.host, path)
+        if let Some(hiding) = host_path::hiding(self.host, path)
             && hiding.starts_with(root)
         {
             self.hide(hiding, &Found::File, above, false);
@@ -157,7 +157,7 @@ impl<'a> Walk<'a> {
         if let Some(verdict) = reserved(rule) {
             return verdict;
         }
-        match (host::find(self.host, &rule.path), &above.ground) {
+        match (host_path::find(self.host, &rule.path), &above.ground) {
             (_, Ground::Masked) => Ok(()),
             (Found::Hidden, Ground::Bound { .. }) if rule.source != RuleSource::System => {
                 self.close(&rule.path, above);
@@ -376,7 +376,7 @@ impl<'a> Walk<'a> {
             }
             let found = match place {
                 Place::Private(_) => Found::Directory,
-                _ => host::find(self.host, inner),
+                _ => host_path::find(self.host, inner),
             };
             if place.shows_something() && matches!(found, Found::Directory | Found::File) {
                 holes.push((inner, found));
@@ -402,7 +402,7 @@ impl<'a> Walk<'a> {
             Ground::Prepared => {}
             Ground::Masked => return Ok(()),
             Ground::Bound { .. } => {
-                if host::find(self.host, path) != Found::Directory {
+                if host_path::find(self.host, path) != Found::Directory {
                     return Err(Refused::NoMountPoint { path: path.clone() });
                 }
                 self.pin_above(path, above, early);
@@ -452,7 +452,7 @@ impl<'a> Walk<'a> {
         if !matches!(above.ground, Ground::Bound { flags, .. } if !flags.read_only) {
             return;
         }
-        match host::find(self.host, path) {
+        match host_path::find(self.host, path) {
             Found::Directory | Found::File => {
                 self.pin_above(path, above, false);
                 self.again(path, MountFlags::default(), false);

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr};
 
 use super::landlock;
-use super::refused::Refused;
+use super::refusal::Refused;
 use super::skeleton::{needed, optional};
 use crate::profile::{
     Enforce, GATEWAY_V4, Gateway, NAMES_V4, NAMES_V6, Network, PROXY_PORT, Profile,

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use super::Refused;
-use super::host::Found;
+use super::host_path::Found;
 use super::outline::{c_string, canonical, target};
 use crate::profile::{Overlay, PathRule, Profile, Rights, RuleSource};
 use crate::sys::linux::order::{Act, MountFlags};

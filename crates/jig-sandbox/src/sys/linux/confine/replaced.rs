@@ -9,10 +9,10 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
-use super::host::{self, Found, Lookup};
+use super::host_path::{self, Found, Lookup};
 use super::landlock;
 use super::outline::{Outline, Place, target};
-use super::refused::{Gaps, Refused};
+use super::refusal::{Gaps, Refused};
 use super::skeleton::{self, allow, directory, needed};
 use crate::profile::{PrivateContent, Profile, Rights, RuleSource};
 use crate::sys::linux::order::{Act, Step};
@@ -162,7 +162,7 @@ impl View<'_> {
                 Some(Place::Private(_)) => return Ground::Memory,
                 Some(Place::Rule(rule)) if rule.rights == Rights::NONE => is_hidden = true,
                 Some(Place::Rule(_)) => {
-                    if let Found::Directory | Found::File = host::find(self.host, above) {
+                    if let Found::Directory | Found::File = host_path::find(self.host, above) {
                         return if is_hidden {
                             Ground::Closed
                         } else {

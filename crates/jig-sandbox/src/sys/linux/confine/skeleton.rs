@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use super::Refused;
-use super::host::{self, Disk, Found, Lookup};
+use super::host_path::{self, Disk, Found, Lookup};
 use super::landlock;
 use super::network;
 use super::outline::{c_string, target};
@@ -118,7 +118,7 @@ fn dev(host: &mut dyn Lookup, steps: &mut Vec<Step>, abi: u32) {
     steps.push(directory(c"dev", 0o755));
     for name in DEVICES {
         let path = Path::new("/dev").join(name);
-        if host::find(host, &path) != Found::File {
+        if host_path::find(host, &path) != Found::File {
             continue;
         }
         steps.push(needed(Act::File {
@@ -168,7 +168,7 @@ fn dev(host: &mut dyn Lookup, steps: &mut Vec<Step>, abi: u32) {
 /// How many processors there are: what runtimes ask to choose their number of threads.
 fn cpu(host: &mut dyn Lookup, steps: &mut Vec<Step>, abi: u32) {
     let path = Path::new("/sys/devices/system/cpu");
-    if host::find(host, path) != Found::Directory {
+    if host_path::find(host, path) != Found::Directory {
         return;
     }
     steps.push(directory(&target(path), 0o755));

@@ -1,7 +1,7 @@
 //! [`status`]: what is enforced, from what was asked for and what the kernel accepted.
 
 use super::network;
-use crate::finding::Tier;
+use crate::assessment::Tier;
 use crate::process::{Enforcement, Limits, Status};
 use crate::profile::{Network, Profile, Rights, RuleSource};
 use crate::sys::linux::order::{Accepted, Confinement, Ruleset};

@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
-use super::host::{self, Found, Lookup};
+use super::host_path::{self, Found, Lookup};
 use super::landlock;
 use super::outline::{c_string, target};
 use super::skeleton::{needed, optional};
@@ -41,7 +41,7 @@ impl Terminal {
             (own, OWN_IN_NAMESPACES),
         ];
         for (source, name) in shown {
-            let found = |path: &&Path| host::find(host, path) == Found::File;
+            let found = |path: &&Path| host_path::find(host, path) == Found::File;
             let Some(source) = source.filter(found) else {
                 continue;
             };

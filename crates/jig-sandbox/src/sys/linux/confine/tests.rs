@@ -16,7 +16,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use self::order_text::lines;
-use super::host::{Found, Identity};
+use super::host_path::{Found, Identity};
 use super::*;
 use crate::profile::{
     Enforce, Layers, Overlay, PathRule, PrivateContent, PrivateDirectory, PrivateFile, Rights,

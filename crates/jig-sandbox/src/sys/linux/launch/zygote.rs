@@ -11,7 +11,7 @@ use crate::stage::keeper::{self, Prepared};
 use crate::stage::order::{self, Move, Order};
 use crate::stage::raw::{self, Errno, call};
 use crate::stage::record::{self, Refusal, Step};
-use crate::stage::watch;
+use crate::stage::tree_limits;
 use crate::stage::zygote::{Answer, Demand, MOST_DESCRIPTORS};
 
 pub(crate) const NAME: &CStr = crate::stage::zygote::NAME;
@@ -184,7 +184,7 @@ fn name_sources(order: &Order, fds: &[i32]) -> Result<(), Errno> {
 /// Maps all users that this process has, which it may because it is as the host is.
 fn map_users(base: &Order, pid: i32) -> Result<(), Errno> {
     let write = |file: &[u8], text: &[u8]| {
-        let mut path = watch::Path::new();
+        let mut path = tree_limits::Path::new();
         calls::write_file(WORKING_DIRECTORY, path.set(b"/proc/", pid, file, -1, b"")?, text)
     };
     write(b"/uid_map", base.bytes(base.header.uid_map)?)?;

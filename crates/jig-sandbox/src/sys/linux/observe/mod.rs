@@ -7,11 +7,11 @@
 //! All that it reads is the tool's, and can change or be wrong. So it is bounded, only looked at, and good for
 //! hints. Its end is that of the tree: were it to end earlier, the calls would fail.
 
+mod call_targets;
 mod calls;
-mod ledger;
+mod sightings;
 mod table;
 mod view;
-mod want;
 
 use std::collections::HashMap;
 use std::ffi::{CString, OsStr};
@@ -25,12 +25,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
 
+use self::call_targets::{Reader, Want};
 use self::calls::Notice;
-use self::ledger::Ledger;
+use self::sightings::Ledger;
 pub(in crate::sys::linux) use self::table::filter;
 use self::table::{Does, Shape};
 use self::view::{Thread, View};
-use self::want::{Reader, Want};
 use super::uapi::BlockedSignals;
 use crate::process::{Observation, SeenTarget};
 use crate::profile::Rights;

@@ -3,7 +3,7 @@
 use std::os::fd::AsRawFd;
 
 use super::failure;
-use super::pack::{self, Seat};
+use super::packed_order::{self, Seat};
 use super::plan::{self, Hold, Plan};
 use super::process::Handle;
 use crate::process::{SpawnError, SpawnRequest};
@@ -27,7 +27,7 @@ pub(super) fn start(
         host: host.as_raw_fd(),
         traces: plan::traces(),
     };
-    let mut packed = pack::whole(plan, &seat);
+    let mut packed = packed_order::whole(plan, &seat);
     let length = packed.len();
     #[expect(unsafe_code, reason = "the order is used in place")]
     // SAFETY: the block is aligned and lives on; in this process nobody else uses it.

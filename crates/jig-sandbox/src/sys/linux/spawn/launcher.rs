@@ -15,7 +15,7 @@ use rustix::fs::MemfdFlags;
 
 use super::direct;
 use super::failure;
-use super::pack::{self, Seat};
+use super::packed_order::{self, Seat};
 use super::plan::Plan;
 use super::process::Handle;
 use crate::process::{SpawnError, SpawnRequest};
@@ -40,10 +40,10 @@ pub(super) fn start(
         host: host.as_raw_fd(),
         traces: None,
     };
-    let packed = pack::whole(plan, &seat);
+    let packed = packed_order::whole(plan, &seat);
     let file = in_memory(packed.as_bytes())
         .map_err(|errno| failure::step(request, "writing the order for its keeper", errno))?;
-    let mut kept: Vec<RawFd> = pack::sources(plan).collect();
+    let mut kept: Vec<RawFd> = packed_order::sources(plan).collect();
     kept.extend([seat.line, seat.host, file.as_raw_fd()]);
     let capabilities = match packed.header {
         header if !header.has(order::NAMESPACES) => 0,

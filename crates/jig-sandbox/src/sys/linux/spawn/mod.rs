@@ -7,13 +7,13 @@
 //! The keeper does not ask to be killed with its parent, because that parent would be the thread that
 //! calls [`spawn`]. It watches a process descriptor of the host instead, and the line.
 
+mod abandoned_keepers;
 mod direct;
 mod failure;
 mod gateway;
-mod graveyard;
 mod launcher;
 mod maps;
-mod pack;
+mod packed_order;
 mod plan;
 mod process;
 mod temporary;
@@ -44,7 +44,7 @@ use super::observe::{self, Watcher};
 use super::order::{Accepted, Confinement};
 use super::stage::record::{Record, Refusal, Report, Step};
 use super::{confine, procfs, uapi};
-use crate::finding::Tier;
+use crate::assessment::Tier;
 use crate::machine::Errno;
 use crate::process::{
     Containment, Enforcement, Launch, Limits, Observer, Pool, SpawnError, SpawnRequest, Started,
@@ -57,7 +57,7 @@ mod tests;
 
 /// Starts a program. Returns when it runs.
 pub(crate) fn spawn(mut request: SpawnRequest) -> Result<Started, SpawnError> {
-    graveyard::visit();
+    abandoned_keepers::visit();
     let mut plan = Plan::new(&request)?;
     let terminal = request.terminal.as_ref().map(Terminal::of);
     let streams = Streams::open(&mut request)?;

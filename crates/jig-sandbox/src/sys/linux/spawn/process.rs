@@ -11,7 +11,7 @@ use rustix::event::{PollFd, PollFlags};
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags};
 use rustix::process::{Pid, PidfdFlags, Signal};
 
-use super::graveyard;
+use super::abandoned_keepers;
 use super::temporary::Temporary;
 use super::usage;
 use super::zygote::Zygote;
@@ -359,7 +359,7 @@ impl Drop for Handle {
             // It may still take down its namespaces.
             let mut fds = [PollFd::new(&*self.pidfd, PollFlags::IN)];
             let _ = readiness::wait(&mut fds, Some(PATIENCE));
-            graveyard::bury(&self.pidfd);
+            abandoned_keepers::bury(&self.pidfd);
         }
     }
 }

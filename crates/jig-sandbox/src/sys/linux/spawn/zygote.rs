@@ -19,7 +19,7 @@ use rustix::net::{
 
 use super::failure;
 use super::launcher::{self, Job};
-use super::pack::{self, Packed};
+use super::packed_order::{self, Packed};
 use super::plan::Plan;
 use super::process::Handle;
 use crate::process::{SpawnError, SpawnRequest};
@@ -83,16 +83,16 @@ impl Zygote {
         plan: &Plan,
     ) -> Result<Result<Handle, Refusal>, SpawnError> {
         let broken = |error| failure::step(request, "talking to the pool", error);
-        let order = launcher::in_memory(pack::call(plan).as_bytes())
+        let order = launcher::in_memory(packed_order::call(plan).as_bytes())
             .map_err(|errno| failure::step(request, "writing the order for its keeper", errno))?;
         let mut fds = vec![order.as_fd()];
         #[expect(unsafe_code, reason = "descriptors of the plan are numbers")]
         // SAFETY: the plan's descriptors are open as long as the request, which is longer than this.
-        fds.extend(pack::sources(plan).map(|fd| unsafe { BorrowedFd::borrow_raw(fd) }));
+        fds.extend(packed_order::sources(plan).map(|fd| unsafe { BorrowedFd::borrow_raw(fd) }));
         if fds.len() > MOST_DESCRIPTORS {
             return Err(broken(io::ErrorKind::InvalidInput.into()));
         }
-        let base = pack::base(plan);
+        let base = packed_order::base(plan);
         for _ in 0..ATTEMPTS {
             let ticket = match self.state().take(&base).map_err(broken)? {
                 Ok(ticket) => ticket,

@@ -11,18 +11,18 @@
 use core::cell::Cell;
 use core::ffi::CStr;
 
-use super::acts::Site;
 use super::bounds;
 use super::calls::{self, ExitOnDrop, O_PATH, SIGCHLD, SIGCONT, SIGKILL, WORKING_DIRECTORY};
-use super::early::Early;
+use super::early_tool::Early;
 use super::mounts::{self, Attributes};
 use super::network::Network;
 use super::order::{self, Order, Span};
 use super::raw::{self, Errno, O_DIRECTORY};
 use super::record::{self, End, Names, Record, Refusal, Report, Step};
 use super::root::{MOST_PRIVATE, Root};
+use super::steps::Site;
 use super::tool::{self, Task};
-use super::watch::{self, Watch};
+use super::tree_limits::{self, Watch};
 
 /// The life of a keeper with an order of its own, from the fork to its end. All signals are blocked.
 pub(crate) fn run(order: &Order) -> ! {
@@ -357,7 +357,7 @@ impl Keeper {
             return;
         }
         if self.tool_has_ended() {
-            self.left = watch::names_of_children(self.tool);
+            self.left = tree_limits::names_of_children(self.tool);
         }
         calls::signal(-self.tool, SIGKILL);
         for _ in 0..PASSES {
@@ -388,7 +388,7 @@ impl Keeper {
             }
             let is_empty = self.is_first && calls::ended_child().is_err();
             let left = match self.is_first && !is_empty {
-                true => watch::names(self.watch.proc),
+                true => tree_limits::names(self.watch.proc),
                 false => self.left,
             };
             let end = End {
@@ -421,7 +421,7 @@ impl Keeper {
             return;
         };
         // What was cut off is for the next pass.
-        for pid in watch::whole_numbers(&list[..length.min(list.len())]) {
+        for pid in tree_limits::whole_numbers(&list[..length.min(list.len())]) {
             if pid > 1 && calls::group_of(pid) != Ok(self.tool) {
                 calls::signal(pid, signal);
             }

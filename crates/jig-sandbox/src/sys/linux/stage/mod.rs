@@ -9,11 +9,10 @@
 //! It decides nothing. The host packs all that there is to do into one [`order::Order`], a flat block of
 //! bytes, and hears of it by [`record::Record`]s.
 
-pub(crate) mod acts;
 pub(crate) mod bounds;
 pub(crate) mod calls;
 pub(crate) mod clocks;
-pub(crate) mod early;
+pub(crate) mod early_tool;
 pub(crate) mod keeper;
 pub(crate) mod listen;
 pub(crate) mod mounts;
@@ -25,8 +24,9 @@ pub(crate) mod raw;
 pub(crate) mod record;
 pub(crate) mod root;
 pub(crate) mod sockets;
+pub(crate) mod steps;
 pub(crate) mod tool;
-pub(crate) mod watch;
+pub(crate) mod tree_limits;
 pub(crate) mod zygote;
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::order::{Header, Move, Order, Span};
 use super::raw::Errno;
 use super::raw::number::*;
 use super::record::{End, Record, Refusal, Report, Step};
-use super::watch;
+use super::tree_limits;
 use super::zygote::{Answer, Demand};
 
 /// The C library's word for each number.
@@ -225,7 +225,10 @@ fn places_outside_of_an_order_are_refused() {
 fn cut_numbers_are_left_out() {
     #[track_caller]
     fn check(list: &[u8], expected: &[i32]) {
-        assert_eq!(watch::whole_numbers(list).collect::<Vec<_>>(), expected);
+        assert_eq!(
+            tree_limits::whole_numbers(list).collect::<Vec<_>>(),
+            expected
+        );
     }
     check(b"", &[]);
     check(b"12 ", &[12]);

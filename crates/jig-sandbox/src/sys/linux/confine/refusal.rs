@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::host::Found;
+use super::host_path::Found;
 use crate::profile::{Enforce, PathRule, Rights, RuleSource};
 
 /// Why a profile cannot be turned into steps. Each says which part, why, and what to do.

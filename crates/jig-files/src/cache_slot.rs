@@ -13,7 +13,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::Shelf;
-use crate::shelf::private;
+use crate::filled_folder::private;
 
 #[cfg(test)]
 mod tests;

@@ -11,10 +11,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::host::{self, Found, Lookup};
+use super::host_path::{self, Found, Lookup};
 use super::landlock;
 use super::outline::{Outline, Place, c_string};
-use super::refused::{Gaps, Refused};
+use super::refusal::{Gaps, Refused};
 use crate::profile::{Enforce, PathRule, Profile, Rights, RuleSource};
 use crate::sys::linux::order::{Act, Step};
 
@@ -84,7 +84,7 @@ struct Granting<'a> {
     divided: BTreeMap<PathBuf, Rights>,
     /// Files with a rule that have other names too, and what the rule grants. A rule of Landlock is one for the
     /// file, whichever name it was found by.
-    twins: Vec<(host::Identity, Rights)>,
+    twins: Vec<(host_path::Identity, Rights)>,
     names_left: usize,
 }
 
@@ -105,7 +105,7 @@ impl<'a> Granting<'a> {
         let outline = self.outline;
         for (path, place) in outline.iter() {
             if let Place::Rule(rule) = place
-                && host::find(self.host, path) == Found::File
+                && host_path::find(self.host, path) == Found::File
                 && self.host.has_other_names(path)
                 && let Some(identity) = self.host.identity(path)
             {
@@ -115,7 +115,7 @@ impl<'a> Granting<'a> {
     }
 
     fn rule(&mut self, rule: &'a PathRule) -> Result<(), Refused> {
-        let found = host::find(self.host, &rule.path);
+        let found = host_path::find(self.host, &rule.path);
         match found {
             Found::Directory | Found::File => self.grant(rule, &found),
             Found::Missing => {
@@ -239,7 +239,7 @@ impl<'a> Granting<'a> {
                 Place::Private(_) => (None, Rights::NONE),
                 Place::Pin => continue,
             };
-            let found = host::find(self.host, path);
+            let found = host_path::find(self.host, path);
             let is_there = match found {
                 Found::Directory | Found::File => true,
                 Found::Hidden => rule.is_some_and(|rule| rule.source != RuleSource::System),
@@ -297,7 +297,7 @@ impl<'a> Granting<'a> {
     fn granted_above(&mut self, path: &Path) -> Rights {
         for above in path.ancestors().skip(1) {
             let found = match self.outline.at(above) {
-                Some(Place::Rule(rule)) => Some((rule, host::find(self.host, above))),
+                Some(Place::Rule(rule)) => Some((rule, host_path::find(self.host, above))),
                 Some(Place::Private(_)) => return Rights::NONE,
                 Some(Place::Pin) | None => None,
             };
@@ -344,13 +344,13 @@ fn harmless(host: &mut dyn Lookup, abi: u32) -> Vec<Step> {
     let device = DEVICES.map(|path| (path, landlock::device(&Found::File, abi)));
     let mut paths = device.to_vec();
     for path in FACTS {
-        let found = host::find(host, Path::new(path));
+        let found = host_path::find(host, Path::new(path));
         paths.push((path, landlock::access(Rights::READ, &found, abi)));
     }
     paths
         .into_iter()
         .filter(|(path, _)| {
-            let found = host::find(host, Path::new(path));
+            let found = host_path::find(host, Path::new(path));
             matches!(found, Found::Directory | Found::File)
         })
         .map(|(path, rights)| Step {
