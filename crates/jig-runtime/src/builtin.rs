@@ -3,7 +3,7 @@
 use jig_proto::{Content, ToolError};
 use jig_tool::vfs::Host;
 
-use crate::inside::{InProcess, in_process};
+use crate::in_process::{InProcess, in_process};
 use crate::{Plan, Runtime, Session, StartError};
 
 /// The code of the tools that are part of jig: does the call of the host with the tool of this name;

@@ -1,6 +1,6 @@
 //! [`CommandLine`]: what a tool that is a program is started as.
 
-mod shown;
+mod display;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use jig_proto::ProjectPath;
 use crate::shell::{Script, quote};
 use crate::template::{TemplateError, Values};
 
-pub use shown::command_shown;
+pub use display::command_shown;
 
 #[cfg(test)]
 mod tests;

@@ -54,10 +54,10 @@
 //! parent; for any other they are refused.
 
 mod client;
+mod client_socket;
 mod connection;
+mod departure_watch;
 mod handles;
-mod legacy;
-mod link;
 mod list;
 mod llm;
 mod manager;
@@ -66,13 +66,13 @@ mod open;
 mod options;
 mod refusal;
 mod streams;
-mod tables;
+mod table_rows;
+mod text_variant;
 mod virtual_files;
-mod watch;
 
 pub use client::{Client, End};
 pub use manager::Manager;
 pub use names::Names;
 pub use options::{Advice, ClientOptions, ManagerOptions, Streams};
 pub use streams::Stream;
-pub use tables::{ClientRow, FileRow};
+pub use table_rows::{ClientRow, FileRow};

@@ -2,7 +2,7 @@
 //!
 //! A [`Runtime`] turns a [`Plan`] into a [`Session`]: [`StdioRuntime`] starts a program that prints its
 //! result, [`VfsRuntime`] one that asks for everything over its standard streams, [`BuiltinRuntime`] runs
-//! code of jig's own; components run in jig-wasm, on [`in_process`] as well. The last two lead every request through the plan's broker, so that the same tool
+//! code of jig's own; components run in jig-wasm, on [`in_process()`] as well. The last two lead every request through the plan's broker, so that the same tool
 //! gives the same results under either; the first is held by the operating system to the same policy. A
 //! one-shot call is a session that is driven to its end.
 //!
@@ -12,20 +12,20 @@
 //!
 //! This crate reads no configuration and prints nothing.
 
-mod again;
 mod builtin;
+mod call_record;
 mod command;
 mod denials;
 #[cfg(unix)]
 pub mod fsproxy;
-mod inside;
+mod in_process;
 mod launch;
 mod limits;
 mod pipes;
-mod plain;
+mod plain_text;
 mod plan;
-mod recorded;
 mod registry;
+mod rerun;
 mod server;
 mod session;
 mod shell;
@@ -36,11 +36,11 @@ mod workers;
 
 pub use builtin::{Builtin, BuiltinRuntime};
 pub use command::{CommandLine, Word, command_shown};
-pub use inside::{InProcess, Put, in_process, in_this_thread};
+pub use in_process::{InProcess, Put, in_process, in_this_thread};
 pub use jig_pty::{Cut, Size};
 pub use launch::unreached_in_words;
 pub use limits::{Reached, RunLimits};
-pub use plain::plain_bytes;
+pub use plain_text::plain_bytes;
 pub use plan::{Component, ComponentSource, Delivery, Mount, Plan, Timing, Tracer};
 pub use registry::{
     Await, Counts, HandleError, HandleInfo, HandleLimits, HandleNumbers, HandleOptions, Handles,

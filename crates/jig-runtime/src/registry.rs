@@ -29,15 +29,15 @@ mod journal;
 #[path = "registry/no_journal.rs"]
 mod journal;
 mod leftover;
-mod news;
 mod options;
 #[cfg(target_os = "linux")]
 mod process;
-mod reserved;
-mod shown;
+mod report_output;
+mod reserved_id;
 mod table;
 #[cfg(test)]
 mod tests;
+mod wakeups;
 
 use std::collections::HashSet;
 use std::io;
@@ -58,10 +58,10 @@ pub use info::{Counts, HandleInfo};
 use journal::Journal;
 pub use journal::leftovers;
 pub use leftover::Leftover;
-use news::News;
 pub use options::{HandleLimits, HandleNumbers, HandleOptions, Notices};
-pub use reserved::Reserved;
+pub use reserved_id::Reserved;
 use table::Table;
+use wakeups::News;
 
 use crate::session::{ApplyError, Session, Update};
 

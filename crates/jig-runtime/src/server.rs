@@ -6,8 +6,8 @@
 //!
 //! Its standard input and output are not read here: [`ServerProcess::take_streams`] hands them over.
 
-mod errors;
-mod refused;
+mod refusals;
+mod standard_error;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -21,8 +21,8 @@ use jig_broker::{Broker, ProgramStreams, Reach, RunRecord, Scrubber};
 use jig_proto::Denial;
 use jig_sandbox::{Child, Exit, Interest, Limits, Stdio, Waker, poll, set_nonblocking};
 
-use self::errors::Errors;
-use self::refused::Refused;
+use self::refusals::Refused;
+use self::standard_error::Errors;
 use crate::launch::{Launched, launch};
 use crate::{Plan, Reached, StartError, plain_bytes};
 

@@ -4,19 +4,19 @@
 //! it prints; [`outcome`] makes a state of that. A program that asks has ended: the answer starts it again,
 //! with all that was answered so far.
 //!
-//! A run is watched by [`Watch`](watch::Watch), which waits for the end; or, if it is stateful or has a
-//! terminal, by [`Live`](live::Live), which shows what is printed as it comes and takes input.
+//! A run is watched by [`Watch`](printing_run::Watch), which waits for the end; or, if it is stateful or has a
+//! terminal, by [`Live`](steered_run::Live), which shows what is printed as it comes and takes input.
 
-mod clean;
+mod bounded_output;
 mod driver;
-mod live;
 mod outcome;
-mod printed;
+mod printing_run;
 mod remarks;
+mod result_cleaner;
+mod result_output;
 mod run;
-mod speech;
-mod watch;
-mod whole;
+mod steered_run;
+mod stream_text;
 
 use std::thread;
 

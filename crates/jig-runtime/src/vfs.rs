@@ -6,7 +6,7 @@
 
 mod descriptors;
 mod driver;
-mod open;
+mod open_requests;
 mod runs;
 
 use std::io;

@@ -22,14 +22,14 @@
 //!
 //! Nothing here decides what may be opened: the process at the top does.
 
+mod answer_slot;
 mod client;
+mod descriptors;
 mod error;
 mod file;
-mod inherit;
-mod link;
+mod inherited_descriptors;
 mod relay;
-mod slot;
-mod wire;
+mod shared_connection;
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 

@@ -13,9 +13,9 @@ mod error;
 mod files;
 mod grep;
 mod host;
+mod host_connection;
 mod http;
 mod inbox;
-mod link;
 mod opened;
 mod pipes;
 mod process;
@@ -23,7 +23,7 @@ mod process;
 mod readiness;
 mod rules;
 mod run;
-mod started;
+mod staying_process;
 mod transport;
 
 use std::io::{self, Stdin, Stdout};
@@ -43,7 +43,7 @@ pub use opened::Opened;
 pub use pipes::Pipes;
 pub use process::Run;
 pub use run::{run, serve};
-pub use started::{Process, Read, Start};
+pub use staying_process::{Process, Read, Start};
 pub use transport::{Answer, Notification, RequestError, Transport};
 
 /// Reads `init` from standard input and takes standard input and output for the protocol, and the

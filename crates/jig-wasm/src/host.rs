@@ -5,8 +5,8 @@
 
 pub(crate) mod filesystem;
 pub(crate) mod http;
+mod mounted_paths;
 pub(crate) mod process;
-mod reach;
 pub(crate) mod vfs;
 
 use jig_proto::vfs::{ErrorReply, Method, Reply, Request};
@@ -20,10 +20,10 @@ impl Guest {
         &mut self,
         request: &Request<'_>,
     ) -> wasmtime::Result<Result<Reply<'static>, ErrorReply>> {
-        let directory = match reach::directory(&self.mounts, request) {
+        let directory = match mounted_paths::directory(&self.mounts, request) {
             Ok(directory) => directory.cloned(),
             Err(error) => {
-                let path = reach::paths(request).join(" ");
+                let path = mounted_paths::paths(request).join(" ");
                 let broker = &self.door.plan().broker;
                 return Ok(Err(broker.refuse(request.method(), &path, error)));
             }

@@ -10,13 +10,13 @@ use jiff::Timestamp;
 use jig_broker::{AuditDecision, Broker, CancelToken, Note};
 use jig_proto::fsproxy::{Code, FIRST_HANDLE, List, ListReply, Opening, ProxyError};
 
+use super::client_socket::Link;
+use super::departure_watch::watched;
 use super::handles::Handle;
-use super::link::Link;
 use super::manager::Tree;
 use super::options::{ClientOptions, Streams};
 use super::streams::Stream;
-use super::tables::{ClientRow, FileRow};
-use super::watch::watched;
+use super::table_rows::{ClientRow, FileRow};
 
 /// One client of a [`Manager`](super::Manager). Dropping it does not end the connection.
 #[derive(Debug, Clone)]

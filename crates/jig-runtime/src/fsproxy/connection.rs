@@ -8,9 +8,9 @@ use jig_proto::fsproxy::{
 };
 
 use super::client::{ClientState, End};
-pub(super) use super::link::Link;
+pub(super) use super::client_socket::Link;
 use super::options::ManagerOptions;
-use super::{legacy, llm};
+use super::{llm, text_variant};
 
 /// Serves one client: reads what has come, answers all of it in order with one write, and waits for more.
 ///
@@ -62,7 +62,7 @@ impl Connection {
             Variant::Framed => self.serve_frames(frames),
             Variant::Legacy if self.legacy => {
                 let first = frames.into_rest();
-                Ok(legacy::serve(&self.client, &self.link, first))
+                Ok(text_variant::serve(&self.client, &self.link, first))
             }
             Variant::UnframedJson => {
                 let why = "a message begins with its length in 4 bytes, the highest first";

@@ -17,7 +17,7 @@ use jig_proto::fsproxy::{
 };
 
 use super::client::ClientState;
-use crate::plain::PlainStream;
+use crate::plain_text::PlainStream;
 
 /// What is left of the quota of the client tree.
 ///

@@ -12,14 +12,14 @@ use jig_broker::Broker;
 use jig_proto::fsproxy::{FIRST_HANDLE, List, ListReply, Opening, ProxyError, QuotaReport};
 
 use super::client::{Client, ClientState, End, lock};
+use super::client_socket::Link;
 use super::connection::Connection;
 use super::handles::{Opened, Seat, Seats};
-use super::link::Link;
 use super::list::Listing;
 use super::names::Name;
 use super::open::Asked;
 use super::options::{ClientOptions, ManagerOptions};
-use super::tables::{ClientRow, FileRow};
+use super::table_rows::{ClientRow, FileRow};
 use super::virtual_files::VirtualFiles;
 
 /// The owner of all handles of one tree of clients: one door to real files, one set of virtual ones, one quota.

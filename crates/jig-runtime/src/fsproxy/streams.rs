@@ -8,7 +8,7 @@ use jig_proto::fsproxy::ProxyError;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-use super::link::{Link, PIPE_WRITE, Waited};
+use super::client_socket::{Link, PIPE_WRITE, Waited};
 
 /// A stream of the parent that clients read or write. Clones are the same stream, and several clients can have
 /// it: each byte of an input then goes to one of them.

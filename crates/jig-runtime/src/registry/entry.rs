@@ -11,7 +11,7 @@ use jig_proto::{
 };
 use jig_pty::{Cut, Settle};
 
-use super::shown::Shown;
+use super::report_output::Shown;
 use super::{HandleInfo, HandleOptions};
 use crate::session::{ApplyError, AskedBy, Look, Session, Update};
 

@@ -16,7 +16,7 @@ use serde_json::Value;
 use super::orders::{Given, WakerSlot};
 use super::output::Found;
 use super::{ApplyError, AskedBy, Look, Output, Painted, Update};
-use crate::recorded;
+use crate::call_record;
 use crate::{Plan, Reached};
 
 /// What input a running tool takes.
@@ -291,7 +291,7 @@ impl Board {
                 Some(code) => format!("it exited with code {code}"),
                 None => "it ended".to_owned(),
             };
-            let outcome = recorded::outcome(&result, given_up);
+            let outcome = call_record::outcome(&result, given_up);
             if let Err(error) = record.end(outcome, how) {
                 self.warn([format!(
                     "how it ended is not in the log, which cannot be written: {error}"

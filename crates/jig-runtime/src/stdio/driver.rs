@@ -10,12 +10,12 @@ use jig_proto::{Content, ToolError, ToolState};
 use jig_pty::Pty;
 use jig_sandbox::{Stdio, Waker};
 
-use super::clean::Cleaner;
-use super::live::Live;
-use super::watch::Watch;
-use crate::again;
+use super::printing_run::Watch;
+use super::result_cleaner::Cleaner;
+use super::steered_run::Live;
 use crate::denials;
 use crate::launch::{self, Launched};
+use crate::rerun;
 use crate::session::{Applied, AskedBy, Board, Order};
 use crate::{Delivery, Plan, StartError};
 
@@ -70,7 +70,7 @@ impl Driver {
     fn drive(&mut self, first: Launched) -> Result<Content, ToolError> {
         let mut run = first;
         let mut answered = None;
-        for _ in 0..again::MAX_RUNS {
+        for _ in 0..rerun::MAX_RUNS {
             self.board.warn(run.warnings.iter().cloned());
             let unwatched = |error: io::Error| {
                 let name = &self.plan.name;
@@ -94,13 +94,13 @@ impl Driver {
                 ToolState::Running { content } => return Ok(content),
             };
             self.board.waiting(content, question.clone(), AskedBy::Tool);
-            let answer = again::answer(&self.orders, &self.board, &question)?;
+            let answer = rerun::answer(&self.orders, &self.board, &question)?;
             self.input.answers.insert(question.id, answer.input.clone());
             answered = Some(answer);
             run = launch(&self.plan, &self.input, false)
-                .map_err(|error| again::not_started(&self.plan.name, &error))?;
+                .map_err(|error| rerun::not_started(&self.plan.name, &error))?;
         }
-        Err(again::asked_too_often(&self.plan.name))
+        Err(rerun::asked_too_often(&self.plan.name))
     }
 
     /// Runs the program and, if it failed, once more with somebody watching, to learn what it was refused.

@@ -5,7 +5,7 @@ use jig_proto::{NotAState, ToolError, ToolState, read_printed};
 use jig_sandbox::Exit;
 use serde_json::{Value, json};
 
-use super::printed::Printed;
+use super::bounded_output::Printed;
 
 #[cfg(test)]
 mod tests;

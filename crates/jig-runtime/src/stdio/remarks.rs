@@ -4,7 +4,7 @@ use jig_proto::ToolState;
 
 use super::run::{Cut, Run};
 use crate::launch::unreached_in_words;
-use crate::plain::plain;
+use crate::plain_text::plain;
 use crate::{Delivery, Reached};
 
 #[cfg(test)]

@@ -13,9 +13,9 @@ use super::driver::Driver;
 use super::outcome::by_a_shell;
 use super::remarks;
 use crate::Reached;
-use crate::again::{ABORTED, CANCELLED};
 use crate::denials;
 use crate::limits::SIGXFSZ;
+use crate::rerun::{ABORTED, CANCELLED};
 
 pub(super) struct Run<'d> {
     pub(super) driver: &'d Driver,

@@ -24,12 +24,12 @@ use jig_sandbox::{Child, Exit, Interest, Waker, poll};
 use serde_json::Value;
 
 use super::descriptors::Descriptors;
-use super::open::{AnswerForm, Doing, Ledger};
+use super::open_requests::{AnswerForm, Doing, Ledger};
 use super::runs::Ended;
-use crate::again::CANCELLED;
 use crate::denials;
 use crate::launch::Launched;
 use crate::pipes::{Pipes, with_buffer};
+use crate::rerun::CANCELLED;
 use crate::session::{AskedBy, Board, Given, Order};
 use crate::{ApplyError, Plan, Reached};
 

@@ -8,7 +8,7 @@ use jig_sandbox::Waker;
 
 use super::driver::Driver;
 use crate::Plan;
-use crate::again;
+use crate::rerun;
 use crate::session::{Board, Order};
 
 /// What is left of a run that ended with a question, which is shown on the board.
@@ -27,9 +27,9 @@ pub(super) fn drive(mut driver: Driver) {
             return;
         };
         let board = Arc::clone(&ended.board);
-        let next = match run < again::MAX_RUNS {
+        let next = match run < rerun::MAX_RUNS {
             true => ended.run_again(),
-            false => Err(again::asked_too_often(&ended.plan.name)),
+            false => Err(rerun::asked_too_often(&ended.plan.name)),
         };
         driver = match next {
             Ok(driver) => driver,
@@ -48,11 +48,11 @@ impl Ended {
             waker,
             question,
         } = self;
-        let answer = again::answer(&orders, &board, &question)?;
+        let answer = rerun::answer(&orders, &board, &question)?;
         let input = answer.input.clone();
         plan.input.answers.insert(question.id, input);
         let name = plan.name.clone();
-        let failed = |error| again::not_started(&name, &error);
+        let failed = |error| rerun::not_started(&name, &error);
         let (run, descriptors) = super::start_program(&mut plan).map_err(failed)?;
         let driver = super::driver(plan, run, Arc::clone(&board), orders, waker, descriptors);
         let driver = driver.map_err(|error| failed(error.into()))?;

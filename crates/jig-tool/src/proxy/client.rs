@@ -9,11 +9,11 @@ use jig_proto::fsproxy::{
 };
 use rustix::io::FdFlags;
 
+use super::answer_slot::{Kind, Slot};
+use super::descriptors::Wire;
 use super::file::Access;
-use super::link::{Link, Target};
-use super::slot::{Kind, Slot};
-use super::wire::Wire;
-use super::{ConnectError, Error, File, inherit};
+use super::shared_connection::{Link, Target};
+use super::{ConnectError, Error, File, inherited_descriptors};
 
 /// A connection to the parent, over which all file work goes.
 ///
@@ -50,7 +50,7 @@ impl Client {
     /// If there is no such descriptor, if it was opened by this process itself, if another process uses
     /// it, or if it can't be a connection. It is then left as it is.
     pub fn inherited() -> Result<Self, ConnectError> {
-        inherit::take().map(Self::over)
+        inherited_descriptors::take().map(Self::over)
     }
 
     /// A client over a socket of its own, such as one end of a pair.
@@ -59,7 +59,7 @@ impl Client {
     ///
     /// If it is not a stream socket.
     pub fn from_socket(socket: OwnedFd) -> io::Result<Self> {
-        if !inherit::is_stream(&socket) {
+        if !inherited_descriptors::is_stream(&socket) {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
                 "the descriptor is not a stream socket",

@@ -1,11 +1,11 @@
 //! [`Relay`]: a process in the middle.
 
 mod child;
+mod child_requests;
 mod llm;
-mod mux;
-mod outbox;
-mod serve;
+mod ordered_answers;
 mod spawn;
+mod standard_streams;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -177,7 +177,7 @@ impl Relay {
         let served = Arc::clone(&connection);
         let thread = thread::Builder::new()
             .name(format!("proxy-{}", connection.id()))
-            .spawn(move || serve::serve(&served));
+            .spawn(move || child_requests::serve(&served));
         if let Err(error) = thread {
             connection.end();
             return Err(error);

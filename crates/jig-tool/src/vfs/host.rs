@@ -13,7 +13,7 @@ use jig_proto::{Action, Content, Context, ProjectPath, Question, Response, ToolE
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::link::Link;
+use super::host_connection::Link;
 use super::{Answer, ConnectError, HostError, Notification, Transport};
 
 /// The host of a tool, and the call that the tool is to do.

@@ -9,12 +9,12 @@
 //! canonical form lies outside of the mount (W-025); hard and symbolic links, because one file with two names
 //! would have two policies; changes below a mount that is not writable. Times cannot be set: `unsupported`.
 
-mod act;
-mod code;
+mod descriptors;
 mod entries;
-mod held;
+mod error_codes;
 mod host;
 mod path;
+mod path_operations;
 mod stat;
 mod streams;
 
@@ -25,10 +25,10 @@ use crate::bindings::wasi::filesystem::types::{self, ErrorCode};
 use crate::guest::Guest;
 use crate::wasi::io::IoError;
 
+pub use descriptors::Descriptor;
+pub(crate) use descriptors::OpenFiles;
+use descriptors::{Directory, File, Opened};
 pub use entries::Entries;
-pub use held::Descriptor;
-pub(crate) use held::OpenFiles;
-use held::{Directory, File, Opened};
 
 /// Adds it to the linker.
 pub(crate) fn link(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {

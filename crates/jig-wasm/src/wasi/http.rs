@@ -5,10 +5,10 @@
 //! its answer is there as a whole, so nothing is waited for afterwards. What the broker does not have is not
 //! here either: other methods, timeouts of a request's own, trailers and the headers of an answer.
 
+mod budget;
 mod exchange;
 mod fields;
 mod handler;
-mod held;
 mod incoming;
 mod outgoing;
 
@@ -21,7 +21,7 @@ pub use incoming::{
 };
 pub use outgoing::{OutgoingBody, OutgoingRequest, OutgoingResponse, RequestOptions};
 
-pub(crate) use held::Budget;
+pub(crate) use budget::Budget;
 
 use crate::bindings::wasi::http::types::{ErrorCode, LinkOptions};
 use crate::bindings::wasi::http::{outgoing_handler, types};

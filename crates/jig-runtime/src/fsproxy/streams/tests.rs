@@ -8,7 +8,7 @@ use std::time::Duration;
 use jig_proto::fsproxy::Code;
 
 use super::Stream;
-use crate::fsproxy::link::Link;
+use crate::fsproxy::client_socket::Link;
 
 #[test]
 fn bytes_that_wait_are_left_when_the_client_is_gone() {

@@ -3,8 +3,8 @@
 use jig_broker::{Broker, ProgramEnding};
 
 use super::*;
-use crate::again::ABORTED;
-use crate::inside::{not_answered, refused_question};
+use crate::in_process::{not_answered, refused_question};
+use crate::rerun::ABORTED;
 
 impl Driver {
     pub(super) fn state(&mut self, state: ToolState) {

@@ -9,9 +9,9 @@ use std::time::SystemTime;
 use rustix::event::{PollFd, PollFlags};
 use rustix::net::Shutdown;
 
-use super::super::link::Flush;
-use super::super::{Client, lock, wait_on, wire};
-use super::outbox::Outbox;
+use super::super::shared_connection::Flush;
+use super::super::{Client, descriptors, lock, wait_on};
+use super::ordered_answers::Outbox;
 use super::{ChildOptions, ClientRow, Core, FileRow, OpenFile};
 
 /// The connection of one child.
@@ -173,7 +173,8 @@ impl Connection {
         }
         // Whoever sends the last answer shuts the socket down, which looks the same as a child that
         // is gone.
-        let _ = wire::wait(&mut [PollFd::from_borrowed_fd(self.socket(), PollFlags::empty())]);
+        let _ =
+            descriptors::wait(&mut [PollFd::from_borrowed_fd(self.socket(), PollFlags::empty())]);
     }
 
     /// The process has exited: what it has asked until now is still done, and nothing else, whoever
@@ -245,7 +246,7 @@ impl Connection {
             }
             drop(state);
             let mut polled = [PollFd::from_borrowed_fd(self.socket(), PollFlags::OUT)];
-            if wire::wait(&mut polled).is_err() {
+            if descriptors::wait(&mut polled).is_err() {
                 return self.hang_up();
             }
             state = lock(&self.state);

@@ -8,12 +8,12 @@ use jig_proto::fsproxy::{self, Code, LlmCmd, LlmReply, MAX_FRAME, Op, ProxyError
 use jig_proto::visible_words;
 use rustix::event::PollFlags;
 
-use super::super::link::Outcome;
 use super::super::lock;
+use super::super::shared_connection::Outcome;
 use super::Stream;
 use super::child::Ended;
-use super::mux::{self, Standard};
-use super::serve::Server;
+use super::child_requests::Server;
+use super::standard_streams::{self, Standard};
 
 /// Has a question asked upstream.
 ///
@@ -29,7 +29,7 @@ pub(super) fn run(server: Server<'_>, place: u64, id: &str, command: &LlmCmd) ->
     };
     if local.reads_stdin {
         server.send()?;
-        let text = match mux::read_all_stdin(server.connection, MAX_INPUT)? {
+        let text = match standard_streams::read_all_stdin(server.connection, MAX_INPUT)? {
             Ok(text) => text,
             Err(error) => return local.fail(server, place, id, &error),
         };
@@ -117,7 +117,7 @@ impl Local {
             let content = reply.content.take().unwrap_or_default();
             if stdout.stream == Stream::Inherit
                 && let Err(error) =
-                    mux::write(server.connection, stdout.number, content.as_bytes())?
+                    standard_streams::write(server.connection, stdout.number, content.as_bytes())?
             {
                 return self.fail(server, place, id, &error);
             }
@@ -139,7 +139,7 @@ impl Local {
         if let Some(stderr) = self.stderr {
             let line = format!("{}\n", visible_words(&error.message));
             // That it can't be told there changes nothing: the child is told all the same.
-            let _ = mux::write(server.connection, stderr.number, line.as_bytes())?;
+            let _ = standard_streams::write(server.connection, stderr.number, line.as_bytes())?;
         }
         server.fail(place, id, error)
     }
@@ -204,7 +204,7 @@ fn ask(
         None
     })?;
     server.send()?;
-    mux::wait_unless_gone(server.connection, answered.as_fd(), PollFlags::IN)?;
+    standard_streams::wait_unless_gone(server.connection, answered.as_fd(), PollFlags::IN)?;
     Ok(lock(&cell).take())
 }
 

@@ -8,7 +8,7 @@ use jig_proto::vfs::{EntryKind, FsListDir, Request};
 use wasmtime::component::Resource;
 
 use super::Directory;
-use super::code::Failure;
+use super::error_codes::Failure;
 use crate::bindings::wasi::filesystem::types::{DescriptorType, DirectoryEntry, ErrorCode};
 use crate::guest::Guest;
 

@@ -1,11 +1,11 @@
-//! The functions that a guest calls. What they do is in [`act`](super::act).
+//! The functions that a guest calls. What they do is in [`act`](super::path_operations).
 
 use jig_proto::vfs::Method;
 use wasmtime::component::Resource;
 
-use super::act::Wanted;
-use super::code::{Answer, Failure, answer};
+use super::error_codes::{Answer, Failure, answer};
 use super::path::Spot;
+use super::path_operations::Wanted;
 use super::stat::{hash, stat};
 use super::streams::{At, MAX_READ, Reader, Writer};
 use super::{Descriptor, Directory, Entries, File};

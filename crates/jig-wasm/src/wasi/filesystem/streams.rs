@@ -6,7 +6,7 @@ use bytes::Bytes;
 use jig_proto::vfs::ErrorReply;
 
 use super::Opened;
-use super::code::code_of;
+use super::error_codes::code_of;
 use crate::wasi::io::{IoError, Sink, Source};
 
 /// Reads a file from a position on.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bytes::Bytes;
 use jig_proto::vfs::Header;
 
-use super::held::{Budget, Held};
+use super::budget::{Budget, Held};
 use crate::bindings::wasi::http::types::ErrorCode;
 use crate::wasi::io::{IoError, Pollable, Sink, Source};
 

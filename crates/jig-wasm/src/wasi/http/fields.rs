@@ -2,7 +2,7 @@
 
 use wasmtime::component::Resource;
 
-use super::held::{Budget, Held};
+use super::budget::{Budget, Held};
 use crate::bindings::wasi::http::types::{HeaderError, HostFields};
 use crate::guest::Guest;
 

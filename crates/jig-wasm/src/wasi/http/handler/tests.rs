@@ -1,7 +1,7 @@
 use jig_proto::vfs::Method as VfsMethod;
 
 use super::super::Fields;
-use super::super::held::Budget;
+use super::super::budget::Budget;
 use super::*;
 
 fn request() -> OutgoingRequest {

@@ -10,7 +10,7 @@ use jig_proto::ProjectPath;
 use jig_runtime::Mount;
 use rustix::process::{Resource, getrlimit};
 
-use super::code::Failure;
+use super::error_codes::Failure;
 use crate::bindings::wasi::filesystem::types::ErrorCode;
 use crate::guest::Guest;
 use crate::limits::Ended;

@@ -4,7 +4,7 @@ use std::sync::{Condvar, Mutex};
 
 use jig_proto::fsproxy::Answer;
 
-use super::link::Outcome;
+use super::shared_connection::Outcome;
 use super::{Error, Reply, lock, wait_on};
 
 /// Where the answer to one request is put.

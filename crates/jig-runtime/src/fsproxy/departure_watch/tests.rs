@@ -6,7 +6,7 @@ use std::time::Duration;
 use jig_broker::CancelToken;
 
 use super::watched;
-use crate::fsproxy::link::Link;
+use crate::fsproxy::client_socket::Link;
 
 /// Whether the token is fired when `happens` is done to the client's end of a socket.
 fn is_fired(happens: impl FnOnce(&mut Option<UnixStream>), limit: Duration) -> bool {

@@ -15,8 +15,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 use jig_proto::fsproxy::{self, Answer, FrameBuffer, MAX_FRAME, Op, ProxyError};
 
-use super::slot::{Slot, Wake};
-use super::wire::Wire;
+use super::answer_slot::{Slot, Wake};
+use super::descriptors::Wire;
 use super::{Error, lock};
 
 /// A connection, and who waits for what over it.

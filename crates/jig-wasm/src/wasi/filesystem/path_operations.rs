@@ -6,7 +6,7 @@ use jig_broker::{Broker, Judged, Look, Open, Work};
 use jig_files::Kind;
 use jig_proto::vfs::{ErrorKind, ErrorReply, FsDelete, Method, Reply, Request};
 
-use super::code::Failure;
+use super::error_codes::Failure;
 use super::path::{Spot, stays_inside};
 use super::{Descriptor, Directory, File};
 use crate::bindings::wasi::filesystem::types::{DescriptorFlags, ErrorCode, OpenFlags};

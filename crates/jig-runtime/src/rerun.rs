@@ -5,7 +5,7 @@ use std::sync::mpsc::Receiver;
 
 use jig_proto::{Question, ToolError};
 
-use crate::inside::not_answered;
+use crate::in_process::not_answered;
 use crate::session::{Applied, Board, Given, Order};
 use crate::{ApplyError, StartError};
 

@@ -2,7 +2,7 @@
 
 use jig_broker::{ScrubStream, Secrets};
 
-use crate::plain::PlainStream;
+use crate::plain_text::PlainStream;
 use crate::session::Board;
 
 #[cfg(test)]

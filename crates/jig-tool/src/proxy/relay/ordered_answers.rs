@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::os::fd::BorrowedFd;
 
-use super::super::wire;
+use super::super::descriptors;
 
 /// The answers to one child, which leave in the order of its requests, whenever they are ready.
 #[derive(Debug, Default)]
@@ -58,7 +58,7 @@ impl Outbox {
     /// Sends what goes without waiting; `true` if that was all that can be sent.
     pub(super) fn flush(&mut self, socket: BorrowedFd<'_>) -> io::Result<bool> {
         while self.sent < self.bytes.len() {
-            match wire::send_now(socket, &self.bytes[self.sent..])? {
+            match descriptors::send_now(socket, &self.bytes[self.sent..])? {
                 0 => return Ok(false),
                 count => self.sent += count,
             }

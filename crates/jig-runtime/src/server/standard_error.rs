@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use jig_broker::{ScrubStream, Secrets};
 
 use crate::pipes::with_buffer;
-use crate::plain::PlainStream;
+use crate::plain_text::PlainStream;
 
 #[cfg(test)]
 mod tests;

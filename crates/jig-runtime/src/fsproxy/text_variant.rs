@@ -17,7 +17,7 @@ use jig_proto::fsproxy::{FIRST_HANDLE, LlmCmd, ProxyError};
 use serde_json::json;
 
 use super::client::ClientState;
-use super::link::Link;
+use super::client_socket::Link;
 use super::{End, llm};
 
 /// Serves a client of the text variant until it ends. `first` is what has been received by now.

@@ -10,7 +10,7 @@ use rustix::io::{Errno, FdFlags};
 use rustix::net::SocketType;
 
 use super::ConnectError;
-use super::wire::Wire;
+use super::descriptors::Wire;
 
 /// Takes over the connection that the parent left for this process; a second time, there is none.
 pub(super) fn take() -> Result<Wire, ConnectError> {

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use super::live::HELD_FOR;
+use super::steered_run::HELD_FOR;
 
 #[cfg(test)]
 mod tests;

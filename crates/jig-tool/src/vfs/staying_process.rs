@@ -13,7 +13,7 @@ use jig_proto::vfs::{
 use jig_proto::{Fetch, View};
 use serde_json::{Value, json};
 
-use super::link::Link;
+use super::host_connection::Link;
 use super::{Host, HostError};
 
 /// A program to be started, made by [`Host::start_process`] and started by [`Start::start`].

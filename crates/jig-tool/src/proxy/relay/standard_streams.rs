@@ -8,7 +8,7 @@ use jig_proto::fsproxy::{MAX_READ, ProxyError};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-use super::super::{lock, wire};
+use super::super::{descriptors, lock};
 use super::child::{Connection, Ended};
 use super::{ChildOptions, Stream};
 
@@ -114,7 +114,7 @@ pub(super) fn write(
     };
     while !bytes.is_empty() {
         let turn = lock(&TURNS[if number == 1 { 1 } else { 2 }]);
-        let written = wire::write_pipe_now(stream, bytes);
+        let written = descriptors::write_pipe_now(stream, bytes);
         drop(turn);
         match written {
             Ok(0) => wait_unless_gone(connection, stream, PollFlags::OUT)?,
@@ -143,7 +143,7 @@ pub(super) fn wait_unless_gone(
         PollFd::from_borrowed_fd(descriptor, flags),
         PollFd::from_borrowed_fd(connection.socket(), PollFlags::empty()),
     ];
-    wire::wait(&mut polled).map_err(|_| Ended)?;
+    descriptors::wait(&mut polled).map_err(|_| Ended)?;
     if polled[0].revents().is_empty() {
         return Err(Ended);
     }

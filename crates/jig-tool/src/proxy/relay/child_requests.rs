@@ -10,9 +10,9 @@ use jig_proto::fsproxy::{
 use rustix::io::Errno;
 
 use super::super::Error;
-use super::super::link::{Call, Flush, Outcome, Target};
+use super::super::shared_connection::{Call, Flush, Outcome, Target};
 use super::child::{Connection, Ended, Shared};
-use super::mux::{self, Standard};
+use super::standard_streams::{self, Standard};
 use super::{OpenFile, Stream, llm};
 
 /// Serves a child until it ends.
@@ -198,7 +198,7 @@ impl Server<'_> {
             Stream::Null => Vec::new(),
             Stream::Inherit => {
                 self.send()?;
-                match mux::read_stdin(self.connection, max)? {
+                match standard_streams::read_stdin(self.connection, max)? {
                     Ok(bytes) => bytes,
                     Err(error) => return self.fail(place, id, &error),
                 }
@@ -233,7 +233,7 @@ impl Server<'_> {
         }
         if standard.stream == Stream::Inherit {
             self.send()?;
-            if let Err(error) = mux::write(self.connection, standard.number, &bytes)? {
+            if let Err(error) = standard_streams::write(self.connection, standard.number, &bytes)? {
                 return self.fail(place, id, &error);
             }
         }

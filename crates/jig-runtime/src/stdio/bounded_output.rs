@@ -1,7 +1,7 @@
 //! What a program prints, of bounded size.
 
 use crate::pipes::{Pipes, Stream};
-use crate::plain::{plain, plain_bytes};
+use crate::plain_text::{plain, plain_bytes};
 
 #[cfg(test)]
 mod tests;

@@ -8,10 +8,10 @@ use jig_broker::Refusals;
 use jig_proto::{Content, ToolState};
 use jig_sandbox::{Exit, Interest, poll};
 
-use super::clean::Cleaner;
+use super::bounded_output::Printed;
 use super::driver::Driver;
 use super::outcome::{ended, outcome};
-use super::printed::Printed;
+use super::result_cleaner::Cleaner;
 use super::run::{Cut, Ended, Run, limited};
 use crate::launch::{Launched, message};
 use crate::pipes::{Pipes, with_buffer};

@@ -3,7 +3,7 @@
 use jig_broker::Scrubber;
 use jig_proto::{Block, Content, Question, Resource, ResourceData, ToolError, ToolState};
 
-use crate::plain::plain;
+use crate::plain_text::plain;
 
 /// Cleans all texts of what a program said.
 pub(super) struct Cleaner(pub(super) Option<Scrubber>);

@@ -7,7 +7,7 @@ use std::thread;
 use jig_broker::CancelToken;
 use rustix::event::PollFlags;
 
-use super::link::{Link, Waited};
+use super::client_socket::{Link, Waited};
 
 /// Does something and fires `gone` when the client at the other end of `link` goes meanwhile.
 ///

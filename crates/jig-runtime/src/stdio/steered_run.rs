@@ -8,13 +8,13 @@ use jig_proto::{Denial, ToolError, ToolState};
 use jig_pty::{Console, Input, Signal, Source};
 use jig_sandbox::{Exit, Interest, poll};
 
-use super::clean::Cleaner;
+use super::bounded_output::Printed;
 use super::driver::Driver;
 use super::outcome::{ended, outcome, printed_state};
-use super::printed::Printed;
+use super::result_cleaner::Cleaner;
+use super::result_output::Whole;
 use super::run::{Cut, Ended, Run, limited};
-use super::speech::Speech;
-use super::whole::Whole;
+use super::stream_text::Speech;
 use crate::launch::{Launched, message, unreached_in_words};
 use crate::pipes::{Stream, with_buffer};
 use crate::session::{Applied, Given, Order};
