@@ -49,13 +49,13 @@ pub use edit::{
 pub use load::{Loaded, load};
 pub use model::{
     AllowToggle, Command, CommandError, Config, ConfigFile, ConfigFolder, Decided, Definition,
-    DefinitionError, Definitions, Download, Enable, Enforce, Filled, FilledError, FormatMode,
-    Input, Launcher, Leads, LlmConfig, LlmKey, LlmTokenField, LlmWeights, LogSettings, McpConfig,
-    NetworkSettings, Notices, OnUncovered, OverlayMode, Parameter, ParameterType, Preset,
-    ProgramMistake, ProtocolLimits, Question, QuestionTarget, Reach, ResultMode, RunCondition,
-    RunMode, RunModes, RunRule, RunRules, RunTest, Runtime, Sandbox, SandboxLimits, Server,
-    ServerUrlError, Source, SourceError, SystemPath, Tool, ToolName, ToolNameError, Topic,
-    Unfilled, host_rule, looks_secret, registry_rule, server_url,
+    DefinitionError, Definitions, Enable, Enforce, Filled, FilledError, FormatMode, Input, Leads,
+    LlmConfig, LlmKey, LlmTokenField, LlmWeights, LogSettings, McpConfig, NetworkSettings, Notices,
+    OnUncovered, OverlayMode, Parameter, ParameterType, Preset, ProgramMistake, ProtocolLimits,
+    Question, QuestionTarget, Reach, ResultMode, RunCondition, RunMode, RunModes, RunRule,
+    RunRules, RunTest, Runtime, Sandbox, SandboxLimits, Server, ServerUrlError, Source,
+    SourceError, SystemPath, Tool, ToolName, ToolNameError, Topic, Unfilled, looks_secret,
+    server_url,
 };
 pub use origin::{Layer, Origin};
 pub use policy::LOADED;

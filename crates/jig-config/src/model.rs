@@ -53,8 +53,8 @@ pub(crate) use rules::{RulePlace, RulePlaces};
 pub use run::{Decided, Leads, RunCondition, RunModes, RunRule, RunRules, RunTest};
 pub(crate) use run::{NO_MATCH, parse_pointer};
 pub use server::{
-    Definitions, Download, Filled, FilledError, Launcher, Reach, Server, ServerUrlError, Unfilled,
-    host_rule, looks_secret, registry_rule, server_url,
+    Definitions, Filled, FilledError, Reach, Server, ServerUrlError, Unfilled, looks_secret,
+    server_url,
 };
 pub(crate) use server::{MergedServers, hide_lines, masked, merge_servers, read_servers};
 pub use settings::{

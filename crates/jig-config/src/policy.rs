@@ -146,13 +146,13 @@ impl Tool {
         }
     }
 
-    /// What of the workspace at `root` the tool's command [runs](crate::Command::code), and its component.
+    /// What of the workspace at `root` the tool's command [runs](jig_programs::workspace_code()), and its component.
     fn code(&self, root: &Utf8Path) -> Vec<ProjectPath> {
         // The commands that jig itself declares run nothing of the workspace.
         let written = self.values.get("command");
         let command = self.command.as_ref();
         let command = command.filter(|_| !written.is_some_and(Node::is_built_in));
-        let mut code = command.map_or_else(Vec::new, |command| command.code(root));
+        let mut code = command.map_or_else(Vec::new, |command| command.workspace_code(root));
         code.extend(self.wasm.iter().filter_map(|component| {
             let path = component.strip_prefix(root).unwrap_or(component);
             ProjectPath::normalize(path.as_str()).ok()

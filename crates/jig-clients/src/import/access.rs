@@ -1,8 +1,9 @@
 //! What a server may do, as far as its command tells.
 
 use camino::{Utf8Path, Utf8PathBuf};
-use jig_config::{AddedFs, AddedNet, AddedSystem, Additions, Download, Preset};
+use jig_config::{AddedFs, AddedNet, AddedSystem, Additions, Preset};
 use jig_policy::{Capabilities, Capability, Sensitive};
+use jig_programs::Download;
 use jig_project::locate;
 use jig_proto::ProjectPath;
 

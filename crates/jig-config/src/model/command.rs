@@ -1,10 +1,13 @@
 //! [`Command`]: what a local tool starts.
 
-mod code;
 mod program;
 mod shell;
 mod syntax;
 mod template;
+
+use camino::Utf8Path;
+use jig_programs::{SplitError, split_line, workspace_code, workspace_code_of_shell};
+use jig_proto::ProjectPath;
 
 pub use program::ProgramMistake;
 pub(crate) use syntax::{Syntax, shell_syntax};
@@ -30,7 +33,7 @@ pub struct Command {
 impl Command {
     /// Splits `line` as a shell splits words, without expanding anything.
     pub fn parse(line: &str) -> Result<Self, CommandError> {
-        let mut words = split(line)?.into_iter();
+        let mut words = split_line(line)?.into_iter();
         let program = words.next().ok_or(CommandError::Empty)?;
         let command = Self {
             program,
@@ -39,6 +42,15 @@ impl Command {
         };
         command.check()?;
         Ok(command)
+    }
+
+    /// The files and folders of the workspace at `root` that the command runs: [`workspace_code()`] of its words.
+    pub(crate) fn workspace_code(&self, root: &Utf8Path) -> Vec<ProjectPath> {
+        if self.shell {
+            let args = self.args.iter().map(String::as_str);
+            return workspace_code_of_shell(root, &self.program, args);
+        }
+        workspace_code(root, &self.words().collect::<Vec<_>>())
     }
 
     /// Refuses what could never run.
@@ -74,12 +86,9 @@ pub enum CommandError {
     /// No argument can hold a NUL.
     #[error("the command holds a NUL byte")]
     Nul,
-    /// A quote that is not closed.
-    #[error("the quote {0} is not closed")]
-    OpenQuote(char),
-    /// A backslash at the end.
-    #[error("there is nothing after the last backslash")]
-    TrailingBackslash,
+    /// A line whose words cannot be told apart.
+    #[error(transparent)]
+    Line(#[from] SplitError),
     /// A word with braces that is no template.
     #[error("the word {} is no template: {reason}", crate::hint::quote(.word))]
     Template {
@@ -91,57 +100,6 @@ pub enum CommandError {
     /// A template inside the arithmetic of a shell line (J-004).
     #[error("a shell would calculate with the value of `{0}`, and can run code while it does")]
     Arithmetic(String),
-}
-
-/// The words of a line by POSIX quoting: `'…'` is literal, `"…"` knows `\"`, `\\`, `\$` and
-/// `` \` ``, a backslash takes the next character. Nothing is expanded, and `#`, `|`, `;` and `&`
-/// are ordinary characters, because no shell will see them. A template outside of quotes is a part of its word with all
-/// that it holds, spaces and quotes included.
-pub(super) fn split(line: &str) -> Result<Vec<String>, CommandError> {
-    let mut words = Vec::new();
-    let mut word: Option<String> = None;
-    let mut rest = line.chars();
-    while let Some(one) = rest.next() {
-        let here = line.len() - rest.as_str().len() - one.len_utf8();
-        match one {
-            '{' if let Some(end) = template::end(&line[here..]) => {
-                word.get_or_insert_default()
-                    .push_str(&line[here..here + end]);
-                rest = line[here + end..].chars();
-            }
-            ' ' | '\t' | '\n' | '\r' => words.extend(word.take()),
-            '\'' => {
-                let word = word.get_or_insert_default();
-                loop {
-                    match rest.next().ok_or(CommandError::OpenQuote('\''))? {
-                        '\'' => break,
-                        one => word.push(one),
-                    }
-                }
-            }
-            '"' => {
-                let word = word.get_or_insert_default();
-                loop {
-                    match rest.next().ok_or(CommandError::OpenQuote('"'))? {
-                        '"' => break,
-                        '\\' => match rest.next().ok_or(CommandError::OpenQuote('"'))? {
-                            one @ ('"' | '\\' | '$' | '`') => word.push(one),
-                            '\n' => {}
-                            one => word.extend(['\\', one]),
-                        },
-                        one => word.push(one),
-                    }
-                }
-            }
-            '\\' => match rest.next().ok_or(CommandError::TrailingBackslash)? {
-                '\n' => {}
-                one => word.get_or_insert_default().push(one),
-            },
-            one => word.get_or_insert_default().push(one),
-        }
-    }
-    words.extend(word);
-    Ok(words)
 }
 
 #[cfg(test)]

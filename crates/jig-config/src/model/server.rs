@@ -1,7 +1,6 @@
 //! [`Server`]: an MCP server whose tools are jig's, too.
 
 mod describe;
-mod download;
 mod filled;
 mod read;
 mod secret;
@@ -11,6 +10,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use indexmap::IndexMap;
+use jig_programs::Download;
 use serde_json::{Map, Value as Json, json};
 
 use super::definition::hash_of;
@@ -20,7 +20,6 @@ use crate::origin::{Layer, Origin};
 use crate::shape::keys;
 use crate::value::Node;
 
-pub use download::{Download, Launcher, host_rule, registry_rule};
 pub use filled::{Filled, FilledError, Unfilled};
 pub(crate) use read::{MergedServer, MergedServers, merge_servers, read_servers};
 pub use secret::looks_secret;

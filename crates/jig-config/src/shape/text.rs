@@ -193,7 +193,7 @@ pub(crate) static COMMAND: TextRule = TextRule {
                 "close every `{{` with `}}` and every `{%` with `%}`; for braces that are no template write \
                  `{{ '{{' }}`"
             }
-            E::OpenQuote(_) | E::TrailingBackslash => {
+            E::Line(_) => {
                 "close it, or use the table form, which needs no quoting: \
                  `command = { program = \"…\", args = [\"…\"] }`"
             }

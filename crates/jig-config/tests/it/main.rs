@@ -5,10 +5,10 @@
     reason = "tests lay out their workspaces with std::fs"
 )]
 
-mod code;
 mod documents;
 mod extends;
 mod files;
+mod guarded_programs;
 mod hostile;
 mod jp;
 mod layers;

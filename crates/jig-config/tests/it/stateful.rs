@@ -465,7 +465,15 @@ fn predefined_tools() {
     assert_eq!(shell.terminal, Some((24, 80)));
     // Nothing of the workspace is run by it, and `Config::guards` relies on that.
     let command = shell.command.expect("a command");
-    assert_eq!(command.code(Workspace::new().root()), []);
+    let words: Vec<&str> = std::iter::once(&command.program)
+        .chain(&command.args)
+        .map(String::as_str)
+        .collect();
+    assert!(!command.shell);
+    assert_eq!(
+        jig_programs::workspace_code(Workspace::new().root(), &words),
+        []
+    );
 }
 
 /// A file that has its own `git` gets nothing of ours.

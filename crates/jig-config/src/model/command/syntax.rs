@@ -1,6 +1,6 @@
 //! What only a shell understands, in a command that no shell reads.
 
-use super::template;
+use jig_programs::template_end;
 
 /// Syntax of a shell in a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,7 +80,7 @@ fn unquoted_words(line: &str) -> Vec<String> {
                 word.get_or_insert_default().push(QUOTED);
                 1 + rest[1..].chars().next().map_or(0, char::len_utf8)
             }
-            '{' if let Some(end) = template::end(rest) => {
+            '{' if let Some(end) = template_end(rest) => {
                 word.get_or_insert_default().push(QUOTED);
                 end
             }

@@ -17,32 +17,6 @@ pub(crate) fn is_template(word: &str) -> bool {
     ["{{", "{%", "{#"].iter().any(|mark| word.contains(mark))
 }
 
-/// Where the template that begins at the start of `text` ends, behind its last brace; `None` if none begins there, or
-/// if it is not closed.
-///
-/// Texts in quotes may hold what would end it.
-pub(super) fn end(text: &str) -> Option<usize> {
-    let close = match text.get(..2)? {
-        "{{" => "}}",
-        "{%" => "%}",
-        "{#" => return Some(text.find("#}")? + 2),
-        _ => return None,
-    };
-    let mut open: Option<char> = None;
-    let mut is_escaped = false;
-    for (at, one) in text.char_indices().skip(2) {
-        match (open, one) {
-            _ if is_escaped => is_escaped = false,
-            (Some(_), '\\') => is_escaped = true,
-            (Some(quote), one) if quote == one => open = None,
-            (None, '"' | '\'') => open = Some(one),
-            (None, _) if text[at..].starts_with(close) => return Some(at + 2),
-            _ => {}
-        }
-    }
-    None
-}
-
 /// Why a word is no template, if it is none.
 pub(super) fn syntax_error(word: &str) -> Option<String> {
     if !is_template(word) {

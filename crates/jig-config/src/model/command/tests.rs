@@ -1,3 +1,5 @@
+use jig_programs::SplitError;
+
 use super::*;
 
 #[test]
@@ -53,10 +55,10 @@ fn a_line_that_can_not_be_split_is_refused() {
     check("", CommandError::Empty);
     check(" \t ", CommandError::Empty);
     check("''", CommandError::Empty);
-    check("a 'b", CommandError::OpenQuote('\''));
-    check("a \"b", CommandError::OpenQuote('"'));
-    check("a \"b\\", CommandError::OpenQuote('"'));
-    check("a \\", CommandError::TrailingBackslash);
+    check("a 'b", CommandError::Line(SplitError::OpenQuote('\'')));
+    check("a \"b", CommandError::Line(SplitError::OpenQuote('"')));
+    check("a \"b\\", CommandError::Line(SplitError::OpenQuote('"')));
+    check("a \\", CommandError::Line(SplitError::TrailingBackslash));
     check("a \0", CommandError::Nul);
     for line in [
         "a {{ tool",

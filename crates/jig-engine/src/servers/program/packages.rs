@@ -14,9 +14,10 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use jig_broker::{Broker, ConfineSettings, Preset, SystemAccess};
-use jig_config::{Download, Launcher, Reach, Server, Tool};
+use jig_config::{Reach, Server, Tool};
 use jig_files::{Filling, Shelf};
 use jig_policy::{Access, Capabilities, DefaultAccess};
+use jig_programs::{Download, Launcher};
 use jig_proto::vfs::ToolInput;
 use jig_proto::{Action, Context, Denial};
 use jig_runtime::{CommandLine, Mark, Plan, RunLimits, ServerPlan, ServerProcess};

@@ -98,24 +98,6 @@ fn a_filter_that_does_not_exist_is_a_mistake() {
 }
 
 #[test]
-fn where_a_template_ends() {
-    let check = |text: &str, expected: Option<&str>| {
-        assert_eq!(end(text).map(|end| &text[..end]), expected, "{text}");
-    };
-    check("{{x}} y", Some("{{x}}"));
-    check("{{ x | default('}}') }}z", Some("{{ x | default('}}') }}"));
-    check(
-        "{{ x | default(\"a\\\"}}\") }}z",
-        Some("{{ x | default(\"a\\\"}}\") }}"),
-    );
-    check("{% if x %}y", Some("{% if x %}"));
-    check("{# a ' note #}b", Some("{# a ' note #}"));
-    check("{{ x", None);
-    check("{x}", None);
-    check("ü{{x}}", None);
-}
-
-#[test]
 fn parameters_that_reach_no_program() {
     let check = |line: &str, expected: &[&str]| {
         let command = Command::parse(line).expect("a command");

@@ -1,6 +1,7 @@
 //! How a server is reached, and what must not stand beside it.
 
 use indexmap::IndexMap;
+use jig_programs::{SplitError, split_line};
 
 use super::super::filled::{Filled, FilledError};
 use super::super::url::{ServerUrlError, server_url};
@@ -8,7 +9,6 @@ use super::super::{Reach, secret};
 use super::Reader;
 use crate::hint::{clean, quote};
 use crate::model::build;
-use crate::model::command::{CommandError, split};
 use crate::origin::Layer;
 use crate::problem::Problem;
 use crate::value::{Entry, Node, Value};
@@ -160,7 +160,7 @@ impl Reader<'_> {
             Value::Text(line) if args.is_some() => {
                 words.extend(self.parsed("command", line, &entry.node));
             }
-            Value::Text(line) => match split(line) {
+            Value::Text(line) => match split_line(line) {
                 Ok(split) => {
                     for word in split {
                         words.extend(self.parsed("command", &word, &entry.node));
@@ -190,7 +190,7 @@ impl Reader<'_> {
         (self.errors.len() == before).then_some(words)
     }
 
-    fn unreadable_command(&mut self, entry: &Entry, error: &CommandError) {
+    fn unreadable_command(&mut self, entry: &Entry, error: &SplitError) {
         let problem = self.problem(
             "command",
             &format!("has a `command` that cannot be split into words: {error}"),

@@ -9,8 +9,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use jig_broker::{HostEnv, SystemAccess};
-use jig_config::{Download, Launcher, host_rule, registry_rule};
 use jig_policy::NetRule;
+use jig_programs::{Download, Launcher, host_rule, registry_rule};
 
 use super::canonical;
 

@@ -1,41 +1,41 @@
-//! [`Command::code`]: what of the workspace a command runs.
+//! [`workspace_code()`]: what of the workspace a command runs.
 //!
 //! That is told by the words of the command and by what lies in the workspace now. It is a guess on the safe side:
 //! a file that a program only reads counts, and what a script loads in turn does not.
 
-mod programs;
+mod known_programs;
 
 use std::collections::HashSet;
 
 use camino::Utf8Path;
 use jig_proto::ProjectPath;
+use rustix::fs::FileType;
 
-use self::programs::{Interpreter, Kind, LAUNCHER_OPTIONS, Start, split_args};
-use super::{Command, split};
-use crate::file::{self, Found};
-use crate::model::Download;
+use self::known_programs::{Interpreter, Kind, LAUNCHER_OPTIONS, Start, split_args};
+use crate::{Download, split_line};
 
-impl Command {
-    /// The files and folders of the workspace at `root` that the command runs, or that may tell what it runs:
-    /// whoever changes them runs with the rules of whoever has the command.
-    ///
-    /// The workspace itself is none of them, whatever the command says: then no tool could change anything.
-    pub fn code(&self, root: &Utf8Path) -> Vec<ProjectPath> {
-        let mut code = Code {
-            root,
-            found: Vec::new(),
-        };
-        if self.shell {
-            code.line(&self.program);
-            for word in &self.args {
-                code.argument(word, Role::Project);
-            }
-        } else {
-            let words = std::iter::once(&self.program).chain(&self.args);
-            code.words(&words.map(String::as_str).collect::<Vec<_>>());
-        }
-        code.found
+/// The files and folders of the workspace at `root` that a command of these words runs, or that may tell what it runs:
+/// whoever changes them runs with the rules of whoever has the command.
+///
+/// The workspace itself is none of them, whatever the command says: then no tool could change anything.
+pub fn workspace_code(root: &Utf8Path, words: &[&str]) -> Vec<ProjectPath> {
+    let mut code = Code::new(root);
+    code.words(words);
+    code.found
+}
+
+/// The same for a command whose `line` a shell reads, with these arguments behind it.
+pub fn workspace_code_of_shell<'w>(
+    root: &Utf8Path,
+    line: &str,
+    args: impl IntoIterator<Item = &'w str>,
+) -> Vec<ProjectPath> {
+    let mut code = Code::new(root);
+    code.line(line);
+    for word in args {
+        code.argument(word, Role::Project);
     }
+    code.found
 }
 
 /// The code that was found so far.
@@ -58,7 +58,12 @@ enum Role {
     Package,
 }
 
-impl Code<'_> {
+impl<'a> Code<'a> {
+    fn new(root: &'a Utf8Path) -> Self {
+        let found = Vec::new();
+        Self { root, found }
+    }
+
     /// The words of a command that no shell sees.
     fn words<'w>(&mut self, mut words: &'w [&'w str]) {
         // No recursion: whoever writes the command could make it as deep as they like.
@@ -217,7 +222,7 @@ impl Code<'_> {
 
     /// The line of a shell, whose words are found as well as can be without being a shell.
     fn line(&mut self, line: &str) {
-        for word in split(line).unwrap_or_default() {
+        for word in split_line(line).unwrap_or_default() {
             for word in word.split([';', '&', '|', '(', ')']) {
                 self.argument(word, Role::Project);
             }
@@ -302,8 +307,24 @@ impl Code<'_> {
 
     /// What lies there now.
     fn look(&self, path: &ProjectPath) -> Found {
-        file::found(&path.under(self.root))
+        let found = rustix::fs::stat(path.under(self.root).as_std_path());
+        match found.map(|found| FileType::from_raw_mode(found.st_mode)) {
+            Ok(FileType::RegularFile) => Found::File,
+            Ok(FileType::Directory) => Found::Folder,
+            _ => Found::Nothing,
+        }
     }
+}
+
+/// What a path leads to, through all links.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Found {
+    /// A regular file.
+    File,
+    /// A directory.
+    Folder,
+    /// Nothing, something else, or what nobody may look at.
+    Nothing,
 }
 
 /// The value that an option has in its own word: `--config=a.json`, `-I./lib`.

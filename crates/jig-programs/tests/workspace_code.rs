@@ -1,49 +1,60 @@
-//! What of the workspace is code of a tool or a server, which other tools may not change by a broad rule.
+//! What of the workspace a command runs, which other tools may not change by a broad rule.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "tests lay out their workspaces with std::fs"
+)]
 
-use crate::workspace::Workspace;
+use camino::Utf8Path;
+use jig_programs::{workspace_code, workspace_code_of_shell};
+use jig_proto::ProjectPath;
 
 /// A workspace with all that the commands name which is there.
-fn workspace(server: &str) -> Workspace {
-    let workspace = Workspace::with(&format!("[mcp.servers.s]\n{server}\n"))
-        .file("srv.py", "")
-        .file("tools/run.sh", "")
-        .file("docs/notes/a.md", "")
-        .file("app/__main__.py", "")
-        .file("server/index.js", "")
-        .file("src/node/a.js", "")
-        .file("hook.js", "")
-        .file("settings.json", "{}");
-    let root = workspace.root();
+fn workspace() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let root = folder.path();
+    for file in [
+        "srv.py",
+        "tools/run.sh",
+        "docs/notes/a.md",
+        "app/__main__.py",
+        "server/index.js",
+        "src/node/a.js",
+        "hook.js",
+        "settings.json",
+    ] {
+        let file = root.join(file);
+        let parent = file.parent().expect("a file has a parent");
+        std::fs::create_dir_all(parent).expect("create directories");
+        std::fs::write(file, "").expect("write a file");
+    }
     std::os::unix::fs::symlink("srv.py", root.join("linked.py")).expect("a link");
     std::os::unix::fs::symlink("nowhere", root.join("dangling")).expect("a link");
-    workspace
+    folder
 }
 
-/// What other tools may not change of the server's code.
-fn protected(workspace: &Workspace) -> Vec<String> {
-    let config = workspace.config();
-    let tool = config.tool("fs_modify_file").expect("a tool");
-    let guards = config.guards(tool, workspace.root()).protected;
-    let of_server = guards
-        .iter()
-        .filter(|guard| guard.what == "the program of the server `s`");
-    of_server.map(|guard| guard.path.to_string()).collect()
+/// The paths, each once, as they are guarded.
+fn each_once(code: &[ProjectPath]) -> Vec<&str> {
+    let mut paths: Vec<&str> = Vec::new();
+    for path in code.iter().map(ProjectPath::as_str) {
+        if !paths.contains(&path) {
+            paths.push(path);
+        }
+    }
+    paths
 }
 
-/// The words of a server's command, and what of the workspace they run.
+/// The words of a command, and what of the workspace they run.
 #[track_caller]
 fn check(words: &[&str], expected: &[&str]) {
-    let workspace = workspace("command = \"x\"");
-    let root = workspace.root().as_str();
+    let workspace = workspace();
+    let root = Utf8Path::from_path(workspace.path()).expect("a UTF-8 path");
     let words: Vec<String> = words
         .iter()
-        .map(|word| word.replace("ROOT", root))
+        .map(|word| word.replace("ROOT", root.as_str()))
         .collect();
-    let workspace = workspace.file(
-        "jig.toml",
-        format!("[mcp.servers.s]\ncommand = {words:?}\n"),
-    );
-    assert_eq!(protected(&workspace), expected, "{words:?}");
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let code = workspace_code(root, &words);
+    assert_eq!(each_once(&code), expected, "{words:?}");
 }
 
 /// Whoever could write the script would run with the server's rules.
@@ -287,21 +298,10 @@ fn behind_env() {
 #[test]
 fn lines_of_a_shell() {
     let check = |line: &str, expected: &[&str]| {
-        let workspace = workspace("command = \"x\"").file(
-            "jig.toml",
-            format!(
-                "[tools.a]\nsource = \"local\"\n\
-                 command = {{ program = {line:?}, shell = true, args = [\"in/out\", \"srv.py\"] }}\n"
-            ),
-        );
-        let config = workspace.config();
-        let tool = config.tool("fs_modify_file").expect("a tool");
-        let guards = config.guards(tool, workspace.root()).protected;
-        let of_tool = guards
-            .iter()
-            .filter(|guard| guard.what == "the program of the tool `a`");
-        let paths: Vec<&str> = of_tool.map(|guard| guard.path.as_str()).collect();
-        assert_eq!(paths, expected, "{line}");
+        let workspace = workspace();
+        let root = Utf8Path::from_path(workspace.path()).expect("a UTF-8 path");
+        let code = workspace_code_of_shell(root, line, ["in/out", "srv.py"]);
+        assert_eq!(each_once(&code), expected, "{line}");
     };
     check(
         "cd x && ./run.sh 'a b/c'",
