@@ -29,7 +29,7 @@ use self::examples::{
 use self::import::IMPORT_HELP;
 pub(crate) use self::import::ImportArgs;
 use self::init::INIT_HELP;
-pub(crate) use self::init::{Changes, InitArgs};
+pub(crate) use self::init::InitArgs;
 pub(crate) use self::layout::parse;
 use self::mcp::MCP_HELP;
 pub(crate) use self::mcp::McpArgs;

@@ -194,11 +194,6 @@ pub(crate) fn not_started(error: CommandError, profile: &Profile) -> anyhow::Err
     }
 }
 
-/// How a command ended, as the log has it.
-pub(crate) fn outcome(exit: Exit) -> &'static str {
-    if exit.is_success() { "ok" } else { "error" }
-}
-
 /// Says that the end of a command is not in the log, if it is not.
 pub(crate) fn tell_unlogged(unlogged: Option<&io::Error>, out: &mut Output) {
     if let Some(error) = unlogged {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use jig_config::{ProtocolLimits, SandboxLimits};
-pub(crate) use jig_project::age;
+pub(crate) use jig_project::{age, time};
 use jig_sandbox::Bytes;
 use serde_json::{Value as Json, json};
 
@@ -117,18 +117,6 @@ pub(crate) fn size(bytes: u64) -> String {
     let unit = UNITS.into_iter().find(|(size, _)| bytes >= *size);
     unit.map_or(format!("{bytes} B"), |(size, name)| {
         format!("{:.1} {name}", bytes as f64 / size as f64)
-    })
-}
-
-/// A time, in the largest unit that it is a multiple of.
-pub(crate) fn time(time: Duration) -> String {
-    let millis = time.as_millis();
-    let units = [("h", 3_600_000), ("m", 60_000), ("s", 1000)];
-    let unit = units
-        .iter()
-        .find(|(_, size)| millis >= *size && millis.is_multiple_of(*size));
-    unit.map_or(format!("{millis}ms"), |(name, size)| {
-        format!("{}{name}", millis / size)
     })
 }
 

@@ -9,6 +9,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use jig_broker::{AuditEntry, AuditSink, FileSink, FileSinkOptions, NullSink};
 use jig_config::LogSettings;
 use jig_proto::{Hint, hint};
+use jig_sandbox::Exit;
 
 use crate::environment::Environment;
 use crate::remark::remark;
@@ -103,3 +104,8 @@ pub fn no_log() -> Hint {
 
 const FNV_START: u64 = 0xcbf2_9ce4_8422_2325;
 const FNV_PRIME: u64 = 0x0000_0100_0000_01b3;
+
+/// How a command ended, as the log has it.
+pub fn outcome(exit: Exit) -> &'static str {
+    if exit.is_success() { "ok" } else { "error" }
+}

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use camino::Utf8Path;
+use jig_broker::Person;
 use jig_config::Config;
 use jig_engine::Engine;
 use jig_files::DiskFiles;
@@ -17,6 +18,13 @@ use crate::project::Project;
 pub fn with_log(project: &Project, env: &Environment) -> anyhow::Result<Engine> {
     let mut engine = without_log(project, env)?;
     engine.audit = audit_log::sink(&project.root, env, &project.config().log)?;
+    Ok(engine)
+}
+
+/// The same for somebody who reads what comes.
+pub fn for_a_person(project: &Project, env: &Environment) -> anyhow::Result<Engine> {
+    let mut engine = with_log(project, env)?;
+    engine.person = Person::Reader;
     Ok(engine)
 }
 

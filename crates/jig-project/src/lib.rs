@@ -6,16 +6,27 @@
 
 pub mod accepted;
 pub mod audit_log;
+#[cfg(feature = "wasm-tools")]
+pub mod component_bench;
+#[cfg(feature = "wasm-tools")]
+pub mod component_file;
 pub mod engines;
 mod environment;
+pub mod first_config;
+pub mod hosts;
 pub mod leftovers;
+pub mod lesson;
 pub mod locate;
+pub mod mcp_server;
+pub mod open_files;
 mod project;
+pub mod proxy_service;
 mod remark;
 pub mod servers;
 mod shell_word;
+pub mod wasm_project;
 
 pub use environment::Environment;
 pub use project::{Project, Selection};
-pub use remark::{age, remark};
+pub use remark::{age, remark, time};
 pub use shell_word::shell_word;

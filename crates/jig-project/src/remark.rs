@@ -21,3 +21,15 @@ pub fn age(age: Duration) -> String {
         _ => format!("{}d", seconds / 86_400),
     }
 }
+
+/// A time, in the largest unit that it is a multiple of.
+pub fn time(time: Duration) -> String {
+    let millis = time.as_millis();
+    let units = [("h", 3_600_000), ("m", 60_000), ("s", 1000)];
+    let unit = units
+        .iter()
+        .find(|(_, size)| millis >= *size && millis.is_multiple_of(*size));
+    unit.map_or(format!("{millis}ms"), |(name, size)| {
+        format!("{}{name}", millis / size)
+    })
+}

@@ -11,11 +11,10 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use camino::{Utf8Path, Utf8PathBuf};
 use jig_engine::Turn;
-use jig_project::{Environment, leftovers::JOURNAL};
+use jig_project::{Environment, leftovers::JOURNAL, open_files};
 use jig_runtime::{HandleLimits, Handles};
 use jig_sandbox::{Interest, Waker};
 use rustix::fs::{Mode, OFlags};
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -84,7 +83,7 @@ pub fn run(root: &Utf8Path) -> anyhow::Result<()> {
     let Some(claim) = Place::make(root, &env)?.claim(PATIENCE)? else {
         return Ok(());
     };
-    raise_descriptor_limit();
+    open_files::raise_limit();
     let (listener, key) = claim.listen()?;
     listener
         .set_nonblocking(true)
@@ -205,17 +204,6 @@ fn end_on_signals(station: &Arc<Station>) -> anyhow::Result<()> {
         })
         .context(failed)?;
     Ok(())
-}
-
-/// A few descriptors for each handle: the usual limit of 1024 would be a limit on handles.
-fn raise_descriptor_limit() {
-    let limit = getrlimit(Resource::Nofile);
-    let raised = Rlimit {
-        current: limit.maximum,
-        maximum: limit.maximum,
-    };
-    // With less it serves less.
-    let _ = setrlimit(Resource::Nofile, raised);
 }
 
 /// Tells whoever started the station that it serves, and keeps nothing of theirs open.

@@ -43,3 +43,13 @@ pub(crate) enum Changes {
     /// The tools that change files never run
     Never,
 }
+
+impl From<Changes> for jig_project::first_config::Changes {
+    fn from(changes: Changes) -> Self {
+        match changes {
+            Changes::Ask => Self::Ask,
+            Changes::Allow => Self::Allow,
+            Changes::Never => Self::Never,
+        }
+    }
+}

@@ -4,7 +4,6 @@ use std::io::{IsTerminal, Read};
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow, bail};
-use jig_broker::Person;
 use jig_config::{ParameterType, Tool};
 use jig_engine::{Asker, Call, CallError, Engine};
 use jig_project::{Environment, Project, audit_log, engines, servers};
@@ -109,9 +108,7 @@ pub(crate) fn explained(error: CallError, tool: &Tool) -> anyhow::Error {
 
 /// The engine for the tools of a workspace, with what counts for this process.
 pub(crate) fn engine(project: &Project) -> anyhow::Result<Engine> {
-    let mut engine = engines::with_log(project, &Environment::of_this_process())?;
-    engine.person = Person::Reader;
-    Ok(engine)
+    engines::for_a_person(project, &Environment::of_this_process())
 }
 
 /// Somebody who says why it takes so long, if the tool is a component.

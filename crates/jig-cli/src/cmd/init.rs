@@ -1,50 +1,38 @@
 //! `jig init`: three questions, and a `jig.toml` to start from.
 
-mod kind;
-mod page;
+use std::io::{self, IsTerminal as _};
 
-use std::io::{self, IsTerminal as _, Write as _};
-
-use anyhow::{Context, anyhow, bail};
+use anyhow::{anyhow, bail};
 use camino::Utf8Path;
-use jig_policy::NetTarget;
+use jig_project::first_config::{
+    self, Answers, Changes, FILE, Found, NONE, PRESETS, REGISTRY, default_presets, read_hosts,
+    read_presets, registries,
+};
 use jig_project::{Environment, locate};
 use jig_proto::hint;
 use jig_proto::visible_lines;
 use serde_json::json;
 
-use self::kind::{Found, Kind};
-use crate::args::{Changes, Global, InitArgs};
-use crate::cmd::run::hosts;
+use crate::args::{Global, InitArgs};
 use crate::exit::Done;
 use crate::output::{BOLD, DIM, GREEN, Output};
 use crate::prompt::Terminal;
 
-/// What somebody wants, or the defaults.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Answers {
-    /// The toolchains that commands may use.
-    presets: Vec<String>,
-    changes: Changes,
-    /// The hosts that commands may reach, as people write them.
-    hosts: Vec<String>,
-}
-
 pub(crate) fn run(args: &InitArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
     let root = locate::root(global.workspace.as_deref())?;
-    let found = kind::find(&root);
+    let found = first_config::find(&root);
     let given = Given::of(args, &found)?;
     if args.print {
-        let page = page::page(&found, &given.or_defaults(&found));
+        let page = first_config::page(&found, &given.or_defaults(&found));
         out.raw(&page)?;
         return Ok(Done::Ok);
     }
-    vacant(&root)?;
+    first_config::vacant(&root)?;
     let answers = match args.yes || given.is_complete() {
         true => given.or_defaults(&found),
         false => ask(&root, &found, &given)?,
     };
-    write(&root, &page::page(&found, &answers))?;
+    first_config::write(&root, &first_config::page(&found, &answers))?;
     report(&root, &found, &answers, out)?;
     Ok(Done::Ok)
 }
@@ -70,7 +58,7 @@ impl Given {
         };
         Ok(Self {
             presets,
-            changes: args.changes,
+            changes: args.changes.map(Changes::from),
             hosts,
         })
     }
@@ -87,67 +75,6 @@ impl Given {
             hosts: self.hosts.clone().unwrap_or_default(),
         }
     }
-}
-
-fn default_presets(found: &[Found]) -> Vec<String> {
-    let kinds = found.iter();
-    kinds.map(|one| one.kind.preset().to_owned()).collect()
-}
-
-/// The names of presets. `none` is none of them.
-fn read_presets(text: &str) -> Result<Vec<String>, String> {
-    let mut presets = Vec::new();
-    for name in words(text).filter(|name| *name != NONE) {
-        if !PRESETS.contains(&name) {
-            return Err(format!(
-                "`{name}` is not a toolchain; there are {}, or {NONE}",
-                PRESETS.join(", ")
-            ));
-        }
-        if !presets.iter().any(|other| other == name) {
-            presets.push(name.to_owned());
-        }
-    }
-    Ok(presets)
-}
-
-/// Hosts as people write them. `registry` is those of the toolchains, `none` is none.
-fn read_hosts(text: &str, presets: &[String]) -> Result<Vec<String>, String> {
-    let mut hosts = Vec::new();
-    for word in words(text).filter(|word| *word != NONE) {
-        if word == REGISTRY {
-            let registries = registries(presets);
-            if registries.is_empty() {
-                return Err("no toolchain was chosen, so there is no registry".to_owned());
-            }
-            hosts.extend(registries.into_iter().map(str::to_owned));
-            continue;
-        }
-        let host = hosts::parse(word).map_err(|error| error.to_string())?;
-        if host.path.is_some() {
-            return Err(format!(
-                "`{word}` has a path; write only the host: {}",
-                host.host
-            ));
-        }
-        NetTarget::parse(&format!("https://{}/", host.host)).map_err(|_| {
-            format!("`{word}` is not a host; write HOST, HOST:PORT or SCHEME://HOST")
-        })?;
-        hosts.push(word.to_owned());
-    }
-    let mut seen = std::collections::HashSet::new();
-    hosts.retain(|host| seen.insert(host.clone()));
-    Ok(hosts)
-}
-
-fn registries(presets: &[String]) -> Vec<&'static str> {
-    let kinds = presets.iter().filter_map(|name| Kind::of_preset(name));
-    kinds.flat_map(Kind::registry).copied().collect()
-}
-
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    let words = text.split([',', ' ', '\t']);
-    words.filter(|word| !word.is_empty())
 }
 
 /// Asks what the command line did not answer.
@@ -254,49 +181,6 @@ fn until_read<T>(
     }
 }
 
-/// An error if the workspace has a configuration already.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a person has this folder looked at, before anything runs"
-)]
-fn vacant(root: &Utf8Path) -> anyhow::Result<()> {
-    for file in [FILE, ".jig/config.toml"] {
-        let path = root.join(file);
-        if path.symlink_metadata().is_ok() {
-            return Err(taken(&path));
-        }
-    }
-    Ok(())
-}
-
-fn taken(path: &Utf8Path) -> anyhow::Error {
-    let hint = hint!(
-        "`jig config check` says whether it is right, `jig init --print` shows what a new one would be; a \
-                folder below gets one of its own by `jig -C FOLDER init`"
-    );
-    anyhow!(hint).context(format!("`{path}` is there already: nothing was written"))
-}
-
-/// Writes a file that does not exist.
-#[expect(
-    clippy::disallowed_types,
-    reason = "a person has this file written, before anything runs"
-)]
-fn write(root: &Utf8Path, text: &str) -> anyhow::Result<()> {
-    let path = root.join(FILE);
-    // Whatever has come there since it was looked for, also a link, is not written to.
-    let file = std::fs::OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .open(&path);
-    let mut file = match file {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(taken(&path)),
-        file => file.with_context(|| format!("cannot write `{path}`"))?,
-    };
-    file.write_all(text.as_bytes())
-        .with_context(|| format!("cannot write `{path}`"))
-}
-
 /// Says what was written, and what to do next.
 fn report(
     root: &Utf8Path,
@@ -304,7 +188,7 @@ fn report(
     answers: &Answers,
     out: &mut Output,
 ) -> anyhow::Result<()> {
-    let tools = page::names(found);
+    let tools = first_config::tool_names(found);
     let call = match tools.first() {
         Some((name, _)) => format!("jig call {name}"),
         None => "jig call word_count path=jig.toml".to_owned(),
@@ -323,7 +207,7 @@ fn report(
             "path": path,
             "tools": names,
             "presets": answers.presets,
-            "changes": changes_word(answers.changes),
+            "changes": answers.changes.name(),
             "hosts": answers.hosts,
             "next": [call, setup],
         }));
@@ -340,17 +224,9 @@ fn report(
          next:\n  {BOLD}{call:width$}{BOLD:#}{DIM}run it, confined{DIM:#}\n  \
          {BOLD}{setup:width$}{BOLD:#}{DIM}connect an agent{DIM:#}\n",
         list(&answers.presets),
-        changes_word(answers.changes),
+        answers.changes.name(),
         list(&answers.hosts),
     ))
-}
-
-fn changes_word(changes: Changes) -> &'static str {
-    match changes {
-        Changes::Ask => "ask",
-        Changes::Allow => "allow",
-        Changes::Never => "never",
-    }
 }
 
 /// The agent that somebody seems to use.
@@ -370,15 +246,3 @@ fn client(root: &Utf8Path) -> Option<&'static str> {
     let found = known.into_iter().find(|(_, folder)| folder.is_dir());
     found.map(|(client, _)| client)
 }
-
-/// The file that is written.
-const FILE: &str = "jig.toml";
-
-/// The toolchains that there are.
-const PRESETS: [&str; 5] = ["rust", "node", "python", "go", "git"];
-
-/// The answer that names nothing.
-const NONE: &str = "none";
-
-/// The answer that names the hosts of the chosen toolchains.
-const REGISTRY: &str = "registry";

@@ -1,12 +1,10 @@
 //! `jig mcp`: the tools of a workspace, for every agent that speaks MCP.
 //!
-//! The serving itself is jig-mcp. Here is what it does not know: where the configuration is ([`loader`]), which
-//! tokens there are ([`tokens`]), signals, and what a person is told.
+//! The serving itself is jig-mcp. The configuration and the tokens are those of
+//! `jig_project::mcp_server`. Here are signals, and what a person is told.
 
 mod check;
 mod conformance;
-mod loader;
-mod tokens;
 
 use std::io::IsTerminal;
 use std::net::SocketAddr;
@@ -14,15 +12,14 @@ use std::sync::Arc;
 
 use anyhow::{Context, anyhow, bail};
 use jig_mcp::{Access, HttpServer, Options, Shared, Stop, serve_stdio};
-use jig_project::{Environment, Project};
+use jig_project::mcp_server::ProjectLoader;
+use jig_project::mcp_server::tokens::{self, TokenSource};
+use jig_project::{Environment, Project, open_files};
 use jig_proto::hint;
 use jig_proto::visible_line;
 use jig_station::asks;
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
 
-use self::loader::ProjectLoader;
-use self::tokens::Source;
 use crate::args::{Global, McpArgs};
 use crate::exit::Done;
 use crate::interrupt;
@@ -38,7 +35,7 @@ pub(crate) fn run(args: &McpArgs, global: &Global, out: &mut Output) -> anyhow::
     if let Some(address) = args.http {
         may_listen(address, args)?;
     }
-    make_room_for_files();
+    open_files::raise_limit();
     if args.conformance {
         return conformance::run(args, out);
     }
@@ -46,7 +43,7 @@ pub(crate) fn run(args: &McpArgs, global: &Global, out: &mut Output) -> anyhow::
     let project = Project::load(&global.selection())?;
     is_a_project(&project, global, &env)?;
     let root = project.root.clone();
-    let loader = ProjectLoader::new(project, global, env.clone())?;
+    let loader = ProjectLoader::new(project, global.selection(), env.clone())?;
     let shared = Shared::new(Box::new(loader), Options::default()).map_err(|text| anyhow!(text))?;
     // Without it nobody can answer from elsewhere; everything else works.
     let _asks = asks::listen(shared.questions(), &root, &env)
@@ -95,7 +92,7 @@ fn over_http(
 }
 
 /// Says where the server is, and what to show there.
-fn told(server: &HttpServer, source: &Source, out: &mut Output) -> anyhow::Result<()> {
+fn told(server: &HttpServer, source: &TokenSource, out: &mut Output) -> anyhow::Result<()> {
     let url = server.url();
     if !server.address().ip().is_loopback() {
         out.note(&format!(
@@ -105,7 +102,7 @@ fn told(server: &HttpServer, source: &Source, out: &mut Output) -> anyhow::Resul
     }
     if out.is_json() {
         let token = match source {
-            Source::Made(token) => Some(token),
+            TokenSource::Made(token) => Some(token),
             _ => None,
         };
         // On one line, for scripts that wait for it.
@@ -113,9 +110,11 @@ fn told(server: &HttpServer, source: &Source, out: &mut Output) -> anyhow::Resul
         return out.raw(&format!("{line}\n"));
     }
     let how = match source {
-        Source::Made(token) => format!("the token for this run: {token}"),
-        Source::Variable => format!("the token is that of {}", tokens::VARIABLE),
-        Source::File(file) => format!("the tokens are those of `{}`", visible_line(file.as_str())),
+        TokenSource::Made(token) => format!("the token for this run: {token}"),
+        TokenSource::Variable => format!("the token is that of {}", tokens::VARIABLE),
+        TokenSource::File(file) => {
+            format!("the tokens are those of `{}`", visible_line(file.as_str()))
+        }
     };
     out.note(&format!(
         "jig: serves at {url}\njig: {how}\njig: clients send it as `Authorization: Bearer TOKEN`; \
@@ -168,16 +167,4 @@ fn has_files(project: &Project) -> bool {
     let files = project.config().files.iter();
     let mut own = files.filter(|file| file.path.starts_with(&project.root));
     own.any(|file| file.found)
-}
-
-/// Lets jig have as many files open as the system allows: connections and the streams of tools are files.
-fn make_room_for_files() {
-    let limit = getrlimit(Resource::Nofile);
-    let _ = setrlimit(
-        Resource::Nofile,
-        Rlimit {
-            current: limit.maximum,
-            ..limit
-        },
-    );
 }

@@ -3,10 +3,9 @@
 //! Three ways lead from here: a command that is confined and gets descriptor 3, a client that somebody else
 //! has started ([`stdio`]), and, inside of a proxy, a command whose requests are passed on ([`nested`]).
 
-mod allowed;
 mod nested;
-mod service;
 mod stdio;
+mod telling;
 
 use std::ffi::OsString;
 use std::os::fd::BorrowedFd;
@@ -17,14 +16,14 @@ use std::time::Duration;
 use anyhow::{Context as _, anyhow};
 use jig_broker::{Confined, ProgramEnd, ProgramEnding, Reach};
 use jig_engine::{CallError, CommandLog, Preparation, Prepared};
+use jig_project::proxy_service::{ProxyOptions, Service};
+use jig_project::{audit_log, open_files};
 use jig_proto::fsproxy::{DESCRIPTOR, DESCRIPTOR_VARIABLE};
 use jig_proto::hint;
 use jig_proto::visible_lines;
 use jig_runtime::fsproxy::{ClientOptions, End, Stream, Streams};
 use jig_sandbox::{Exit, Network, PathRule, Rights, RuleSource};
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use self::service::Service;
 use crate::args::{Global, ProxyArgs};
 use crate::exit::Done;
 use crate::foreground::{self, Foreground, Used};
@@ -34,7 +33,7 @@ pub(crate) fn run(args: &ProxyArgs, global: &Global, out: &mut Output) -> anyhow
     if let Err(error) = understood(args) {
         return Ok(Done::NotRun(NOT_UNDERSTOOD, error));
     }
-    make_room_for_files();
+    open_files::raise_limit();
     let is_nested = std::env::var_os(DESCRIPTOR_VARIABLE).is_some_and(|value| !value.is_empty());
     let result = match args.stdio {
         true if is_nested => nested::refused("--stdio"),
@@ -46,19 +45,6 @@ pub(crate) fn run(args: &ProxyArgs, global: &Global, out: &mut Output) -> anyhow
         Ok(done) => Ok(done),
         Err(error) => Ok(Done::NotRun(foreground::code_of(&error), error)),
     }
-}
-
-/// Lets jig have as many files open as the system allows: those of its clients are its own, and with the usual
-/// limit of 1024 they would meet that before the one that tells them so.
-fn make_room_for_files() {
-    let limit = getrlimit(Resource::Nofile);
-    let _ = setrlimit(
-        Resource::Nofile,
-        Rlimit {
-            current: limit.maximum,
-            ..limit
-        },
-    );
 }
 
 /// Either a client or a command.
@@ -84,15 +70,31 @@ fn understood(args: &ProxyArgs) -> anyhow::Result<()> {
     }
 }
 
+/// What the options of the command line stand for.
+fn service(args: &ProxyArgs, global: &Global) -> anyhow::Result<Service> {
+    let options = ProxyOptions {
+        root: args.root.clone(),
+        selection: global.selection(),
+        policy: args.policy.clone(),
+        tool: args.tool.clone(),
+        input: args.input.clone(),
+        output: args.output.clone(),
+        code: args.code.clone(),
+        lenient: args.lenient,
+        llm: args.llm,
+    };
+    Service::new(&options, |table| foreground::settings(&args.hold, table))
+}
+
 /// Runs a command that reaches nothing but jig, and serves it.
 fn command(args: &ProxyArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
     let words = foreground::words(&args.command, "jig proxy")?;
-    let service = Service::new(args, global)?;
+    let service = service(args, global)?;
     let prepared = confined(&service, &words)?;
     for warning in prepared.confined.warnings.iter().chain(&prepared.warnings) {
         out.note(&format!("jig: {warning}"));
     }
-    let registration = service.publish(out);
+    let registration = telling::publish(&service, &args.command, out);
 
     let mut foreground = Foreground::open(args.hold.pty)?;
     let options = ClientOptions {
@@ -106,7 +108,7 @@ fn command(args: &ProxyArgs, global: &Global, out: &mut Output) -> anyhow::Resul
         .connect(options)
         .context("cannot make descriptor 3 of the command")?;
     let streams = foreground.streams()?;
-    let folder = service.folder(args, &prepared);
+    let folder = service.folder(&prepared);
     let profile = Arc::clone(&prepared.confined.profile);
     let words = words.get(1..).unwrap_or_default();
     let running = prepared.start(
@@ -133,7 +135,7 @@ fn command(args: &ProxyArgs, global: &Global, out: &mut Output) -> anyhow::Resul
     let tree = *running.program().limits();
     // With it ends all that it started, so that nobody holds the other end any more.
     let end = running.finish(
-        foreground::outcome(exit),
+        audit_log::outcome(exit),
         exit,
         ProgramEnding::Unexplained,
         |_| (),
@@ -147,10 +149,10 @@ fn command(args: &ProxyArgs, global: &Global, out: &mut Output) -> anyhow::Resul
     let end = client.wait_timeout(LAST_REQUESTS);
     client.end();
     if args.tells_virtual {
-        service.tell_virtual(out);
+        telling::tell_virtual(&service, out);
     }
     service.manager.end();
-    service.close_log(out);
+    telling::close_log(&service, out);
     drop(registration);
     if let Some(End::Broken(reason)) = end {
         let reason = visible_lines(&reason);

@@ -1,6 +1,5 @@
 //! `jig run`: any command, under the policy of a tool or the default one.
 
-pub(super) mod hosts;
 mod layer;
 pub(super) mod remedy;
 mod telling;
@@ -14,7 +13,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use jig_broker::{Discover, FoundPreset, ProgramEnd, ProgramEnding};
 use jig_config::SandboxLimits;
 use jig_engine::{CallError, CommandLog, Preparation, Prepared, RunningCommand};
-use jig_project::{Environment, Project, engines, locate, servers, shell_word};
+use jig_project::{Environment, Project, audit_log, engines, hosts, locate, servers, shell_word};
 use jig_proto::{Denial, hint, visible_line, visible_lines};
 use jig_sandbox::{Bytes, Limit};
 use serde_json::json;
@@ -109,7 +108,7 @@ fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<
     };
     let mut settled = Ok(true);
     // The sweep looks at what a layer brings as at what the command left.
-    let end = command.finish(foreground::outcome(exit), exit, ending, |_| {
+    let end = command.finish(audit_log::outcome(exit), exit, ending, |_| {
         if let Some(layers) = layers {
             settled = layer::settle(layers, args, &root, &policy, went_well, out);
         }

@@ -3,11 +3,8 @@
 #[cfg(feature = "wasm-tools")]
 mod bench;
 #[cfg(feature = "wasm-tools")]
-mod file;
-#[cfg(feature = "wasm-tools")]
 mod inspect;
 mod new;
-mod templates;
 
 use crate::args::{Global, WasmCommand};
 use crate::exit::Done;

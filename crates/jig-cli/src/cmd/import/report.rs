@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use jig_clients::import::ImportFrom;
+use jig_clients::import::change::{Change, Target};
+use jig_clients::import::conversion::{Access, Fate, How, Item};
 use jig_clients::import::declared::{Scope, SourceFile};
 use jig_clients::import::entry::Reach;
 use jig_clients::import::secret::Secrets;
@@ -11,7 +13,6 @@ use jig_proto::{ProjectPath, visible_line, visible_lines, visible_words};
 use serde_json::{Value as Json, json};
 use similar::TextDiff;
 
-use super::{Access, Change, Fate, How, Item, Target};
 use crate::diff;
 use crate::output::{BOLD, DIM, GREEN, Output, YELLOW, indented};
 

@@ -7,11 +7,10 @@ use std::fmt;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::Parser as _;
-use jig_project::{Environment, locate};
+use jig_project::{Environment, hosts, locate};
 use jig_proto::Denial;
 use toml::{Table, Value};
 
-use super::hosts;
 use crate::args::{Args, Command, RunArgs};
 
 #[cfg(test)]

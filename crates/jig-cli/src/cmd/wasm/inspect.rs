@@ -5,13 +5,13 @@
 mod words;
 
 use camino::Utf8Path;
-use jig_project::Environment;
+use jig_project::{Environment, component_file};
 use jig_proto::{visible_line, visible_lines, visible_words};
 use jig_wasm::{Description, Import, Inspection, WasmRuntime};
 use serde_json::{Map, Value as Json, json};
 
 use self::words::Ability;
-use super::file;
+
 use crate::args::WasmInspectArgs;
 use crate::compiling::Watch;
 use crate::exit::Done;
@@ -19,11 +19,11 @@ use crate::limits;
 use crate::output::{BOLD, CYAN, DIM, GREEN, Output, RED};
 
 pub(crate) fn run(args: &WasmInspectArgs, out: &mut Output) -> anyhow::Result<Done> {
-    let component = file::opened(&args.file)?;
+    let component = component_file::opened(&args.file)?;
     let runtime = WasmRuntime::new(Environment::of_this_process().wasm_settings())?;
     let watch = Watch::over(&runtime);
     let found = runtime.inspect(&component);
-    let found = found.map_err(|error| file::explained(&error))?;
+    let found = found.map_err(|error| component_file::explained(&error))?;
     // What would not run, or cannot be described, is still worth looking into.
     let told = runtime.prepare(&component);
     let told = told.and_then(|_| runtime.describe(&component));

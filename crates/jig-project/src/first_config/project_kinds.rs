@@ -10,26 +10,31 @@ use serde_json::Value as Json;
 
 /// A language with a toolchain that jig knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub enum Kind {
+    /// `Cargo.toml`.
     Rust,
+    /// `package.json`.
     Node,
+    /// `pyproject.toml` and older ones.
     Python,
+    /// `go.mod`.
     Go,
 }
 
 /// What was found of a kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Found {
-    pub(super) kind: Kind,
+pub struct Found {
+    /// Which.
+    pub kind: Kind,
     /// The file that told.
-    pub(super) file: &'static str,
+    pub file: &'static str,
     /// What runs the tests.
-    pub(super) tests: Vec<&'static str>,
+    pub tests: Vec<&'static str>,
 }
 
 impl Found {
     /// Whether what the tests print goes to standard error, which is no part of a tool's result.
-    pub(super) fn prints_errors(&self) -> bool {
+    pub fn prints_errors(&self) -> bool {
         self.tests.last() == Some(&"unittest")
     }
 }
@@ -38,7 +43,7 @@ impl Kind {
     const ALL: [Self; 4] = [Self::Rust, Self::Node, Self::Python, Self::Go];
 
     /// The preset, which is also what people call it.
-    pub(super) fn preset(self) -> &'static str {
+    pub fn preset(self) -> &'static str {
         match self {
             Self::Rust => "rust",
             Self::Node => "node",
@@ -48,12 +53,12 @@ impl Kind {
     }
 
     /// The kind of a preset.
-    pub(super) fn of_preset(name: &str) -> Option<Self> {
+    pub fn of_preset(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.preset() == name)
     }
 
     /// The hosts from which its packages are downloaded.
-    pub(super) fn registry(self) -> &'static [&'static str] {
+    pub fn registry(self) -> &'static [&'static str] {
         match self {
             Self::Rust => &["index.crates.io", "static.crates.io"],
             Self::Node => &["registry.npmjs.org"],
@@ -107,7 +112,7 @@ impl Kind {
 }
 
 /// The kinds of project in a folder.
-pub(super) fn find(root: &Utf8Path) -> Vec<Found> {
+pub fn find(root: &Utf8Path) -> Vec<Found> {
     let kinds = Kind::ALL.into_iter();
     let found = kinds.filter_map(|kind| {
         let files = kind.files().iter();

@@ -1,4 +1,4 @@
-//! `--net`: hosts as somebody types them.
+//! Hosts as a person types them, as in `--net`.
 
 use anyhow::{anyhow, bail};
 use jig_proto::hint;
@@ -9,16 +9,19 @@ mod tests;
 
 /// A host as somebody types it.
 #[derive(Debug, PartialEq, Eq)]
-pub(in crate::cmd) struct Host<'a> {
-    pub(in crate::cmd) host: &'a str,
-    pub(in crate::cmd) scheme: Option<&'a str>,
-    pub(in crate::cmd) port: Option<u16>,
+pub struct Host<'a> {
+    /// Its name or address.
+    pub host: &'a str,
+    /// The protocol, if it was named.
+    pub scheme: Option<&'a str>,
+    /// The port, if it was named.
+    pub port: Option<u16>,
     /// The beginning of the path of URLs, if not all are meant.
-    pub(in crate::cmd) path: Option<&'a str>,
+    pub path: Option<&'a str>,
 }
 
 /// The rule for `HOST`, `HOST:PORT`, `SCHEME://HOST[:PORT][/PATH]`, as TOML.
-pub(super) fn rule(text: &str) -> anyhow::Result<String> {
+pub fn rule(text: &str) -> anyhow::Result<String> {
     let host = parse(text)?;
     let mut parts = vec![
         format!("host={}", json!(host.host)),
@@ -37,7 +40,7 @@ pub(super) fn rule(text: &str) -> anyhow::Result<String> {
 }
 
 /// Takes `HOST`, `HOST:PORT`, `SCHEME://HOST[:PORT][/PATH]` apart.
-pub(in crate::cmd) fn parse(text: &str) -> anyhow::Result<Host<'_>> {
+pub fn parse(text: &str) -> anyhow::Result<Host<'_>> {
     let (scheme, rest) = match text.split_once("://") {
         Some((scheme, rest)) => (Some(scheme), rest),
         None => (None, text),

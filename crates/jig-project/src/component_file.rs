@@ -14,7 +14,7 @@ use jig_wasm::ComponentError;
     clippy::disallowed_types,
     reason = "a person names the file, which need not be part of a workspace"
 )]
-pub(super) fn opened(path: &Utf8Path) -> anyhow::Result<Component> {
+pub fn opened(path: &Utf8Path) -> anyhow::Result<Component> {
     let about = match std::fs::metadata(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             return Err(anyhow!("Wasm binary not found: {path}"));
@@ -33,7 +33,7 @@ pub(super) fn opened(path: &Utf8Path) -> anyhow::Result<Component> {
 }
 
 /// An error of a component, its advice apart, so that it is printed as one.
-pub(super) fn explained(error: &ComponentError) -> anyhow::Error {
+pub fn explained(error: &ComponentError) -> anyhow::Error {
     let text = error.to_string();
     match text.split_once("\nhint: ") {
         Some((text, hint)) => anyhow!("hint: {hint}").context(text.to_owned()),

@@ -8,16 +8,15 @@ use jig_broker::AuditSink;
 use jig_config::Config;
 use jig_engine::{Engine, Turn};
 use jig_mcp::{Loader, Servers};
-use jig_project::{Environment, Project, accepted, audit_log, engines, leftovers::JOURNAL};
 use jig_runtime::{HandleLimits, Handles};
 
-use crate::args::Global;
-use crate::output::remark;
+use crate::leftovers::JOURNAL;
+use crate::{Environment, Project, Selection, accepted, audit_log, engines, remark};
 
 /// The configuration of a workspace on disk.
-pub(crate) struct ProjectLoader {
+pub struct ProjectLoader {
     root: Utf8PathBuf,
-    global: Global,
+    selection: Selection,
     env: Environment,
     /// One log, whatever the configuration is.
     audit: Arc<dyn AuditSink>,
@@ -33,14 +32,14 @@ impl ProjectLoader {
     /// # Errors
     ///
     /// If the log cannot be written, and has to be.
-    pub(crate) fn new(project: Project, global: &Global, env: Environment) -> anyhow::Result<Self> {
+    pub fn new(project: Project, selection: Selection, env: Environment) -> anyhow::Result<Self> {
         let audit = audit_log::sink(&project.root, &env, &project.config().log)?;
         let tell = |text: &str| remark(&format!("jig: {text}"));
         let servers = Servers::new(accepted::of(&project.root, &env), Arc::new(tell));
         Ok(Self {
             servers,
             root: project.root,
-            global: global.clone(),
+            selection,
             env,
             audit,
             first: Mutex::new(Some(Arc::new(project.loaded.config))),
@@ -57,7 +56,7 @@ impl Loader for ProjectLoader {
         if let Some(first) = first {
             return Ok(first);
         }
-        let project = Project::load_at(self.root.clone(), &self.global.selection(), &[]);
+        let project = Project::load_at(self.root.clone(), &self.selection, &[]);
         let project = project.map_err(|error| format!("{error:#}"))?;
         Ok(Arc::new(project.loaded.config))
     }

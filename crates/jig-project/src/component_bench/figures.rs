@@ -6,25 +6,26 @@ use serde_json::{Value as Json, json};
 
 /// All that was measured.
 #[derive(Debug)]
-pub(super) struct Figures {
+pub struct Figures {
     /// From bytes to machine code.
-    pub(super) cold: Spread,
+    pub cold: Spread,
     /// From machine code on the disk.
-    pub(super) disk: Spread,
+    pub disk: Spread,
     /// The first call after that.
-    pub(super) first: Duration,
+    pub first: Duration,
     /// All other calls.
-    pub(super) calls: Spread,
+    pub calls: Spread,
     /// Making an instance, which is part of every call.
-    pub(super) instantiate: Spread,
+    pub instantiate: Spread,
     /// The bytes that an instance begins with.
-    pub(super) memory: u64,
+    pub memory: u64,
     /// How far the calls of different parts of the run differ, as a share of their median.
-    pub(super) noise: f64,
+    pub noise: f64,
 }
 
 impl Figures {
-    pub(super) fn to_json(&self) -> Json {
+    /// As `jig wasm bench --json` has it.
+    pub fn to_json(&self) -> Json {
         json!({
             "compile": self.cold.to_json(),
             "load": self.disk.to_json(),
@@ -39,17 +40,20 @@ impl Figures {
 
 /// What many times come to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Spread {
-    pub(super) count: usize,
-    pub(super) least: Duration,
-    pub(super) median: Duration,
+pub struct Spread {
+    /// How many.
+    pub count: usize,
+    /// The shortest.
+    pub least: Duration,
+    /// The middle.
+    pub median: Duration,
     /// Of a hundred, 99 are not longer.
-    pub(super) p99: Duration,
+    pub p99: Duration,
 }
 
 impl Spread {
     /// Of no times, all zero.
-    pub(super) fn of(mut times: Vec<Duration>) -> Self {
+    pub fn of(mut times: Vec<Duration>) -> Self {
         times.sort_unstable();
         let at = |rank: f64| {
             let place = (times.len() as f64 * rank).ceil() as usize;
@@ -95,7 +99,7 @@ pub(super) fn noise(times: &[Duration]) -> f64 {
 }
 
 /// A time, in a unit that suits it.
-pub(super) fn time(time: Duration) -> String {
+pub fn time(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     match seconds {
         _ if seconds >= 1.0 => format!("{seconds:.1} s"),
@@ -105,7 +109,7 @@ pub(super) fn time(time: Duration) -> String {
 }
 
 /// How many times as long, in two digits.
-pub(super) fn ratio(long: Duration, short: Duration) -> String {
+pub fn ratio(long: Duration, short: Duration) -> String {
     let ratio = long.as_secs_f64() / short.as_secs_f64().max(1e-9);
     match ratio >= 10.0 {
         true => format!("{ratio:.0}"),

@@ -9,44 +9,47 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
 use camino::Utf8PathBuf;
-use jig_broker::ProgramError;
+use jig_broker::{CancelToken, ProgramError};
 use jig_engine::{CommandError, CommandLog, Rehearsal, Run};
 use jig_proto::hint;
-use jig_sandbox::{Child, Exit, SpawnError, Stdio};
+use jig_sandbox::{Child, Exit, Profile, SpawnError, Stdio};
 
-use crate::foreground;
-use crate::interrupt::Tokens;
-use crate::limits;
-use crate::output::remark;
+use crate::audit_log::outcome;
+use crate::remark::{remark, time};
 
 /// How a command is run.
-pub(super) struct Trial {
-    pub(super) tokens: Tokens,
+pub struct Trial {
+    /// Cancelled to end it.
+    pub cancel: CancelToken,
     /// Its arguments.
-    pub(super) args: Vec<String>,
+    pub args: Vec<String>,
     /// Where it starts, if it can see that.
-    pub(super) cwd: Utf8PathBuf,
+    pub cwd: Utf8PathBuf,
     /// The longest that it may run.
-    pub(super) time: Option<Duration>,
+    pub time: Option<Duration>,
+    /// Says why a command was not started under this profile.
+    pub explain: fn(CommandError, &Profile) -> anyhow::Error,
 }
 
 /// How a run ended, and what came of it.
 #[derive(Debug)]
-pub(super) struct Ended {
-    pub(super) exit: Exit,
-    pub(super) run: Run,
+pub struct Ended {
+    /// Its end.
+    pub exit: Exit,
+    /// What was seen.
+    pub run: Run,
     /// The end of what it printed, where that was not shown.
-    pub(super) tail: String,
+    pub tail: String,
     /// Whether somebody pressed ctrl-C.
-    pub(super) interrupted: bool,
+    pub interrupted: bool,
 }
 
 /// A run, or why the sandbox could not hold its rules.
-pub(super) type Held = Result<Ended, anyhow::Error>;
+pub type Held = Result<Ended, anyhow::Error>;
 
 impl Trial {
     /// Runs it with its output where our remarks go.
-    pub(super) fn watched(&self, rehearsal: Rehearsal) -> anyhow::Result<Held> {
+    pub fn watched(&self, rehearsal: Rehearsal) -> anyhow::Result<Held> {
         let ours = || io::stderr().as_fd().try_clone_to_owned().map(Stdio::Given);
         let failed = "cannot hand over a standard stream";
         let (stdout, stderr) = (ours().context(failed)?, ours().context(failed)?);
@@ -54,7 +57,7 @@ impl Trial {
     }
 
     /// Runs it silently, and keeps the end of what it printed.
-    pub(super) fn confined(&self, rehearsal: Rehearsal) -> anyhow::Result<Held> {
+    pub fn confined(&self, rehearsal: Rehearsal) -> anyhow::Result<Held> {
         let (reader, writer) = io::pipe().context("cannot make a pipe")?;
         let other = writer.try_clone().context("cannot make a pipe")?;
         let (stdout, stderr) = (Stdio::Given(writer.into()), Stdio::Given(other.into()));
@@ -94,7 +97,7 @@ impl Trial {
                 reason,
                 ..
             }))) => return Ok(Err(not_held(&reason))),
-            Err(error) => return Err(foreground::not_started(error, &profile)),
+            Err(error) => return Err((self.explain)(error, &profile)),
         };
         if let Some(why) = running.program().unobserved() {
             let hint = hint!("write the rules by hand; `jig run` says what a command is refused");
@@ -103,7 +106,7 @@ impl Trial {
         let (exit, interrupted) = self.wait(running.program().child())?;
         Ok(Ok(Ended {
             exit,
-            run: running.end(foreground::outcome(exit), exit)?,
+            run: running.end(outcome(exit), exit)?,
             tail: String::new(),
             interrupted,
         }))
@@ -116,12 +119,12 @@ impl Trial {
             if let Some(exit) = child.wait_timeout(TICK).context(LOST)? {
                 return Ok((exit, false));
             }
-            let interrupted = self.tokens.cancel.is_cancelled();
+            let interrupted = self.cancel.is_cancelled();
             let over = self.time.filter(|time| began.elapsed() > *time);
-            if let Some(time) = over.filter(|_| !interrupted) {
+            if let Some(limit) = over.filter(|_| !interrupted) {
                 remark(&format!(
                     "jig: the command ran longer than {} and was ended; `sandbox.limits.time` allows more",
-                    limits::time(time)
+                    time(limit)
                 ));
             }
             if interrupted || over.is_some() {

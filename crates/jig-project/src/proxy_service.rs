@@ -1,4 +1,7 @@
-//! [`Service`]: what clients are served with, by the options of the command line.
+//! [`Service`]: what the clients of a proxy are served with: the files, the rules on them, and the engine that confines
+//! a command which asks for them.
+
+mod named_paths;
 
 use std::sync::Arc;
 
@@ -9,45 +12,71 @@ use jig_config::{SandboxLimits, Tool};
 use jig_engine::{Engine, Prepared};
 use jig_files::{DiskFiles, FilesLookup, ProjectFiles};
 use jig_policy::{Capability, FsRule, Origin, Policy, Workspace};
-use jig_project::{Environment, Project, locate};
-use jig_proto::{ProjectPath, hint, visible_words};
+use jig_proto::{ProjectPath, hint};
 use jig_runtime::fsproxy::{Advice, Manager, ManagerOptions, Names};
-use jig_station::proxies::Registration;
 use serde_json::json;
 
-use super::allowed::{Allowed, DISK};
-use crate::args::{Global, ProxyArgs};
-use crate::cmd::call;
-use crate::cmd::run::remedy;
-use crate::foreground;
-use crate::output::Output;
+use self::named_paths::{Allowed, DISK};
+use crate::{Environment, Project, Selection, engines, locate};
+
+/// What somebody wants of a proxy.
+#[derive(Debug, Clone, Default)]
+pub struct ProxyOptions {
+    /// The workspace; the one around the current folder without it.
+    pub root: Option<Utf8PathBuf>,
+    /// The settings that count besides.
+    pub selection: Selection,
+    /// A file whose one tool has the rules.
+    pub policy: Option<Utf8PathBuf>,
+    /// The tool that has the rules.
+    pub tool: Option<String>,
+    /// With [`output`](Self::output), the only paths that are real: these may be read.
+    pub input: Vec<Utf8PathBuf>,
+    /// These may be written.
+    pub output: Vec<Utf8PathBuf>,
+    /// The command's own code, which it may read by itself.
+    pub code: Vec<Utf8PathBuf>,
+    /// Whether mistakes in requests are forgiven.
+    pub lenient: bool,
+    /// Whether clients may ask the language model.
+    pub llm: bool,
+}
 
 /// A manager with its policy, and the engine that confines a command of it.
-pub(super) struct Service {
-    pub(super) manager: Manager,
+pub struct Service {
+    /// It serves the clients.
+    pub manager: Manager,
     /// Its tool, [`tool`](Self::tool), may read its own code and nothing else.
-    pub(super) engine: Engine,
-    pub(super) tool: String,
-    pub(super) limits: SandboxLimits,
+    pub engine: Engine,
+    /// The tool whose rules apply.
+    pub tool: String,
+    /// What a command is held to.
+    pub limits: SandboxLimits,
     /// Whether a part of the command's code lies in the workspace.
-    pub(super) code_is_inside: bool,
-    root: Utf8PathBuf,
+    pub code_is_inside: bool,
+    /// The workspace.
+    pub root: Utf8PathBuf,
     /// Where the relative paths of clients begin.
-    place: Utf8PathBuf,
+    pub place: Utf8PathBuf,
     /// Whether the rules of a tool decide.
-    is_named: bool,
+    pub is_named: bool,
     /// The options that let a file be written.
-    how_to_write: &'static str,
-    command: Vec<String>,
+    pub how_to_write: &'static str,
+    code: Vec<Utf8PathBuf>,
 }
 
 impl Service {
-    pub(super) fn new(args: &ProxyArgs, global: &Global) -> anyhow::Result<Self> {
-        let given = args.root.as_deref().or(global.workspace.as_deref());
+    /// Loads the configuration and opens the files. `settings` are those on holding the command, for a tool that this
+    /// table of the configuration declares.
+    pub fn new(
+        options: &ProxyOptions,
+        settings: impl FnOnce(&str) -> Vec<String>,
+    ) -> anyhow::Result<Self> {
+        let mut selection = options.selection.clone();
+        let given = options.root.as_deref().or(selection.workspace.as_deref());
         let root = locate::root(given)?;
-        let mut global = global.clone();
-        global.config.extend(args.policy.iter().cloned());
-        let named = named_tool(args, &root, &global)?;
+        selection.files.extend(options.policy.iter().cloned());
+        let named = named_tool(options, &root, &selection)?;
         let is_made_up = named.is_none();
         let mut sets = Vec::new();
         if is_made_up {
@@ -58,28 +87,25 @@ impl Service {
             sets.push(format!("{}=\"true\"", key("command")));
         }
         let tool = named.unwrap_or_else(|| NAME.to_owned());
-        sets.extend(foreground::settings(
-            &args.hold,
-            &format!("tools.{}", json!(tool)),
-        ));
-        let project = Project::load_at(root.clone(), &global.selection(), &sets)?;
+        sets.extend(settings(&format!("tools.{}", json!(tool))));
+        let project = Project::load_at(root.clone(), &selection, &sets)?;
         if is_made_up {
             project.made_up(
                 &tool,
                 hint!("rename it, or name it as the one that applies: --tool jig-proxy"),
             )?;
         }
-        let place = match is_listed(args) {
+        let place = match is_listed(options) {
             true => Utf8PathBuf::from(DISK),
             false => root.clone(),
         };
-        let served = Served::new(args, &project, project.tool(&tool)?)?;
+        let served = Served::new(options, &project, project.tool(&tool)?)?;
 
-        let code = Code::find(&args.code, &root)?;
+        let code = Code::find(&options.code, &root)?;
         let code_is_inside = !code.inside.is_empty();
-        let project = code.confine(project, &tool, &sets, &global)?;
-        let engine = call::engine(&project)?;
-        let llm = match args.llm {
+        let project = code.confine(project, &tool, &sets, &selection)?;
+        let engine = engines::for_a_person(&project, &Environment::of_this_process())?;
+        let llm = match options.llm {
             true => Some(model(&engine)?),
             false => None,
         };
@@ -98,8 +124,8 @@ impl Service {
         let limits = project.tool(&tool)?.sandbox.limits;
         let size = |declared: Option<u64>| declared.and_then(|size| usize::try_from(size).ok());
         let usual = ManagerOptions::default();
-        let options = ManagerOptions {
-            lenient: args.lenient,
+        let manager = ManagerOptions {
+            lenient: options.lenient,
             names: served.names,
             advice: served.advice,
             max_frame: size(limits.protocol.frame).unwrap_or(usual.max_frame),
@@ -107,101 +133,39 @@ impl Service {
             ..usual
         };
         Ok(Self {
-            manager: Manager::new(broker, options),
+            manager: Manager::new(broker, manager),
             limits,
             engine,
             tool,
             code_is_inside,
             place,
             is_named: !is_made_up,
-            how_to_write: match is_listed(args) {
+            how_to_write: match is_listed(options) {
                 true => "-o",
                 // What is listed is all that there is, so what could be read is listed, too.
                 false => "-i . -o",
             },
             root,
-            command: args.command.clone(),
+            code: options.code.clone(),
         })
-    }
-
-    /// Lets `jig ps` see what is open, until the registration is dropped. Without it clients are served all
-    /// the same.
-    pub(super) fn publish(&self, out: &mut Output) -> Option<Registration> {
-        let manager = self.manager.clone();
-        let command = self.command.clone();
-        let snapshot = move || {
-            let mut tables = json!({
-                "clients": manager.clients(),
-                "files": manager.files(),
-                "quota": manager.quota(),
-            });
-            if !command.is_empty() {
-                tables["command"] = json!(command);
-            }
-            tables
-        };
-        let env = Environment::of_this_process();
-        match Registration::publish(&self.root, &env, Arc::new(snapshot)) {
-            Ok(registration) => Some(registration),
-            Err(error) => {
-                out.note(&format!("note: `jig ps` will not show this: {error:#}"));
-                None
-            }
-        }
-    }
-
-    /// Writes what waits for the log.
-    pub(super) fn close_log(&self, out: &mut Output) {
-        if let Err(error) = self.engine.audit.flush() {
-            out.note(&format!(
-                "jig: not all that was done is in the log, which cannot be written: {error}"
-            ));
-        }
-    }
-
-    /// Says which files of the workspace, or below the current folder, were only in memory: whoever wrote them
-    /// may have meant real ones. Names elsewhere are made up on purpose.
-    pub(super) fn tell_virtual(&self, out: &mut Output) {
-        let current = locate::current().unwrap_or_default();
-        for name in self.manager.virtual_files() {
-            let path = self.place.join(&name);
-            let shown = path.strip_prefix(&current).unwrap_or(&path);
-            if path.starts_with(&self.root) || path.starts_with(&current) {
-                // The name is a client's: it must neither begin a line of its own nor be run when it is pasted.
-                let plain = visible_words(shown.as_str());
-                let is_plain = plain == shown.as_str();
-                let shown = plain;
-                let how = match self.is_named {
-                    true => format!("a rule of the tool that lets it create `{shown}` keeps it"),
-                    false if is_plain => {
-                        let word = remedy::quoted(&shown);
-                        format!("to keep it, add: {} {word}", self.how_to_write)
-                    }
-                    false => "write to a name without control characters to keep it".to_owned(),
-                };
-                out.note(&format!(
-                    "jig: `{shown}` was only in memory and is gone; {how}"
-                ));
-            }
-        }
     }
 
     /// Where the command starts, if that is not where its sandbox says: in the current folder, if parts of
     /// its code lie there, which are named from there.
-    pub(super) fn folder(&self, args: &ProxyArgs, prepared: &Prepared) -> Option<Utf8PathBuf> {
+    pub fn folder(&self, prepared: &Prepared) -> Option<Utf8PathBuf> {
         let current = locate::current().ok()?;
         let is_seen = |path: &Utf8PathBuf| {
             let real = locate::resolved(&current.join(path));
             real.is_ok_and(|real| real.starts_with(&current))
         };
         let is_inside = self.code_is_inside && current.starts_with(&prepared.root);
-        (is_inside && args.code.iter().any(is_seen)).then_some(current)
+        (is_inside && self.code.iter().any(is_seen)).then_some(current)
     }
 }
 
 /// Whether exactly the paths of `-i` and `-o` are real.
-fn is_listed(args: &ProxyArgs) -> bool {
-    !(args.input.is_empty() && args.output.is_empty())
+fn is_listed(options: &ProxyOptions) -> bool {
+    !(options.input.is_empty() && options.output.is_empty())
 }
 
 /// The files of clients, and the rules on them.
@@ -214,9 +178,9 @@ struct Served {
 }
 
 impl Served {
-    fn new(args: &ProxyArgs, project: &Project, tool: &Tool) -> anyhow::Result<Self> {
+    fn new(options: &ProxyOptions, project: &Project, tool: &Tool) -> anyhow::Result<Self> {
         let current = locate::current()?;
-        let is_listed = is_listed(args);
+        let is_listed = is_listed(options);
         let place = match is_listed {
             true => Utf8Path::new(DISK),
             false => &project.root,
@@ -225,7 +189,7 @@ impl Served {
         let files: Arc<dyn ProjectFiles> = Arc::new(files);
         let workspace = Workspace::new(files.display_root(), FilesLookup(Arc::clone(&files)));
         if is_listed {
-            let allowed = Allowed::find(&args.input, &args.output, &current)?;
+            let allowed = Allowed::find(&options.input, &options.output, &current)?;
             let guards = project.config().guards(tool, Utf8Path::new(DISK));
             return Ok(Self {
                 policy: allowed.policy(guards, &project.root, &workspace)?,
@@ -245,7 +209,7 @@ impl Served {
             policy,
             names: Names::new(&project.root, inside.unwrap_or_default()),
             // What is listed is all that there is, so the folder that could be read is listed, too.
-            advice: (args.tool.is_none() && args.policy.is_none()).then(|| Advice {
+            advice: (options.tool.is_none() && options.policy.is_none()).then(|| Advice {
                 read: "-i . -i".to_owned(),
                 write: "-i . -o".to_owned(),
             }),
@@ -292,13 +256,13 @@ impl Code {
         mut project: Project,
         tool: &str,
         sets: &[String],
-        global: &Global,
+        selection: &Selection,
     ) -> anyhow::Result<Project> {
         if !self.outside.is_empty() {
             let system = format!("tools.{}.sandbox.system", json!(tool));
             let more = format!("{system}=[{}]", self.outside.join(","));
             let sets = [sets, &[more]].concat();
-            project = Project::load_at(project.root, &global.selection(), &sets)?;
+            project = Project::load_at(project.root, selection, &sets)?;
         }
         if !self.inside.is_empty()
             && let Some(tool) = project.loaded.config.tools.get_mut(tool)
@@ -312,17 +276,17 @@ impl Code {
 
 /// The tool whose rules apply, if one was named, be it by a file that declares only one.
 fn named_tool(
-    args: &ProxyArgs,
+    options: &ProxyOptions,
     root: &Utf8Path,
-    global: &Global,
+    selection: &Selection,
 ) -> anyhow::Result<Option<String>> {
-    if let Some(policy) = &args.policy
+    if let Some(policy) = &options.policy
         && let Err(error) = locate::resolved(policy)
     {
         return Err(anyhow!(error).context(format!("cannot read the policy `{policy}`")));
     }
-    let load = || Project::load_at(root.to_owned(), &global.selection(), &[]);
-    match (&args.tool, &args.policy) {
+    let load = || Project::load_at(root.to_owned(), selection, &[]);
+    match (&options.tool, &options.policy) {
         (None, None) => Ok(None),
         (Some(name), _) => Ok(Some(load()?.tool(name)?.name.to_string())),
         (None, Some(policy)) => declared(&load()?, policy).map(Some),

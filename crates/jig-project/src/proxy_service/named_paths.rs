@@ -11,9 +11,10 @@ use jig_policy::{
     Access, Capabilities, Capability, DefaultAccess, FsRule, Guards, Lookup, Origin, Policy,
     Workspace,
 };
-use jig_project::{locate, shell_word};
 use jig_proto::{Hint, ProjectPath, hint};
 use jig_runtime::fsproxy::Names;
+
+use crate::{locate, shell_word};
 
 /// What was named, each path with where it really lies.
 #[derive(Debug, Default)]

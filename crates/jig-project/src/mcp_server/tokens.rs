@@ -6,14 +6,15 @@ use std::io::Read;
 use anyhow::{Context, anyhow, bail};
 use camino::{Utf8Path, Utf8PathBuf};
 use jig_mcp::Tokens;
-use jig_project::shell_word;
 use jig_proto::hint;
 use rustix::fs::{FileType, Mode, OFlags, fstat, open};
 use rustix::process::geteuid;
 use rustix::rand::{GetRandomFlags, getrandom};
 
+use crate::shell_word;
+
 /// Where tokens came from.
-pub(super) enum Source {
+pub enum TokenSource {
     /// A file.
     File(Utf8PathBuf),
     /// [`VARIABLE`].
@@ -23,20 +24,20 @@ pub(super) enum Source {
 }
 
 /// The tokens of the file, else of the variable, else one that is made.
-pub(super) fn find(file: Option<&Utf8Path>) -> anyhow::Result<(Tokens, Source)> {
+pub fn find(file: Option<&Utf8Path>) -> anyhow::Result<(Tokens, TokenSource)> {
     if let Some(file) = file {
         let tokens = Tokens::parse(&read(file)?).with_context(|| format!("cannot use `{file}`"))?;
-        return Ok((tokens, Source::File(file.to_owned())));
+        return Ok((tokens, TokenSource::File(file.to_owned())));
     }
     match std::env::var(VARIABLE) {
         Ok(token) => {
             let tokens = Tokens::parse(&token).with_context(|| format!("cannot use {VARIABLE}"))?;
-            Ok((tokens, Source::Variable))
+            Ok((tokens, TokenSource::Variable))
         }
         Err(std::env::VarError::NotUnicode(_)) => bail!("{VARIABLE} holds no text"),
         Err(std::env::VarError::NotPresent) => {
             let token = make().context("there is no randomness for a token")?;
-            Ok((Tokens::parse(&token)?, Source::Made(token)))
+            Ok((Tokens::parse(&token)?, TokenSource::Made(token)))
         }
     }
 }
@@ -88,7 +89,7 @@ fn make() -> rustix::io::Result<String> {
 }
 
 /// The variable that may hold a token.
-pub(super) const VARIABLE: &str = "JIG_MCP_TOKEN";
+pub const VARIABLE: &str = "JIG_MCP_TOKEN";
 
 /// Far more than all tokens take.
 const MAX_FILE: u64 = 256 * 1024;

@@ -2,13 +2,11 @@
 
 use serde_json::json;
 
-use super::Answers;
-use super::kind::Found;
-use crate::args::Changes;
-use crate::cmd::run::hosts;
+use super::{Answers, Changes, Found};
+use crate::hosts;
 
 /// The file for a folder with these projects in it.
-pub(super) fn page(found: &[Found], answers: &Answers) -> String {
+pub fn page(found: &[Found], answers: &Answers) -> String {
     let mut page = HEAD.to_owned();
     page.push_str(&changes(answers.changes));
     for (name, project) in names(found) {
@@ -22,7 +20,7 @@ pub(super) fn page(found: &[Found], answers: &Answers) -> String {
 }
 
 /// The tools that run tests, with their names.
-pub(super) fn names(found: &[Found]) -> Vec<(String, &Found)> {
+pub fn names(found: &[Found]) -> Vec<(String, &Found)> {
     let is_one = found.len() == 1;
     let named = found.iter().map(|project| match is_one {
         true => ("test".to_owned(), project),

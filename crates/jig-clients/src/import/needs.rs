@@ -1,38 +1,32 @@
 //! What each server needs: from a run that is watched, or from its command.
 
-use std::io::{self, IsTerminal as _};
 use std::time::Duration;
 
-use jig_clients::import::access;
-use jig_clients::import::declared::Scope;
-use jig_clients::import::entry::{Imported, Reach};
-use jig_clients::import::learn::{Subject, Teacher, Unlearned};
-use jig_clients::import::text::Text;
+use jig_broker::CancelToken;
 use jig_policy::Sensitive;
-use jig_proto::visible_words;
+use jig_project::remark;
 
-use super::{Access, Fate, How, Import, Item};
-use crate::interrupt::{self, Tokens};
-use crate::output::{BOLD, YELLOW, remark};
-use crate::prompt::Terminal;
+use super::access;
+use super::change::Import;
+use super::conversion::{Access, Fate, How, Item};
+use super::declared::Scope;
+use super::entry::{Imported, Reach};
+use super::learn::{Subject, Teacher, Unlearned};
+use super::text::Text;
 
 impl Import<'_> {
-    /// Finds out what each new server needs. `None` if somebody pressed ctrl-C.
-    pub(super) fn find_access(&self, items: &mut [Item]) -> anyhow::Result<Option<()>> {
-        let is_program = |item: &Item| match &item.fate {
-            Fate::New(imported, _) => matches!(imported.reach, Reach::Program { .. }),
-            _ => false,
-        };
-        if !items.iter().any(is_program) {
-            return Ok(Some(()));
-        }
-        let may_run_strangers = self.may_run_strangers(items)?;
-        let tokens = interrupt::tokens()?;
-        let teacher = self.teacher(&tokens);
+    /// Finds out what each new server needs. `None` if it was given up: the first token asks for that, the second ends
+    /// a server that runs.
+    pub fn find_access(
+        &self,
+        items: &mut [Item],
+        (cancel, kill): (&CancelToken, &CancelToken),
+    ) -> anyhow::Result<Option<()>> {
+        let teacher = self.teacher(cancel, kill);
         let sensitive = teacher.sensitive()?;
         for item in items {
             if let Fate::New(imported, access) = &mut item.fate {
-                match self.access(imported, &teacher, &sensitive, may_run_strangers) {
+                match self.access(imported, &teacher, &sensitive) {
                     Some(found) => *access = found,
                     None => return Ok(None),
                 }
@@ -47,7 +41,6 @@ impl Import<'_> {
         imported: &mut Imported,
         teacher: &Teacher<'_>,
         sensitive: &Sensitive,
-        may_run_strangers: bool,
     ) -> Option<Access> {
         let Reach::Program { command, env, .. } = &imported.reach else {
             return Some(Access::default());
@@ -88,9 +81,9 @@ impl Import<'_> {
         };
         let is_stranger = imported.scope == Scope::Project;
         let why_not = match &filled {
-            _ if self.args.no_suggest => Some("--no-suggest".to_owned()),
+            _ if self.no_suggest => Some("--no-suggest".to_owned()),
             _ if !imported.enable => Some("it is switched off".to_owned()),
-            _ if is_stranger && !may_run_strangers => {
+            _ if is_stranger && !self.may_run_strangers => {
                 Some("a file of the workspace names it; --suggest runs it all the same".to_owned())
             }
             Err(variable) => Some(format!("the variable `{variable}` is not set")),
@@ -140,55 +133,16 @@ impl Import<'_> {
         }
     }
 
-    fn teacher<'t>(&'t self, tokens: &'t Tokens) -> Teacher<'t> {
+    fn teacher<'t>(&'t self, cancel: &'t CancelToken, kill: &'t CancelToken) -> Teacher<'t> {
         Teacher {
             root: self.root,
             env: self.env,
             sources: &self.target.sources,
             file: &self.target.path,
             text: self.target.file.text.as_deref(),
-            cancel: &tokens.cancel,
-            kill: &tokens.kill,
+            cancel,
+            kill,
         }
-    }
-
-    /// Whether servers that a file of the workspace names may be run.
-    fn may_run_strangers(&self, items: &[Item]) -> anyhow::Result<bool> {
-        if self.args.suggest || self.args.no_suggest {
-            return Ok(self.args.suggest);
-        }
-        let strangers = items.iter().filter_map(|item| match &item.fate {
-            Fate::New(imported, _) if imported.scope == Scope::Project && imported.enable => {
-                Some(imported)
-            }
-            _ => None,
-        });
-        let mut lines = String::new();
-        for stranger in strangers {
-            if let Reach::Program { command, .. } = &stranger.reach {
-                let words: Vec<String> = command.iter().map(Text::written).collect();
-                lines.push_str(&format!(
-                    "  {}: {}\n",
-                    stranger.name,
-                    visible_words(&words.join(" "))
-                ));
-            }
-        }
-        let is_asked = !self.is_json && io::stdin().is_terminal() && io::stderr().is_terminal();
-        if lines.is_empty() || !is_asked {
-            return Ok(false);
-        }
-        let Some(mut terminal) = Terminal::open(false, true) else {
-            return Ok(false);
-        };
-        let head = format!(
-            "\n{YELLOW}?{YELLOW:#} {BOLD}Run these servers, which a file of this workspace names, to see what they need?{BOLD:#}\n\
-             {lines}  They see most of this machine, but no keys and no network, and nothing that they do stays.\n"
-        );
-        Ok(terminal
-            .word(&head, "[y]es, [n]o", &["yes", "no"])
-            .as_deref()
-            == Some("yes"))
     }
 }
 

@@ -1,0 +1,207 @@
+//! What becomes of each server of a client.
+
+use std::collections::BTreeSet;
+
+use camino::Utf8Path;
+use jig_config::{Additions, Config, Reach as Reached};
+use jig_project::Environment;
+use jig_proto::ProjectPath;
+
+use super::declared::{Context, Scope, SourceFile};
+use super::entry::{self, Declared, Imported, Left, Reach};
+use super::secret::Secrets;
+use super::text::{self, is_variable};
+use super::{ImportFrom, name};
+use crate::file::SettingsFile;
+
+/// A server of the client, and what becomes of it.
+pub struct Item {
+    /// Its name at the client.
+    pub original: String,
+    /// The file that it comes from, as people are shown it.
+    pub from: String,
+    /// What becomes of it.
+    pub fate: Fate,
+}
+
+/// What becomes of a server.
+pub enum Fate {
+    /// It is added.
+    New(Box<Imported>, Access),
+    /// jig has the very same.
+    Present(String),
+    /// It is not taken over, and why.
+    Left(String),
+}
+
+/// What a server may do, and how that is known.
+#[derive(Default)]
+pub struct Access {
+    /// The rules.
+    pub additions: Additions,
+    /// Directories that must be there.
+    pub make: Vec<ProjectPath>,
+    /// How they are known.
+    pub how: How,
+    /// What it wanted and is not proposed.
+    pub withheld: Vec<String>,
+}
+
+/// How it is known what a server needs.
+#[derive(Default)]
+pub enum How {
+    /// It has no program here.
+    #[default]
+    Remote,
+    /// It was run, and has so many tools.
+    Learned(usize),
+    /// From its command, because of this; and what it said at the end if it was run.
+    Guessed(String, String),
+}
+
+/// Turns the servers of a client into those of jig; if names are given, only those that have one at the client.
+pub fn converted(
+    (client, only): (ImportFrom, &[String]),
+    files: &[SourceFile],
+    root: &Utf8Path,
+    env: &Environment,
+    config: &Config,
+    secrets: &mut Secrets,
+) -> Vec<Item> {
+    let home = env.path("HOME");
+    let mut items: Vec<Item> = Vec::new();
+    let mut taken = BTreeSet::new();
+    for file in files {
+        let context = Context {
+            client,
+            root,
+            home: home.as_deref(),
+            inputs: &file.inputs,
+        };
+        for (original, value) in &file.servers {
+            if !only.is_empty() && !only.contains(original) {
+                continue;
+            }
+            let preferred = items.iter().find(|item| item.original == *original);
+            let fate = match preferred {
+                Some(other) => Fate::Left(format!(
+                    "`{}` has one of the same name, which counts",
+                    other.from
+                )),
+                None => {
+                    let declared = Declared {
+                        original,
+                        name: name::fit(original, &taken),
+                        value,
+                        from: &file.shown,
+                        scope: file.scope,
+                        is_off: file.off.contains(original),
+                        names_in: &|path| names_in(path, file.scope, root, env),
+                    };
+                    taken.insert(declared.name.clone());
+                    match entry::convert(&declared, &context, secrets) {
+                        Ok(imported) => Fate::New(Box::new(imported), Access::default()),
+                        Err(Left::Itself) => Fate::Left("it is jig".to_owned()),
+                        Err(Left::Unfit(why)) => Fate::Left(why),
+                    }
+                }
+            };
+            items.push(Item {
+                original: original.clone(),
+                from: file.shown.clone(),
+                fate,
+            });
+        }
+    }
+    // All secrets are known only now, and one may stand where nobody looked for it.
+    let all = items.into_iter().map(|mut item| {
+        if let Fate::New(mut imported, _) = item.fate {
+            imported.hide(secrets);
+            item.fate = met(imported, config);
+        }
+        item
+    });
+    all.collect()
+}
+
+/// What becomes of a server that can be taken over: jig may have one of its name.
+fn met(imported: Box<Imported>, config: &Config) -> Fate {
+    match config.server(&imported.name) {
+        None => Fate::New(imported, Access::default()),
+        Some(known) if is_same(known, &imported) => Fate::Present(imported.name),
+        Some(known) => {
+            let at = known.declared_at();
+            let name = &imported.name;
+            Fate::Left(format!(
+                "jig has another server `{name}`, declared in {at}: give one of them another name"
+            ))
+        }
+    }
+}
+
+/// Whether a server of jig is this one, whatever it may do.
+fn is_same(known: &jig_config::Server, imported: &Imported) -> bool {
+    let pairs = |pairs: &[(String, text::Text)]| -> BTreeSet<(String, String)> {
+        let pairs = pairs.iter();
+        pairs
+            .map(|(name, value)| (name.clone(), value.written()))
+            .collect()
+    };
+    match (&known.reach, &imported.reach) {
+        (Reached::Program { command: words, .. }, Reach::Program { command, env, .. }) => {
+            let known_env = known.env.iter();
+            let known_env = known_env.map(|(name, value)| (name.clone(), value.to_string()));
+            let words = words.iter().map(ToString::to_string);
+            words.eq(command.iter().map(text::Text::written)) && pairs(env) == known_env.collect()
+        }
+        (
+            Reached::Remote {
+                url: at,
+                headers: said,
+            },
+            Reach::Remote { url, headers },
+        ) => {
+            let said = said
+                .iter()
+                .map(|(name, value)| (name.clone(), value.to_string()));
+            at.to_string() == url.written() && pairs(headers) == said.collect()
+        }
+        _ => false,
+    }
+}
+
+/// The names of the variables that a file sets, line by line.
+fn names_in(
+    path: &str,
+    scope: Scope,
+    root: &Utf8Path,
+    env: &Environment,
+) -> Result<Vec<String>, String> {
+    let full = root.join(path);
+    let file = match full.strip_prefix(root) {
+        Ok(inside) => SettingsFile::of_project(root, inside.as_str(), env),
+        // A file of the workspace must not have jig read files elsewhere.
+        Err(_) if scope == Scope::Project => return Err("it leads out of the workspace".to_owned()),
+        Err(_) => SettingsFile::of_user(&full, env),
+    };
+    let text = file.map_err(|error| error.to_string())?.text;
+    let text = text.ok_or_else(|| "it is not there".to_owned())?;
+    let mut names = Vec::new();
+    for line in text.lines() {
+        let line = line.trim_start();
+        let line = line.strip_prefix("export ").unwrap_or(line);
+        let name = line.split_once('=').map(|(name, _)| name.trim());
+        if let Some(name) = name.filter(|name| is_variable(name))
+            && !names.iter().any(|other| other == name)
+        {
+            names.push(name.to_owned());
+        }
+        if names.len() > MOST_NAMES {
+            return Err(format!("it sets more than {MOST_NAMES} variables"));
+        }
+    }
+    Ok(names)
+}
+
+/// How many variables a file sets at most.
+const MOST_NAMES: usize = 200;
