@@ -13,12 +13,12 @@ use camino::Utf8Path;
 use jig_policy::Capabilities;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value};
 
-use crate::hint::quote;
-use crate::load::{Loaded, load_with};
+use crate::loading::load::{Loaded, load_with};
+use crate::loading::sources::Sources;
 use crate::model::Preset;
 use crate::problem::Errors;
+use crate::quoting::quote;
 use crate::show::basic_string;
-use crate::sources::Sources;
 
 pub use save::SaveError;
 
@@ -174,7 +174,7 @@ impl Edit {
 ///
 /// If it cannot be read, is no regular file, is too large or is no UTF-8.
 pub fn read_config(path: &Utf8Path, shown: &str) -> Result<Option<String>, Errors> {
-    crate::file::read(path, shown)
+    crate::loading::files::read(path, shown)
         .map(|found| found.map(|(text, _)| text))
         .map_err(|problem| Errors::of(vec![*problem]))
 }

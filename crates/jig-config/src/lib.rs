@@ -18,49 +18,40 @@
 //! The crate reads no environment by itself, except in [`Sources::from_environment`], and no files
 //! but those of [`Sources`] and those that they extend. It runs nothing and decides nothing.
 
-mod check;
 mod edit;
-mod extend;
-mod file;
-mod hint;
-mod jp;
+mod jp_keys;
 mod lint;
-mod load;
-mod merge;
+mod loading;
 mod model;
+mod name_pattern;
 mod origin;
-mod overrides;
-mod parse;
-mod pattern;
 mod policy;
 mod problem;
-mod quantity;
-mod schema;
+mod quoting;
 mod shape;
 mod show;
-mod sources;
-mod system;
+mod system_paths;
 mod value;
 mod widening;
 
 pub use edit::{
     AddedFs, AddedNet, AddedSystem, Additions, Edit, EditError, SaveError, read_config,
 };
-pub use load::{Loaded, load};
+pub use lint::ProgramMistake;
+pub use loading::load::{Loaded, load};
+pub use loading::sources::{Sources, WORKSPACE_FILES};
 pub use model::{
     AllowToggle, Command, CommandError, Config, ConfigFile, ConfigFolder, Decided, Definition,
     DefinitionError, Definitions, Enable, Enforce, Filled, FilledError, FormatMode, Input, Leads,
     LlmConfig, LlmKey, LlmTokenField, LlmWeights, LogSettings, McpConfig, NetworkSettings, Notices,
-    OnUncovered, OverlayMode, Parameter, ParameterType, Preset, ProgramMistake, ProtocolLimits,
-    Question, QuestionTarget, Reach, ResultMode, RunCondition, RunMode, RunModes, RunRule,
-    RunRules, RunTest, Runtime, Sandbox, SandboxLimits, Server, ServerUrlError, Source,
-    SourceError, SystemPath, Tool, ToolName, ToolNameError, Topic, Unfilled, looks_secret,
-    server_url,
+    OnUncovered, OverlayMode, Parameter, ParameterType, Preset, ProtocolLimits, Question,
+    QuestionTarget, Reach, ResultMode, RunCondition, RunMode, RunModes, RunRule, RunRules, RunTest,
+    Runtime, Sandbox, SandboxLimits, Server, ServerUrlError, Source, SourceError, SystemPath, Tool,
+    ToolName, ToolNameError, Topic, Unfilled, looks_secret, server_url,
 };
 pub use origin::{Layer, Origin};
 pub use policy::LOADED;
 pub use problem::{Errors, Problem, Severity};
-pub use schema::json_schema;
+pub use shape::schema::json_schema;
 pub use show::{show, show_json};
-pub use sources::{Sources, WORKSPACE_FILES};
 pub use widening::{Widened, widening};

@@ -9,15 +9,18 @@ mod files;
 mod hosts;
 mod llm;
 mod prefixes;
+mod program_files;
 mod topics;
 
 use jig_proto::ToolAction;
 
-use crate::hint::{clean, quote};
+use crate::loading::sources::Sources;
 use crate::model::{Config, Tool};
 use crate::problem::Problem;
+use crate::quoting::{clean, quote};
 use crate::show::basic_string;
-use crate::sources::Sources;
+
+pub use program_files::ProgramMistake;
 
 /// Looks at the rules of every tool.
 pub(crate) fn lint(sources: &Sources, config: &Config, warnings: &mut Vec<Problem>) {
@@ -36,7 +39,7 @@ pub(crate) fn lint(sources: &Sources, config: &Config, warnings: &mut Vec<Proble
     commands::folder_of_jp(config, warnings);
     topics::lint(sources, config, warnings);
     llm::lint(config, warnings);
-    crate::system::lint(sources, config, warnings);
+    crate::system_paths::lint(sources, config, warnings);
 }
 
 /// A list without rules declares nothing (G-005), which may surprise whoever meant "nothing".

@@ -1,5 +1,6 @@
 //! [`Config`] and [`Tool`]: the configuration after all layers are merged and checked.
 
+mod access_spelling;
 mod build;
 mod command;
 mod definition;
@@ -17,7 +18,6 @@ mod server;
 mod settings;
 mod source;
 mod stateful;
-mod sugar;
 mod topic;
 
 use std::sync::Arc;
@@ -30,12 +30,13 @@ use jig_proto::{Actions, ProjectPath};
 use serde_json::{Map, Value as Json};
 
 use crate::origin::{Layer, Origin};
-use crate::quantity::Amount;
 use crate::shape::keys;
+use crate::shape::quantity::Amount;
 use crate::value::Node;
 
+pub(crate) use access_spelling::declared as declared_in_sandbox;
 pub(crate) use build::{Beside, Shared, build};
-pub use command::{Command, CommandError, ProgramMistake};
+pub use command::{Command, CommandError};
 pub(crate) use command::{Syntax, is_template, shell_syntax};
 pub use definition::{Definition, DefinitionError};
 pub use limits::{ProtocolLimits, SandboxLimits};
@@ -63,7 +64,6 @@ pub use settings::{
 };
 pub use source::{Runtime, Source, SourceError};
 pub use stateful::Notices;
-pub(crate) use sugar::declared as declared_in_sandbox;
 pub use topic::Topic;
 pub(crate) use topic::read_topics;
 

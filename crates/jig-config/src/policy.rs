@@ -12,11 +12,11 @@ use jig_proto::ProjectPath;
 use url::Url;
 
 use crate::ConfigFile;
-use crate::file;
-use crate::hint::{clean, quote};
+use crate::loading::files;
+use crate::loading::sources::Sources;
 use crate::model::{Config, Preset, Tool};
 use crate::problem::{Errors, Problem};
-use crate::sources::Sources;
+use crate::quoting::{clean, quote};
 use crate::value::Node;
 
 /// What a guard on configuration says that it guards.
@@ -95,7 +95,7 @@ impl Config {
         let Some(state) = &self.state else {
             return Vec::new();
         };
-        let real = file::real_path(state);
+        let real = files::real_path(state);
         let places = std::iter::once(state.as_path()).chain(real.as_deref());
         let mut inside: Vec<String> = places
             .filter_map(|path| path.strip_prefix(root).ok())
@@ -164,9 +164,9 @@ impl Tool {
 /// Protects what chooses the configuration of every linked worktree there is.
 fn protect_worktrees(guards: &mut Guards, root: &Utf8Path) {
     let folder = root.join(".git/worktrees");
-    let names = file::names_in(&folder);
+    let names = files::names_in(&folder);
     // Past what is listed, a worktree could hide behind others that a tool has made.
-    if names.len() >= file::MAX_NAMES {
+    if names.len() >= files::MAX_NAMES {
         guards.protect_worktrees();
     }
     for name in names {

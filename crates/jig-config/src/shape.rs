@@ -4,10 +4,13 @@
 //! The table itself is in [`keys`]; here are the words in which it is written. Nothing here knows
 //! what a key means.
 
+pub(crate) mod check;
 pub(crate) mod keys;
+pub(crate) mod quantity;
+pub(crate) mod schema;
 mod text;
 
-use crate::quantity::{Amount, Quantity, Unit};
+use crate::shape::quantity::{Amount, Quantity, Unit};
 use crate::value::{Kind, Node};
 
 pub(crate) use keys::ROOT;

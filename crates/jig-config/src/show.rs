@@ -3,9 +3,9 @@
 use jig_proto::{ToolAction, is_deceptive};
 use serde_json::{Map, Value as Json, json};
 
-use crate::hint::key;
 use crate::model::{Config, LlmConfig, McpConfig, Runtime, Server, Tool, masked};
 use crate::origin::Origin;
+use crate::quoting::key;
 use crate::shape::keys;
 use crate::value::{Kind, Node, Value};
 
@@ -328,7 +328,7 @@ const SYSTEM_RESOLVER: &str = "system";
 
 /// A comment must stay on its line, whatever a file is called.
 fn place(origin: &Origin) -> String {
-    crate::hint::clean(&origin.to_string())
+    crate::quoting::clean(&origin.to_string())
 }
 
 fn inline(node: &Node) -> String {

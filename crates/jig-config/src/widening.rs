@@ -13,9 +13,9 @@ mod tool;
 
 use std::fmt;
 
-use crate::hint::quote_whole as quote;
 use crate::model::{Config, Tool};
 use crate::origin::Origin;
+use crate::quoting::quote_whole as quote;
 
 /// One thing that a configuration allows and an earlier one did not, or might not have.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, RenameFlags, Stat, Uid};
 use rustix::io::Errno;
 
-use crate::hint::quote;
+use crate::quoting::quote;
 
 /// Why a file of configuration was not written. The old one stands as it was.
 #[derive(Debug, thiserror::Error)]
@@ -58,7 +58,7 @@ pub(super) fn replace(path: &Utf8Path, before: Option<&str>, text: &str) -> Resu
         Some(FileType::Symlink) => return Err(SaveError::Link(path.to_owned())),
         Some(_) => return Err(SaveError::NotAFile(path.to_owned())),
     }
-    let now = crate::file::read(path, path.as_str()).map_err(|_| changed())?;
+    let now = crate::loading::files::read(path, path.as_str()).map_err(|_| changed())?;
     if now.as_ref().map(|(text, _)| text.as_str()) != before {
         return Err(changed());
     }

@@ -2,10 +2,10 @@
 
 use camino::Utf8PathBuf;
 
-use crate::file::{self, Found};
-use crate::hint::{clean, quote};
+use crate::loading::files::{self, Found};
 use crate::model::{Config, Input, Runtime, Syntax, Tool, is_template, shell_syntax};
 use crate::problem::Problem;
+use crate::quoting::{clean, quote};
 use crate::show::basic_string;
 use crate::value::Node;
 
@@ -17,7 +17,7 @@ impl Config {
             return Some(mistake.help);
         }
         let is_name = !command.program.contains('/') && !is_template(&command.program);
-        let in_workspace = file::found(&self.workspace.join(&command.program)) == Found::File;
+        let in_workspace = files::found(&self.workspace.join(&command.program)) == Found::File;
         match (is_name && !command.shell, in_workspace) {
             (true, true) => Some(format!(
                 "for the file of the workspace write `./{}` in `command`",
@@ -169,7 +169,7 @@ pub(super) fn folder_of_jp(config: &Config, warnings: &mut Vec<Problem>) {
         .folders
         .iter()
         .any(|other| folder.starts_with(&other.path));
-    if is_extended || !file::is_directory(&folder) {
+    if is_extended || !files::is_directory(&folder) {
         return;
     }
     let problem = Problem::warning(

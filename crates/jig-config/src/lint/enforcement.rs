@@ -2,10 +2,10 @@
 
 use jig_policy::NetRule;
 
-use crate::hint::quote;
 use crate::model::{Runtime, Tool};
 use crate::origin::Layer;
 use crate::problem::Problem;
+use crate::quoting::quote;
 
 pub(super) fn lint(tool: &Tool, warnings: &mut Vec<Problem>) {
     // Whoever wrote rules for all tools did not mean those that only jig declares.

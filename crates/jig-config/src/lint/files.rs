@@ -3,11 +3,11 @@
 use jig_policy::{Capabilities, Capability, FsRule, Guards, ProtectionLevel};
 use jig_proto::ProjectPath;
 
-use crate::file;
-use crate::hint::{closest, quote};
+use crate::loading::files;
+use crate::loading::sources::Sources;
 use crate::model::{Config, RulePlace, Tool};
 use crate::problem::Problem;
-use crate::sources::Sources;
+use crate::quoting::{closest, quote};
 
 /// A rule with its path in normal form and its place.
 struct Rule<'a> {
@@ -162,10 +162,10 @@ fn protected(rule: &Rule<'_>, guards: &Guards) -> Option<Problem> {
 fn misspelt(rule: &Rule<'_>, sources: &Sources) -> Option<Problem> {
     let full = rule.path.under(&sources.workspace);
     let (parent, name) = (rule.path.parent()?, rule.path.file_name()?);
-    if file::exists(&full) {
+    if files::exists(&full) {
         return None;
     }
-    let names = file::names_in(&parent.under(&sources.workspace));
+    let names = files::names_in(&parent.under(&sources.workspace));
     let meant = closest(name, names.iter().map(String::as_str))?;
     let meant = match parent.is_root() {
         true => meant.to_owned(),
@@ -191,7 +191,7 @@ fn history(tool: &Tool, rules: &[Rule<'_>], sources: &Sources) -> Option<Problem
         .iter()
         .filter(covers)
         .max_by_key(|rule| rule.path.depth())?;
-    if !decides.grants().has(Capability::Read) || !file::exists(&git.under(&sources.workspace)) {
+    if !decides.grants().has(Capability::Read) || !files::exists(&git.under(&sources.workspace)) {
         return None;
     }
     let problem = hidden.warn(

@@ -2,9 +2,9 @@
 
 use jig_policy::{EnvRule, NetRule, is_loader_prefix, is_loader_variable};
 
-use crate::hint::quote;
 use crate::model::{RulePlace, Tool};
 use crate::problem::Problem;
+use crate::quoting::quote;
 
 pub(super) fn lint(tool: &Tool, warnings: &mut Vec<Problem>) {
     hosts(tool, warnings);

@@ -1,8 +1,8 @@
 //! Settings of the LLM that nothing comes of.
 
-use crate::hint::{closest, dotted, quote};
 use crate::model::{Config, LlmConfig};
 use crate::problem::Problem;
+use crate::quoting::{closest, dotted, quote};
 
 pub(super) fn lint(config: &Config, warnings: &mut Vec<Problem>) {
     if let Some(llm) = &config.llm {

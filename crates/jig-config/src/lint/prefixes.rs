@@ -3,12 +3,12 @@
 use camino::Utf8Path;
 use jig_proto::{ProjectPath, ToolAction};
 
-use crate::file;
-use crate::hint::{clean, quote};
+use crate::loading::files;
+use crate::loading::sources::Sources;
 use crate::model::{RunTest, Tool};
 use crate::origin::Origin;
 use crate::problem::Problem;
-use crate::sources::Sources;
+use crate::quoting::{clean, quote};
 
 pub(super) fn lint(
     sources: &Sources,
@@ -50,7 +50,7 @@ fn names_directory(workspace: &Utf8Path, prefix: &str) -> bool {
         return false;
     }
     match ProjectPath::normalize(prefix) {
-        Ok(path) => !path.is_root() && file::is_directory(&path.under(workspace)),
+        Ok(path) => !path.is_root() && files::is_directory(&path.under(workspace)),
         Err(_) => false,
     }
 }

@@ -1,10 +1,10 @@
 //! Topics of the knowledge base that can't be reached, or that hold nothing.
 
-use crate::file;
-use crate::hint::{closest, dotted, quote};
+use crate::loading::files;
+use crate::loading::sources::Sources;
 use crate::model::{Config, Topic};
 use crate::problem::Problem;
-use crate::sources::Sources;
+use crate::quoting::{closest, dotted, quote};
 
 pub(super) fn lint(sources: &Sources, config: &Config, warnings: &mut Vec<Problem>) {
     let topics: Vec<&Topic> = config.enabled_topics().collect();
@@ -44,11 +44,11 @@ fn same_title(topic: &Topic, other: &Topic) -> Problem {
 fn no_directory(sources: &Sources, topic: &Topic) -> Option<Problem> {
     let path = topic.subjects.under(&sources.workspace);
     // A workspace that is not on this disk has its directories elsewhere.
-    if file::exists(&path) || !file::exists(&sources.workspace) {
+    if files::exists(&path) || !files::exists(&sources.workspace) {
         return None;
     }
     let beside = topic.subjects.parent().unwrap_or_default();
-    let names = file::names_in(&beside.under(&sources.workspace));
+    let names = files::names_in(&beside.under(&sources.workspace));
     let meant = topic
         .subjects
         .file_name()
@@ -80,11 +80,11 @@ fn directories(sources: &Sources, topic: &Topic) -> Vec<Problem> {
     for (list, names) in [("disabled", &topic.disabled), ("learned", &topic.learned)] {
         for (index, name) in names.iter().enumerate() {
             let is_pattern = name.contains(['*', '?']);
-            if is_pattern || !file::is_directory(&folder.join(name)) {
+            if is_pattern || !files::is_directory(&folder.join(name)) {
                 continue;
             }
             let (beside, last) = name.rsplit_once('/').unwrap_or(("", name));
-            let names = file::names_in(&folder.join(beside));
+            let names = files::names_in(&folder.join(beside));
             let is_subject = |file: &String| {
                 file.strip_prefix(last)
                     .is_some_and(|rest| rest.starts_with('.'))

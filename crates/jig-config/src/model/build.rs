@@ -21,13 +21,13 @@ use super::{
     Config, ConfigFile, ConfigFolder, LlmConfig, LogSettings, McpConfig, NetworkSettings,
     Parameter, RunModes, Runtime, Server, Source, Tool, ToolName, Topic, output, run,
 };
-use crate::hint::{dotted, quote};
-use crate::load::MergedTool;
+use crate::loading::load::MergedTool;
+use crate::loading::sources::Sources;
 use crate::origin::Layer;
 use crate::problem::Problem;
-use crate::quantity::Amount;
+use crate::quoting::{dotted, quote};
 use crate::shape::keys;
-use crate::sources::Sources;
+use crate::shape::quantity::Amount;
 use crate::value::Node;
 
 pub(crate) use server::{Shared, policy_of_server, template_of_server};
@@ -105,7 +105,7 @@ pub(crate) fn build(
         }
     }
     crate::policy::check_rules(sources, &built.config, &mut built.errors);
-    crate::system::check(sources, &built.config, &mut built.errors);
+    crate::system_paths::check(sources, &built.config, &mut built.errors);
     if built.errors.is_empty() && sources.lint {
         crate::lint::lint(sources, &built.config, &mut built.warnings);
     }

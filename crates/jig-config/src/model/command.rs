@@ -1,6 +1,5 @@
 //! [`Command`]: what a local tool starts.
 
-mod program;
 mod shell;
 mod syntax;
 mod template;
@@ -9,7 +8,6 @@ use camino::Utf8Path;
 use jig_programs::{SplitError, split_line, workspace_code, workspace_code_of_shell};
 use jig_proto::ProjectPath;
 
-pub use program::ProgramMistake;
 pub(crate) use syntax::{Syntax, shell_syntax};
 pub(crate) use template::{Known, is_template};
 
@@ -90,7 +88,7 @@ pub enum CommandError {
     #[error(transparent)]
     Line(#[from] SplitError),
     /// A word with braces that is no template.
-    #[error("the word {} is no template: {reason}", crate::hint::quote(.word))]
+    #[error("the word {} is no template: {reason}", crate::quoting::quote(.word))]
     Template {
         /// The word.
         word: String,

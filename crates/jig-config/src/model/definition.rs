@@ -1,7 +1,7 @@
 //! [`Definition`]: a tool as its MCP server describes it.
 
+mod added_tools;
 mod names;
-mod offer;
 
 use std::fmt::Write as _;
 

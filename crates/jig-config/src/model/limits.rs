@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::quantity::{Amount, GIB, MIB, MINUTE};
 use crate::shape::keys;
+use crate::shape::quantity::{Amount, GIB, MIB, MINUTE};
 use crate::value::Node;
 
 /// How much a tool and all that it starts may use. `None` is no limit.

@@ -9,10 +9,10 @@ use std::time::Duration;
 use serde_json::Value as Json;
 use url::{Host, Url};
 
-use crate::hint::quote;
 use crate::origin::{Layer, Origin};
 use crate::problem::Problem;
-use crate::quantity::Amount;
+use crate::quoting::quote;
+use crate::shape::quantity::Amount;
 use crate::shape::{Complaint, keys};
 use crate::value::{Entry, Node};
 

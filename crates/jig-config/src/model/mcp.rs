@@ -9,8 +9,8 @@ use serde_json::Value as Json;
 
 use crate::origin::{Layer, Origin};
 use crate::problem::Problem;
-use crate::quantity::{Amount, KIB, MINUTE};
 use crate::shape::keys;
+use crate::shape::quantity::{Amount, KIB, MINUTE};
 use crate::value::Node;
 
 /// How the tools are served over MCP: `[mcp]`, with every setting resolved.

@@ -3,8 +3,8 @@
 //! It is published to clients and models, which know a part of JSON Schema each. So it is checked here for
 //! being a schema at all: a slip in it would let everything pass, or nothing.
 
-use crate::hint::{closest, key as written_key, quote};
 use crate::problem::Problem;
+use crate::quoting::{closest, key as written_key, quote};
 use crate::shape::either;
 use crate::value::{Kind, Node, Value};
 

@@ -2,9 +2,9 @@
 
 use jig_policy::{Access, Capabilities, Capability, CommandRule, EnvRule, FsRule, NetRule};
 
-use crate::hint::{key, quote};
 use crate::origin::Origin;
 use crate::problem::Problem;
+use crate::quoting::{key, quote};
 use crate::value::{Entry, Node};
 
 /// Where each rule of an [`Access`] was written, list by list in the same order.

@@ -15,8 +15,8 @@ use serde_json::{Map, Value as Json, json};
 
 use super::definition::hash_of;
 use super::{Config, Tool};
-use crate::hint::key;
 use crate::origin::{Layer, Origin};
+use crate::quoting::key;
 use crate::shape::keys;
 use crate::value::Node;
 
@@ -112,7 +112,7 @@ impl Server {
         let any = |patterns: &[String]| {
             patterns
                 .iter()
-                .any(|one| crate::pattern::matches(one, tool))
+                .any(|one| crate::name_pattern::matches(one, tool))
         };
         (self.tools.is_empty() || any(&self.tools)) && !any(&self.hide)
     }

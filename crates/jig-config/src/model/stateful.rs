@@ -5,8 +5,8 @@ use jig_proto::Actions;
 
 use super::parameter::{Parameter, parameters};
 use super::{Runtime, Source, ToolName};
-use crate::hint::quote;
 use crate::problem::Problem;
+use crate::quoting::quote;
 use crate::value::{Entry, Node};
 
 /// What the model is told about a running tool without asking (S-082).

@@ -3,9 +3,9 @@
 use indexmap::IndexMap;
 use jig_proto::ProjectPath;
 
-use crate::hint::{dotted, quote};
 use crate::origin::Origin;
 use crate::problem::Problem;
+use crate::quoting::{dotted, quote};
 use crate::value::Node;
 
 /// A topic of the knowledge base: `[kb.topic.NAME]`.

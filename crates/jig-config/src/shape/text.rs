@@ -73,7 +73,7 @@ pub(crate) static EXTENDED: TextRule = TextRule {
                 "it names a folder",
                 format!(
                     "for all files in it write `\"{}*.toml\"`",
-                    crate::hint::clean(text)
+                    crate::quoting::clean(text)
                 ),
             ));
         }
@@ -370,7 +370,7 @@ pub(crate) static POINTER: TextRule = TextRule {
         };
         let is_name = !text.is_empty() && !text.contains(['/', '~']);
         let help = match is_name {
-            true => format!("write `\"/{}\"`", crate::hint::clean(text)),
+            true => format!("write `\"/{}\"`", crate::quoting::clean(text)),
             false => "write a JSON Pointer: `\"/path\"` for the argument `path`, `\"/edit/file\"` for \
                       `file` in the argument `edit`; `~1` stands for a slash in a name, `~0` for `~`"
                 .to_owned(),

@@ -10,10 +10,10 @@ use jig_policy::{
 use jig_proto::ProjectPath;
 
 use super::{Pair, listed};
-use crate::hint::quote_whole as quote;
 use crate::model::RulePlace;
 use crate::origin::Origin;
 use crate::policy::NothingThere;
+use crate::quoting::quote_whole as quote;
 
 pub(super) fn compare(pair: &mut Pair<'_>) {
     let Access {

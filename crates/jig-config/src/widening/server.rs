@@ -3,8 +3,8 @@
 use indexmap::{IndexMap, IndexSet};
 
 use super::{Changes, Pair, tool};
-use crate::hint::quote_whole as quote;
 use crate::model::{Config, Definitions, Filled, Reach, Server};
+use crate::quoting::quote_whole as quote;
 
 /// Compares a server that is there with what it was, if it was there. What is written is compared, not what it is
 /// filled with.

@@ -1,8 +1,8 @@
 //! What all tools share.
 
 use super::{Changes, listed};
-use crate::hint::quote_whole as quote;
 use crate::model::{Config, LlmConfig, McpConfig, NetworkSettings, Topic};
+use crate::quoting::quote_whole as quote;
 
 pub(super) fn compare(old: &Config, new: &Config, changes: &mut Changes) {
     let Config {

@@ -8,12 +8,12 @@ use jig_proto::ToolAction;
 use serde_json::Value as Json;
 
 use super::{Changes, Pair, access, run};
-use crate::hint::{clean_whole as clean, quote_whole as quote};
 use crate::model::{
     AllowToggle, Config, Enforce, FormatMode, OnUncovered, OverlayMode, Parameter, ProtocolLimits,
     Question, QuestionTarget, ResultMode, RunMode, RunModes, Runtime, Sandbox, SandboxLimits,
     SystemPath, Tool,
 };
+use crate::quoting::{clean_whole as clean, quote_whole as quote};
 
 pub(super) fn compare(pair: &mut Pair<'_>) {
     let new = pair.new;

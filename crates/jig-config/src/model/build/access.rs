@@ -1,10 +1,10 @@
 //! The rules of a tool, in whichever spelling they were written.
 
 use super::Builder;
-use crate::hint::{clean, dotted, quote};
-use crate::model::{RulePlaces, Source, rules, sugar};
+use crate::model::{RulePlaces, Source, access_spelling, rules};
 use crate::origin::Layer;
 use crate::problem::Problem;
+use crate::quoting::{clean, dotted, quote};
 
 impl Builder<'_> {
     /// The rules, from whichever spelling declares them.
@@ -13,15 +13,15 @@ impl Builder<'_> {
             .node
             .entry("access")
             .filter(|entry| entry.node.table().is_some_and(|table| !table.is_empty()));
-        let sugar = sugar::declared(self.node);
+        let in_sandbox = access_spelling::declared(self.node);
         if !source.is_local() && !self.is_confined_builtin(source) {
             self.refuse_rules(source);
             return Default::default();
         }
-        match (access, sugar) {
+        match (access, in_sandbox) {
             // What jig itself declares is no second spelling; it holds where nothing else is said.
             (Some(access), Some(_)) if access.node.is_built_in() => {
-                let (mut rules, mut places) = self.sugar();
+                let (mut rules, mut places) = self.in_sandbox();
                 if rules.commands.is_none() {
                     let (ours, our_places) =
                         rules::read(&access.node, &self.prefix, &mut self.errors);
@@ -30,7 +30,7 @@ impl Builder<'_> {
                 }
                 (rules, places)
             }
-            (Some(access), Some(sugar)) => {
+            (Some(access), Some(in_sandbox)) => {
                 let problem = Problem::error(
                     format!(
                         "the {} {} declares its rules twice, in `access` and in `sandbox`",
@@ -40,14 +40,14 @@ impl Builder<'_> {
                     "keep `access`, and move what `sandbox.filesystem`, `.network` and `.commands` \
                      allow into it",
                 )
-                .at(&sugar.key, "rules in `sandbox`")
+                .at(&in_sandbox.key, "rules in `sandbox`")
                 .and(&access.key, "rules in `access`")
                 .key(format!("{}.access", self.prefix));
                 self.errors.push(problem);
                 Default::default()
             }
             (Some(access), None) => rules::read(&access.node, &self.prefix, &mut self.errors),
-            (None, Some(_)) => self.sugar(),
+            (None, Some(_)) => self.in_sandbox(),
             (None, None) => Default::default(),
         }
     }
@@ -61,9 +61,9 @@ impl Builder<'_> {
     }
 
     /// The rules in `sandbox`.
-    fn sugar(&mut self) -> (jig_policy::Access, RulePlaces) {
+    fn in_sandbox(&mut self) -> (jig_policy::Access, RulePlaces) {
         let sandbox = self.node.get("sandbox").unwrap_or(self.node);
-        sugar::read(sandbox, &self.prefix, &mut self.errors)
+        access_spelling::read(sandbox, &self.prefix, &mut self.errors)
     }
 
     /// Rules on a tool that jig can't hold to them would give false confidence (G-006).
@@ -116,7 +116,7 @@ impl Builder<'_> {
         let inherited = self
             .node
             .entry("access")
-            .or_else(|| sugar::declared(self.node));
+            .or_else(|| access_spelling::declared(self.node));
         if let Some(entry) = inherited {
             let problem = Problem::warning(
                 format!(

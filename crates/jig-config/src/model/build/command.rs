@@ -3,10 +3,10 @@
 use indexmap::IndexMap;
 
 use super::Builder;
-use crate::hint::{clean, quote};
 use crate::model::command::{Known, Syntax, shell_syntax};
 use crate::model::{Command, CommandError, Input, Parameter};
 use crate::problem::Problem;
+use crate::quoting::{clean, quote};
 use crate::show::basic_string;
 use crate::value::{Entry, Node};
 

@@ -1,9 +1,9 @@
 //! Settings of programs that the operating system confines, on tools that are none.
 
 use super::Builder;
-use crate::hint::quote;
 use crate::model::{OverlayMode, Runtime};
 use crate::problem::Problem;
+use crate::quoting::quote;
 use crate::value::Node;
 
 impl Builder<'_> {

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use super::{Builder, Owner};
-use crate::load::MergedTool;
-use crate::merge::merge;
+use crate::loading::load::MergedTool;
+use crate::loading::merge::merge;
 use crate::model::server::{Filled, MergedServer};
 use crate::model::{Command, Runtime, Source, Tool, ToolName};
 use crate::origin::Origin;
@@ -33,7 +33,7 @@ pub(crate) fn policy_of_server(
 ) -> Option<Tool> {
     let rules = |node: &Node| only(node, &["access", "sandbox"]);
     let mut own = rules(&merged.node);
-    let own_rules = crate::load::rules_key(&own);
+    let own_rules = crate::loading::load::rules_key(&own);
     let own_sandbox = own.get("sandbox").cloned();
     grant_variables(&merged.node, &mut own);
     let shape = Shape::Table(&keys::TOOL);

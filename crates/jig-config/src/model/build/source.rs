@@ -1,9 +1,9 @@
 //! Where a tool comes from, and whether there is such a place.
 
 use super::Builder;
-use crate::hint::{clean, closest, dotted, quote};
 use crate::model::Source;
 use crate::problem::Problem;
+use crate::quoting::{clean, closest, dotted, quote};
 use crate::value::Node;
 
 impl Builder<'_> {

@@ -9,8 +9,8 @@ use minijinja::{Environment, ErrorKind, UndefinedBehavior};
 use serde_json::{Map, Value as Json, json};
 
 use super::Command;
-use crate::hint::{closest, quote};
 use crate::model::{Input, Parameter};
+use crate::quoting::{closest, quote};
 
 /// Whether anything in a word is to be filled in.
 pub(crate) fn is_template(word: &str) -> bool {
@@ -143,7 +143,7 @@ impl Known<'_> {
                 Some(meant) => format!("did you mean `{path}.{meant}`?"),
                 None if path == "tool.arguments" => format!(
                     "declare it, `parameters.{} = {{ type = \"string\" }}`, or remove the template",
-                    crate::hint::key(step)
+                    crate::quoting::key(step)
                 ),
                 None => "declare it below `properties`, or remove the template".to_owned(),
             };

@@ -9,7 +9,7 @@ use std::fmt;
 use jig_proto::ProjectPath;
 use serde_json::{Map, Number, Value as Json};
 
-use crate::hint::clean_whole as clean;
+use crate::quoting::clean_whole as clean;
 
 /// What a run rule demands of one argument.
 #[derive(Debug, Clone, PartialEq)]

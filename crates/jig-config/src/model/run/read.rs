@@ -5,10 +5,10 @@ use jig_proto::ToolAction;
 
 use super::condition::{index, parse_pointer};
 use super::{NO_MATCH, RunCondition, RunMode, RunModes, RunRule, RunRules, RunTest};
-use crate::hint::{clean, closest, quote};
 use crate::model::{Parameter, ParameterType, ToolName};
 use crate::origin::Origin;
 use crate::problem::Problem;
+use crate::quoting::{clean, closest, quote};
 use crate::shape::either;
 use crate::value::{Entry, Kind, Node};
 

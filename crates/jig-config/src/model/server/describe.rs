@@ -4,8 +4,8 @@ use jig_policy::NetRule;
 
 use super::read::ALL;
 use super::{Filled, Reach, Server, looks_secret};
-use crate::hint::{clean_whole, key};
 use crate::model::{Enforce, Tool};
+use crate::quoting::{clean_whole, key};
 
 impl Server {
     /// What a person accepts, line by line and without control characters: what is started or connected to, which

@@ -7,7 +7,7 @@ use std::fmt;
 
 use serde_json::{Value as Json, json};
 
-use crate::hint::clean;
+use crate::quoting::clean;
 use crate::value::{Node, Value};
 
 /// A text in which `${NAME}` stands for a variable of the environment and `${NAME:-text}` for a variable

@@ -10,13 +10,13 @@ use serde_json::Value as Json;
 
 use super::secret;
 use super::{Definitions, Server};
-use crate::hint::{dotted, quote};
-use crate::load::MergedTool;
-use crate::merge::merge;
+use crate::loading::load::MergedTool;
+use crate::loading::merge::merge;
 use crate::model::{Source, Tool, build};
 use crate::origin::{Layer, Origin};
 use crate::problem::Problem;
-use crate::quantity::{Amount, DAY, MINUTE, SECOND};
+use crate::quoting::{dotted, quote};
+use crate::shape::quantity::{Amount, DAY, MINUTE, SECOND};
 use crate::shape::{Shape, keys};
 use crate::value::{Entry, Node, Table, Value};
 

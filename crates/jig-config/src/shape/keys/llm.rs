@@ -1,6 +1,6 @@
 //! The LLM that processes behind a file proxy may ask.
 
-use crate::quantity::{HOUR, Quantity, SECOND, Unit};
+use crate::shape::quantity::{HOUR, Quantity, SECOND, Unit};
 use crate::shape::text::{BASE_URL, KEY_ENV, MODEL};
 use crate::shape::{Key, Map, Shape, Table, Word, key};
 

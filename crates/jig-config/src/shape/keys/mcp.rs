@@ -1,7 +1,7 @@
 //! How the tools are served over MCP, and the servers whose tools are.
 
 use super::servers::SERVERS;
-use crate::quantity::{DAY, KIB, MIB, Quantity, SECOND, Unit};
+use crate::shape::quantity::{DAY, KIB, MIB, Quantity, SECOND, Unit};
 use crate::shape::{Shape, Table, key};
 
 /// `[mcp]`.

@@ -1,7 +1,7 @@
 //! How the operating system confines a tool, and the other spelling of rules.
 
 use super::access::COMMANDS;
-use crate::quantity::{DAY, GIB, HOUR, KIB, MIB, Quantity, TIB, Unit};
+use crate::shape::quantity::{DAY, GIB, HOUR, KIB, MIB, Quantity, TIB, Unit};
 use crate::shape::text::{ENV_EXACT, NOT_EMPTY, SENSITIVE, SYSTEM_PATH};
 use crate::shape::{Key, List, ListMerge, Shape, Table, Word, key};
 

@@ -4,7 +4,7 @@ use super::access::ACCESS;
 use super::run::RUN;
 use super::sandbox::SANDBOX;
 use super::settings::{FORMAT, ON_UNCOVERED, QUESTIONS, RESULT, SIZE_THRESHOLD};
-use crate::quantity::{DAY, Quantity, SECOND, Unit};
+use crate::shape::quantity::{DAY, Quantity, SECOND, Unit};
 use crate::shape::text::{ANY, ENV_EXACT, HEADER_NAME, SERVER_NAME, TOOL_PATTERN, TOOL_PREFIX};
 use crate::shape::{List, ListMerge, Map, Shape, Table, Word, key};
 

@@ -1,7 +1,7 @@
 //! The small settings of a tool.
 
 use super::access::TEXTS;
-use crate::quantity::{GIB, KIB, Quantity, Unit};
+use crate::shape::quantity::{GIB, KIB, Quantity, Unit};
 use crate::shape::text::{ANY, NOT_EMPTY};
 use crate::shape::{Key, List, ListMerge, Map, Shape, Table, Word, key};
 

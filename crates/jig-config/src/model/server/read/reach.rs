@@ -7,10 +7,10 @@ use super::super::filled::{Filled, FilledError};
 use super::super::url::{ServerUrlError, server_url};
 use super::super::{Reach, secret};
 use super::Reader;
-use crate::hint::{clean, quote};
 use crate::model::build;
 use crate::origin::Layer;
 use crate::problem::Problem;
+use crate::quoting::{clean, quote};
 use crate::value::{Entry, Node, Value};
 
 impl Reader<'_> {
@@ -227,7 +227,7 @@ impl Reader<'_> {
         let entries = self.node.get(key).and_then(Node::table);
         let mut all = IndexMap::new();
         for (name, entry) in entries.into_iter().flatten() {
-            let place = format!("{key}.{}", crate::hint::key(name));
+            let place = format!("{key}.{}", crate::quoting::key(name));
             if let Some(value) = self.filled(&place, Some(name), &entry.node) {
                 all.insert(name.clone(), value);
             }

@@ -4,8 +4,8 @@ use std::ffi::OsString;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
+use crate::loading::overrides::PREFIX;
 use crate::origin::Layer;
-use crate::overrides::PREFIX;
 
 /// What [`load`](crate::load()) reads, lowest layer first. Above the built-in defaults come the
 /// user's file, the files of the workspace, `files`, `environment` and `sets`.

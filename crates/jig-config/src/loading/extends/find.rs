@@ -6,11 +6,11 @@ use jig_proto::ProjectPath;
 
 use super::walk::{Part, Walk};
 use super::{KEY, Place, Reader, behind_link, inside, origin_of};
-use crate::file;
-use crate::hint::{clean, quote};
+use crate::loading::files;
 use crate::model::ConfigFolder;
 use crate::origin::{Layer, Origin};
 use crate::problem::Problem;
+use crate::quoting::{clean, quote};
 use crate::value::Node;
 
 /// One entry of `extends`.
@@ -197,7 +197,7 @@ fn matching(
     }
     reader.gathered.folders.push(ConfigFolder {
         inside: inside(
-            file::real_path(&base).as_deref(),
+            files::real_path(&base).as_deref(),
             reader.real_workspace.as_deref(),
         ),
         path: base,
@@ -220,7 +220,7 @@ fn refuse_whole_workspace(
     base: &Utf8Path,
 ) -> Result<(), Box<Problem>> {
     let workspace = &reader.sources.workspace;
-    let real = file::real_path(base);
+    let real = files::real_path(base);
     let holds = |place: &Utf8Path| {
         workspace.starts_with(place)
             || reader

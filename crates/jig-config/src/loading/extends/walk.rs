@@ -2,8 +2,8 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::file::{self, Entry};
-use crate::pattern;
+use crate::loading::files::{self, Entry};
+use crate::name_pattern;
 
 /// One part of a pattern, between slashes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,8 +53,8 @@ impl Walk<'_> {
                 None => None,
             };
             let entries = match below(&folder) {
-                Some((workspace, inside)) => file::entries_without_links(&workspace, &inside),
-                None => file::entries(&folder),
+                Some((workspace, inside)) => files::entries_without_links(&workspace, &inside),
+                None => files::entries(&folder),
             };
             let entries = match entries {
                 Ok(entries) => entries,
@@ -105,7 +105,9 @@ impl Walk<'_> {
                         next.push(state + 1);
                     }
                 }
-                Some(Part::Name(wanted)) if pattern::matches(wanted, name) => next.push(state + 1),
+                Some(Part::Name(wanted)) if name_pattern::matches(wanted, name) => {
+                    next.push(state + 1)
+                }
                 _ => {}
             }
         }
@@ -130,7 +132,7 @@ impl Walk<'_> {
     /// Whether a part of the pattern that is no `**` names it.
     fn is_named(&self, states: &[usize], name: &str) -> bool {
         let mut parts = states.iter().filter_map(|state| self.parts.get(*state));
-        parts.any(|part| matches!(part, Part::Name(wanted) if pattern::matches(wanted, name)))
+        parts.any(|part| matches!(part, Part::Name(wanted) if name_pattern::matches(wanted, name)))
     }
 }
 

@@ -15,16 +15,16 @@ use std::sync::Arc;
 use camino::{Utf8Path, Utf8PathBuf};
 use jig_proto::ProjectPath;
 
-use crate::check::check;
-use crate::file;
-use crate::hint::{clean, quote};
-use crate::jp::{self, Ignored};
+use crate::jp_keys::{self, Ignored};
+use crate::loading::files;
+use crate::loading::parse::parse;
+use crate::loading::sources::Sources;
 use crate::model::{ConfigFile, ConfigFolder, check_llm, shown_path};
 use crate::origin::{Layer, Origin, Text};
-use crate::parse::parse;
 use crate::problem::Problem;
+use crate::quoting::{clean, quote};
 use crate::shape::ROOT;
-use crate::sources::Sources;
+use crate::shape::check::check;
 use crate::value::{Node, Value};
 
 use self::find::Wanted;
@@ -44,7 +44,7 @@ pub(crate) fn gather(sources: &Sources, instead: Option<(&Utf8Path, &str)>) -> G
     let mut reader = Reader {
         sources,
         instead,
-        real_workspace: file::real_path(&sources.workspace),
+        real_workspace: files::real_path(&sources.workspace),
         named: sources.all_files().collect(),
         chain: Vec::new(),
         loaded: HashSet::new(),
@@ -64,7 +64,7 @@ pub(crate) fn gather(sources: &Sources, instead: Option<(&Utf8Path, &str)>) -> G
         reader.named_file(layer, path);
     }
     let mut gathered = reader.gathered;
-    gathered.warnings.extend(jp::warnings(reader.ignored));
+    gathered.warnings.extend(jp_keys::warnings(reader.ignored));
     gathered
 }
 
@@ -107,8 +107,8 @@ impl Reader<'_> {
         let given = self.instead;
         let given = given.filter(|(other, _)| *other == named || *other == path);
         let content = match given {
-            Some((_, text)) => Ok(Some((text.to_owned(), file::real_path(&path)))),
-            None => file::read(&path, &shown),
+            Some((_, text)) => Ok(Some((text.to_owned(), files::real_path(&path)))),
+            None => files::read(&path, &shown),
         };
         let mut place = Place {
             layer,
@@ -123,7 +123,7 @@ impl Reader<'_> {
                 self.read(place, content);
             }
             Ok(None) => {
-                place.real = file::real_path(&place.path);
+                place.real = files::real_path(&place.path);
                 self.note_file(&place, false);
                 if layer == Layer::File {
                     self.gathered.problems.push(missing_file(&shown));
@@ -253,15 +253,15 @@ impl Reader<'_> {
         let shown = self.shown(path);
         let content = match self.inside_by_name(path) {
             Some(inside) => {
-                match file::read_without_links(&self.sources.workspace, inside.as_str(), &shown) {
+                match files::read_without_links(&self.sources.workspace, inside.as_str(), &shown) {
                     Ok(content) => content,
-                    Err(file::Unreadable::Link(link)) => {
+                    Err(files::Unreadable::Link(link)) => {
                         return Err(wanted.error(behind_link(&self.shown(path), link.as_str())));
                     }
-                    Err(file::Unreadable::Other(problem)) => return Err(problem),
+                    Err(files::Unreadable::Other(problem)) => return Err(problem),
                 }
             }
-            None => file::read(path, &shown)?,
+            None => files::read(path, &shown)?,
         };
         content.ok_or_else(|| {
             let help = match path.as_str().contains(['[', '{']) {
@@ -290,12 +290,12 @@ impl Reader<'_> {
         let workspace = &self.sources.workspace;
         let by_link = || {
             let real_workspace = self.real_workspace.as_deref()?;
-            if file::real_path(path)? == *path {
+            if files::real_path(path)? == *path {
                 return None;
             }
             let folders: Vec<&Utf8Path> = path.ancestors().skip(1).collect();
             folders.into_iter().rev().find_map(|folder| {
-                let inside = file::real_path(folder)?;
+                let inside = files::real_path(folder)?;
                 let inside = inside.strip_prefix(real_workspace).ok()?;
                 let rest = path.strip_prefix(folder).ok()?;
                 Some(workspace.join(inside).join(rest))
@@ -326,7 +326,7 @@ impl Reader<'_> {
     fn identity(&self, layer: Layer, path: &Utf8Path) -> Utf8PathBuf {
         match layer {
             Layer::Workspace => path.to_owned(),
-            _ => file::real_path(path).unwrap_or_else(|| path.to_owned()),
+            _ => files::real_path(path).unwrap_or_else(|| path.to_owned()),
         }
     }
 
@@ -355,7 +355,7 @@ pub(crate) fn read_text(
     match parse(text) {
         Ok(mut node) => {
             if is_jps {
-                jp::take_out(&mut node, ignored);
+                jp_keys::take_out(&mut node, ignored);
             }
             Some(checked(node, problems))
         }

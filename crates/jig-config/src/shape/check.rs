@@ -5,8 +5,8 @@
 
 use std::fmt::Display;
 
-use crate::hint::{clean, closest, dotted, quote};
 use crate::problem::Problem;
+use crate::quoting::{clean, closest, dotted, quote};
 use crate::shape::{Complaint, Key, List, ListMerge, Map, Shape, Table, WRAPPED, Word, either};
 use crate::value::{Kind, Node, Value};
 

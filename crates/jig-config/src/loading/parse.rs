@@ -7,9 +7,9 @@ use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
-use crate::hint::quote;
 use crate::origin::{Origin, Text};
 use crate::problem::Problem;
+use crate::quoting::quote;
 use crate::value::{Entry, Node, Table, Value};
 
 /// Parses a whole text. With syntax errors there is no tree: what the parser recovered would
@@ -194,7 +194,7 @@ pub(crate) fn syntax_error(text: &Arc<Text>, origin: &Origin, message: &str) -> 
             ),
             _ => (
                 format!("{} is a string without quotes", quote(written)),
-                format!("put it in quotes: `\"{}\"`", crate::hint::clean(written)),
+                format!("put it in quotes: `\"{}\"`", crate::quoting::clean(written)),
             ),
         },
         "recursion limit" | "cannot recurse further; max recursion depth met" => (
@@ -250,12 +250,12 @@ fn without_quotes(text: &Arc<Text>, origin: &Origin, message: &str) -> Option<Pr
     if DeValue::parse(value).is_ok() {
         return None;
     }
-    let shown = crate::hint::clean(value);
+    let shown = crate::quoting::clean(value);
     let problem = Problem::error(
         format!("{} is a string without quotes", quote(value)),
         format!(
             "put it in quotes: `{} = {}`",
-            crate::hint::clean(key),
+            crate::quoting::clean(key),
             crate::show::basic_string(&shown)
         ),
     );

@@ -5,19 +5,19 @@ use std::sync::Arc;
 use camino::Utf8Path;
 use indexmap::IndexMap;
 
-use crate::extend::{Gathered, checked, gather, read_text, refuse};
-use crate::hint::dotted;
-use crate::merge::merge;
+use crate::loading::extends::{Gathered, checked, gather, read_text, refuse};
+use crate::loading::merge::merge;
+use crate::loading::overrides::{from_set, from_variable, ours};
+use crate::loading::sources::Sources;
 use crate::model::{
     Beside, Config, ConfigFile, ConfigFolder, LlmConfig, McpConfig, MergedServers, Shared, Source,
     build, check_log, check_mcp, check_quota, declared_in_sandbox, hide_lines, merge_servers,
     read_servers, read_topics,
 };
 use crate::origin::{Layer, Origin, Text};
-use crate::overrides::{from_set, from_variable, ours};
 use crate::problem::{Errors, Problem};
+use crate::quoting::dotted;
 use crate::shape::{Shape, Table, keys};
-use crate::sources::Sources;
 use crate::value::{Node, Value};
 
 /// A configuration that was loaded in full.
@@ -361,4 +361,4 @@ fn both_roots(layer: Node) -> Vec<Node> {
 }
 
 /// jig's own layer.
-const BUILT_IN: &str = include_str!("built-in.toml");
+const BUILT_IN: &str = include_str!("../built-in.toml");

@@ -3,17 +3,19 @@
 //! A file is opened once, without waiting for a FIFO's writer, and everything is asked of that
 //! descriptor, so that it can't be swapped between the check and the read.
 
-mod below;
+mod without_links;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::hint::{clean, quote};
 use crate::problem::Problem;
+use crate::quoting::{clean, quote};
 
-pub(crate) use below::{Entry, Unreadable, entries, entries_without_links, read_without_links};
+pub(crate) use without_links::{
+    Entry, Unreadable, entries, entries_without_links, read_without_links,
+};
 
 /// How large a file may be. A configuration is a few kilobytes; without a limit a file of a
 /// cloned repository could fill the memory of every program that only wanted to list tools.

@@ -4,8 +4,8 @@ use jig_policy::{Access, Capabilities, Capability, EnvRule, FsRule, NetRule};
 use url::Url;
 
 use super::rules::{RulePlace, RulePlaces, read_commands};
-use crate::hint::quote;
 use crate::problem::Problem;
+use crate::quoting::quote;
 use crate::value::{Entry, Node};
 
 /// The keys of `sandbox` that stand for rules.

@@ -2,7 +2,7 @@
 
 use serde_json::{Map as Object, Value as Json, json};
 
-use crate::quantity::Quantity;
+use crate::shape::quantity::Quantity;
 use crate::shape::{List, ListMerge, Map, ROOT, Shape, Table, WRAPPED, Word};
 
 /// The JSON Schema (draft 2020-12) of a file of configuration.

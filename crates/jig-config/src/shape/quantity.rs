@@ -105,7 +105,7 @@ impl Quantity {
                 }
                 false => self.help(),
             };
-            let reason = format!("{} is no unit", crate::hint::quote(unit));
+            let reason = format!("{} is no unit", crate::quoting::quote(unit));
             return Err(Complaint::new(reason, help));
         };
         let number: Option<u64> = number.parse().ok();

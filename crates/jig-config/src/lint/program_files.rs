@@ -4,9 +4,9 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::{Command, shell_syntax, template};
-use crate::file::{self, Found};
-use crate::hint::{clean, closest, quote};
+use crate::loading::files::{self, Found};
+use crate::model::{Command, is_template, shell_syntax};
+use crate::quoting::{clean, closest, quote};
 
 /// Why a program can't be started, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl Command {
         root: &Utf8Path,
         search_path: &[Utf8PathBuf],
     ) -> Option<ProgramMistake> {
-        if self.shell || template::is_template(&self.program) {
+        if self.shell || is_template(&self.program) {
             return None;
         }
         match self.program.contains('/') {
@@ -75,11 +75,11 @@ fn of_name(name: &str, root: &Utf8Path, search_path: &[Utf8PathBuf]) -> Option<P
     }
     if looked
         .iter()
-        .any(|folder| file::is_program(&folder.join(name)))
+        .any(|folder| files::is_program(&folder.join(name)))
     {
         return None;
     }
-    let in_workspace = file::found(&root.join(name)) == Found::File;
+    let in_workspace = files::found(&root.join(name)) == Found::File;
     let places: Vec<String> = looked.iter().map(|folder| quote(folder.as_str())).collect();
     let help = match in_workspace {
         true => format!("for the file of the workspace write `./{}`", clean(name)),
@@ -98,16 +98,16 @@ fn of_name(name: &str, root: &Utf8Path, search_path: &[Utf8PathBuf]) -> Option<P
 fn of_file(written: &str, path: &Utf8Path) -> Option<ProgramMistake> {
     let shown = quote(written);
     let word = clean(written);
-    match file::found(path) {
+    match files::found(path) {
         Found::Folder => {
             return ProgramMistake::new(
                 format!("{shown} is a folder, not a program"),
                 "name the file in it that is to be run",
             );
         }
-        Found::Nothing if !file::exists(path) => {
+        Found::Nothing if !files::exists(path) => {
             let folder = path.parent()?;
-            let names = file::names_in(folder);
+            let names = files::names_in(folder);
             let name = path.file_name().unwrap_or_default();
             let meant = closest(name, names.iter().map(String::as_str));
             let help = match meant.filter(|meant| *meant != name) {
@@ -123,8 +123,8 @@ fn of_file(written: &str, path: &Utf8Path) -> Option<ProgramMistake> {
         Found::Nothing => return None,
         Found::File => {}
     }
-    let head = file::head(path, LONGEST_LINE).unwrap_or_default();
-    if !file::is_program(path) {
+    let head = files::head(path, LONGEST_LINE).unwrap_or_default();
+    if !files::is_program(path) {
         let help = match interpreter_for(written) {
             Some(interpreter) => format!(
                 "make it a program, `chmod +x {word}`, or name its interpreter: `command = \
@@ -151,7 +151,7 @@ fn of_file(written: &str, path: &Utf8Path) -> Option<ProgramMistake> {
     }
     let line = String::from_utf8_lossy(line);
     let interpreter = line.split_ascii_whitespace().next().unwrap_or_default();
-    let is_there = file::found(Utf8Path::new(interpreter)) == Found::File;
+    let is_there = files::found(Utf8Path::new(interpreter)) == Found::File;
     match interpreter.starts_with('/') && is_there {
         true => None,
         false => ProgramMistake::new(

@@ -4,13 +4,13 @@ use camino::{Utf8Path, Utf8PathBuf};
 use jig_policy::Sensitive;
 use jig_proto::ProjectPath;
 
-use crate::file;
-use crate::hint::quote;
+use crate::loading::files;
+use crate::loading::sources::Sources;
 use crate::model::{Config, SystemPath, Tool};
 use crate::origin::Origin;
 use crate::problem::Problem;
+use crate::quoting::quote;
 use crate::show::basic_string;
-use crate::sources::Sources;
 
 /// Refuses the paths that no tool is given.
 pub(crate) fn check(sources: &Sources, config: &Config, errors: &mut Vec<Problem>) {
@@ -70,7 +70,7 @@ struct Named {
 impl Named {
     fn of(path: Utf8PathBuf) -> Self {
         let written: Utf8PathBuf = path.components().collect();
-        let real = file::real_path(&written).unwrap_or_else(|| written.clone());
+        let real = files::real_path(&written).unwrap_or_else(|| written.clone());
         Self { written, real }
     }
 
@@ -188,7 +188,7 @@ impl Declared<'_> {
         let all = all.map(|(place, what)| (Utf8PathBuf::from(place), *what));
         let (place, what) = all
             .chain(own)
-            .find(|(place, _)| self.named.holds(place) && file::exists(place))?;
+            .find(|(place, _)| self.named.holds(place) && files::exists(place))?;
         let which = match self.is(&place) {
             true => format!("which holds {what}"),
             false => format!("and with it {}, which holds {what}", quote(place.as_str())),

@@ -1,8 +1,8 @@
 //! What only JP understands in a file that was written for it: every such key is named, and none is an error.
 
-use crate::hint::dotted;
 use crate::origin::Origin;
 use crate::problem::Problem;
+use crate::quoting::dotted;
 use crate::shape::{ROOT, Shape};
 use crate::value::{Node, Value};
 
@@ -58,7 +58,7 @@ pub(crate) fn warnings(ignored: Vec<Ignored>) -> Vec<Problem> {
         let warning = Problem::warning(
             format!(
                 "{} has no effect{more}: {}",
-                crate::hint::quote(&one.key),
+                crate::quoting::quote(&one.key),
                 one.why
             ),
             "keep it if JP reads this file, otherwise remove it",

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use toml::de::{DeTable, DeValue};
 
-use crate::hint::{clean, quote};
+use crate::loading::parse::{convert, syntax_error};
 use crate::origin::{Layer, Origin, Text};
-use crate::parse::{convert, syntax_error};
 use crate::problem::Problem;
+use crate::quoting::{clean, quote};
 use crate::shape::{ROOT, Shape};
 use crate::value::{Entry, Kind, Node, Table, Value};
 
