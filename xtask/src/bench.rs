@@ -106,7 +106,7 @@ fn wasm() -> Result<(), String> {
 /// The program, as it is shipped.
 fn jig() -> Result<PathBuf, String> {
     crate::cargo(&["build", "--quiet", "--release", "--package", "jig-cli"])?;
-    Ok(crate::tools::target().join("release/jig"))
+    Ok(crate::foreign_programs::target().join("release/jig"))
 }
 
 /// How long `jig` takes from start to end, against a program that does nothing.

@@ -65,7 +65,7 @@ fn fuzz(program: &Path, target: &str, seconds: u64) -> Result<(), String> {
         .args(["run", TOOLCHAIN])
         .arg(program)
         .args(["fuzz", "run", "--fuzz-dir", "fuzz", "--target-dir"])
-        .arg(crate::tools::target().join("fuzz"))
+        .arg(crate::foreign_programs::target().join("fuzz"))
         // The first folder is written to as well.
         .arg(target)
         .arg(format!("fuzz/corpus/{target}"))
@@ -88,7 +88,7 @@ fn cargo_fuzz() -> Result<PathBuf, String> {
     if succeeds(Command::new("cargo-fuzz").arg("--version")) {
         return Ok("cargo-fuzz".into());
     }
-    let folder = crate::tools::target().join("tools");
+    let folder = crate::foreign_programs::target().join("tools");
     let program = folder.join("bin").join(if cfg!(windows) {
         "cargo-fuzz.exe"
     } else {

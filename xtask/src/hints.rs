@@ -21,7 +21,7 @@ use std::process::Command;
 
 use serde_json::Value as Json;
 
-use crate::{root, tools};
+use crate::{foreign_programs, root};
 
 /// Begins a new record.
 pub(crate) fn start() -> Result<(), String> {
@@ -212,12 +212,12 @@ impl Seen {
 
 /// What `jig config check` says of a configuration.
 fn config_check(config: &str) -> Result<std::process::Output, String> {
-    let beside = tools::target().join("tmp/hints");
+    let beside = foreign_programs::target().join("tmp/hints");
     let (folder, home) = (beside.join("workspace"), beside.join("home"));
     let made = fs::create_dir_all(&folder).and_then(|()| fs::create_dir_all(&home));
     made.and_then(|()| fs::write(folder.join("jig.toml"), config))
         .map_err(|error| error.to_string())?;
-    let checked = Command::new(tools::target().join("debug/jig"))
+    let checked = Command::new(foreign_programs::target().join("debug/jig"))
         .args(["config", "check"])
         .current_dir(&folder)
         .env("HOME", &home)

@@ -11,17 +11,17 @@
 mod bench;
 #[cfg(test)]
 mod dependencies;
+mod foreign_programs;
 mod fuzz;
 mod generate;
 mod guests;
 mod hints;
 mod mcp;
+mod program_size;
 mod providers;
 #[cfg(test)]
 mod requirements;
-mod size;
 mod skips;
-mod tools;
 mod trial;
 
 use std::ffi::OsString;
@@ -64,7 +64,7 @@ fn main() -> ExitCode {
         ["mcp", parts @ ..] => mcp::run(parts),
         ["generate"] => generate::run(),
         ["guests", flags @ ..] => guests::Wanted::parse(flags).and_then(guests::run),
-        ["size"] => size::run(),
+        ["size"] => program_size::run(),
         ["fuzz", words @ ..] => fuzz::Wanted::parse(words).and_then(fuzz::run),
         ["bench", names @ ..] => bench::run(names),
         ["trial", words @ ..] => {
@@ -176,7 +176,7 @@ fn foreign() -> Result<(), String> {
 fn python() -> Result<(), String> {
     let mut tests = Command::new("python3");
     tests
-        .env("JIG", tools::target().join("debug/jig"))
+        .env("JIG", foreign_programs::target().join("debug/jig"))
         .args([
             "-W",
             "error::SyntaxWarning",

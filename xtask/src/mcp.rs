@@ -6,8 +6,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::foreign_programs::{self, Missing};
 use crate::skips;
-use crate::tools::{self, Missing};
 
 /// Builds jig and runs the parts that are named, or all.
 pub(crate) fn run(parts: &[&str]) -> Result<(), String> {
@@ -67,7 +67,10 @@ pub(crate) fn third_party() -> Result<ThirdParty, String> {
     let missing = || "the packages from npm are not where they should be".to_owned();
     let packages = programs.parent().ok_or_else(missing)?;
     let requirements = requirements().map_err(why)?;
-    let client_python = tools::python(&tools::target().join("mcp/python"), &requirements);
+    let client_python = foreign_programs::python(
+        &foreign_programs::target().join("mcp/python"),
+        &requirements,
+    );
     let client_python = client_python.map_err(why)?;
     let script = |name: &str| {
         let folder = packages.join("@modelcontextprotocol").join(name);
@@ -102,8 +105,8 @@ fn programs() -> Result<PathBuf, Missing> {
         folder.join("package.json"),
         folder.join("package-lock.json"),
     );
-    tools::node(
-        &tools::target().join("mcp/node"),
+    foreign_programs::node(
+        &foreign_programs::target().join("mcp/node"),
         &read(&package)?,
         &read(&lock)?,
     )
@@ -122,7 +125,10 @@ impl Installed {
     fn new() -> Result<Self, Missing> {
         let tests = crate::root().join("crates/jig-mcp/tests");
         Ok(Self {
-            python: tools::python(&tools::target().join("mcp/python"), &requirements()?)?,
+            python: foreign_programs::python(
+                &foreign_programs::target().join("mcp/python"),
+                &requirements()?,
+            )?,
             programs: programs()?,
             tests,
         })
@@ -132,7 +138,7 @@ impl Installed {
     fn run(&self, part: &str) -> Result<(), String> {
         let mut command = Command::new(&self.python);
         command
-            .env("JIG", tools::target().join("debug/jig"))
+            .env("JIG", foreign_programs::target().join("debug/jig"))
             .env("JIG_NODE_PROGRAMS", &self.programs)
             .env("PYTHONPATH", self.tests.join("support"))
             .env("PYTHONDONTWRITEBYTECODE", "1")

@@ -4,8 +4,8 @@
 
 use std::process::Command;
 
+use crate::foreign_programs::{self, Missing};
 use crate::skips;
-use crate::tools::{self, Missing};
 
 /// Builds jig and runs the tests.
 pub(crate) fn run() -> Result<(), String> {
@@ -21,7 +21,10 @@ pub(crate) fn check() -> Result<(), String> {
     let tests = crate::root().join("crates/jig-proto/tests/providers");
     let requirements = std::fs::read_to_string(tests.join("requirements.txt"));
     let requirements = requirements.map_err(|error| error.to_string())?;
-    let python = match tools::python(&tools::target().join("providers"), &requirements) {
+    let python = match foreign_programs::python(
+        &foreign_programs::target().join("providers"),
+        &requirements,
+    ) {
         Ok(python) => python,
         Err(Missing::Skipped(why) | Missing::Unreachable(why)) => {
             let why = format!(
@@ -34,7 +37,7 @@ pub(crate) fn check() -> Result<(), String> {
     };
     let mut command = Command::new(python);
     command
-        .env("JIG", tools::target().join("debug/jig"))
+        .env("JIG", foreign_programs::target().join("debug/jig"))
         .args(["-m", "unittest", "discover", "-s"]);
     crate::run(command.arg(tests).current_dir(crate::root()))
 }

@@ -6,21 +6,21 @@
 mod args;
 mod cmd;
 #[cfg(feature = "wasm-tools")]
-mod compiling;
+mod compile_notice;
 mod diff;
 mod exit;
 mod foreground;
 mod highlight;
 mod interrupt;
 mod limits;
-mod moment;
 #[cfg(unix)]
 mod not_started;
 mod output;
 mod prompt;
 mod report;
 mod terminal;
-mod trace;
+mod times;
+mod trace_file;
 mod verbose;
 
 use std::process::ExitCode;

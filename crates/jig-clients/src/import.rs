@@ -1,22 +1,22 @@
 //! The MCP servers of a client, as servers of jig.
 //!
-//! [`declared::find`] reads the client's files, [`entry::Imported`] is a server as jig will have it, [`secret`] keeps
-//! keys out of it, [`access`] and [`learn`] tell what it may do, and [`block`] writes it. [`conversion`] says
+//! [`declared::find`] reads the client's files, [`imported_server::Imported`] is a server as jig will have it, [`secret`] keeps
+//! keys out of it, [`access`] and [`learn`] tell what it may do, and [`toml_block`] writes it. [`conversion`] says
 //! what becomes of each server, and [`change`] what becomes of the file.
 
 pub mod access;
-pub mod block;
 pub mod change;
 pub mod conversion;
 pub mod declared;
-pub mod entry;
 mod fetch;
+pub mod filled_text;
+pub mod imported_server;
 pub mod learn;
-pub mod name;
 mod needs;
 pub mod secret;
-mod talk;
-pub mod text;
+pub mod server_name;
+pub mod toml_block;
+mod tool_listing;
 
 use clap::ValueEnum;
 

@@ -5,10 +5,10 @@
 
 mod client;
 pub mod entry;
-pub mod file;
 pub mod import;
 pub mod jsonc;
-pub mod server;
+pub mod settings_file;
 mod toml;
+pub mod way_to_server;
 
 pub use client::{Client, TOKEN};

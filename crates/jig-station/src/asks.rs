@@ -20,11 +20,11 @@ use jig_project::Environment;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::client_threads::{Manner, Reception};
 use super::connection::admitted;
-use super::place::{Key, Place, is_ours};
 use super::protocol::{Lines, Reply, VERSION, send};
 use super::proxies::Timed;
-use super::reception::{Manner, Reception};
+use super::socket_place::{Key, Place, is_ours};
 
 /// What a server says of itself.
 #[derive(Debug, Clone, Serialize, Deserialize)]

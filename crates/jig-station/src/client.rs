@@ -11,10 +11,10 @@ use jig_project::Environment;
 use jig_proto::hint;
 use serde::de::DeserializeOwned;
 
-use super::place::Place;
 use super::protocol::{
     Hello, LONGEST_REPLY, LONGEST_REQUEST, Lines, Reply, Request, VERSION, Welcome, send,
 };
+use super::socket_place::Place;
 
 /// A connection to the station of a workspace.
 #[derive(Debug)]

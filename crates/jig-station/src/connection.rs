@@ -16,14 +16,14 @@ use jig_sandbox::{Interest, Waker};
 use rustix::net::RecvFlags;
 use serde_json::{Map, Value as Json, json};
 
-use super::behind;
-use super::follow;
-use super::place::{Key, is_ours, is_outside_sandboxes};
+use super::attached_clients;
 use super::protocol::{
     Asked, By, Failure, Given, Hello, LONGEST_REQUEST, Lines, Listed, News, Order, Reply, Request,
     Spawned, Told, VERSION, Welcome, send,
 };
 use super::serve::Station;
+use super::socket_place::{Key, is_ours, is_outside_sandboxes};
+use super::tool_servers;
 
 /// Serves a client until it has gone, or misbehaves.
 pub(super) fn serve(station: &Station, stream: &UnixStream) {
@@ -68,7 +68,7 @@ fn converse(station: &Station, stream: &UnixStream) -> io::Result<()> {
             _ if !is_same => Err(anyhow!("the station is of version {VERSION}")),
             _ if station.is_over() => return send(stream, &Reply::Going),
             Request::Attach { id, input } => {
-                return follow::follow(station, stream, lines, &id, input);
+                return attached_clients::follow(station, stream, lines, &id, input);
             }
             request => answer(station, request, stream),
         };
@@ -184,7 +184,7 @@ fn spawn(station: &Station, order: Order) -> anyhow::Result<Spawned> {
     } = order;
     let mut project = Project::load_for(station.root.clone(), &config, &set, &env)?;
     // Whoever was to be asked about a server was asked at the client.
-    let identity = behind::identity(&project.loaded.config, &env);
+    let identity = tool_servers::identity(&project.loaded.config, &env);
     let make = || servers::new(&station.root, &env);
     let servers = || station.behind.of(identity, make);
     servers::find_on(servers, &mut project, &tool, &env, &mut Nobody)?;

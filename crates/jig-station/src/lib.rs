@@ -15,15 +15,15 @@
 //! Nothing here prints: the `jig` program shows what a station answers.
 
 pub mod asks;
-mod behind;
+mod attached_clients;
 pub mod client;
+mod client_threads;
 mod connection;
-mod follow;
-mod place;
 pub mod protocol;
 pub mod proxies;
-mod reception;
 pub mod serve;
+mod socket_place;
+mod tool_servers;
 
 #[cfg(test)]
 mod tests;

@@ -17,10 +17,10 @@ use jig_project::Environment;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
+use super::client_threads::{Manner, Reception};
 use super::connection::admitted;
-use super::place::{Key, Place, is_ours};
 use super::protocol::{Hello, Lines, Reply, VERSION, send};
-use super::reception::{Manner, Reception};
+use super::socket_place::{Key, Place, is_ours};
 
 /// What a proxy tells of itself: an object with the lists `clients` and `files`, `quota`, and the words of
 /// the `command`, if it runs one.

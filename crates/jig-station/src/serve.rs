@@ -18,10 +18,10 @@ use rustix::fs::{Mode, OFlags};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use super::behind::Behind;
 use super::connection;
-use super::place::{Key, Place};
 use super::protocol::{Failure, Reply, send};
+use super::socket_place::{Key, Place};
+use super::tool_servers::Behind;
 
 /// What all connections share.
 #[derive(Debug)]

@@ -2,8 +2,8 @@ use jig_proto::Question;
 use serde_json::{Value as Json, json};
 
 use super::connection::{answered, in_form};
-use super::place::{Key, NotAKey};
 use super::protocol::{Asked, By, Failure, Lines, Reply, Request, send};
+use super::socket_place::{Key, NotAKey};
 
 /// What a reader makes of these bytes: each message, or the first error.
 fn read(bytes: &[u8], limit: usize) -> Result<Vec<Json>, String> {

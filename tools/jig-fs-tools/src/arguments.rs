@@ -4,7 +4,7 @@ use jig_tool::ToolError;
 use jig_tool::vfs::Host;
 use serde_json::{Map, Value};
 
-use crate::words::quoted;
+use crate::phrases::quoted;
 
 /// The arguments of a call, taken out one by one.
 pub(crate) struct Arguments(Map<String, Value>);

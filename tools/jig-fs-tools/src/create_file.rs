@@ -5,8 +5,8 @@ use jig_tool::{Content, Question, ToolError, hint};
 
 use crate::arguments::Arguments;
 use crate::diff;
+use crate::phrases::{count, error, quoted};
 use crate::refusal::explain;
-use crate::words::{count, error, quoted};
 
 pub(crate) fn run(host: &mut Host) -> Result<Content, ToolError> {
     let mut arguments = Arguments::of(host);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use similar::TextDiff;
 
-use crate::words::{beginning, count};
+use crate::phrases::{beginning, count};
 
 /// What changes in the file at `path`, as a unified diff that is not too long to be looked at.
 pub(crate) fn unified(path: &str, before: &str, after: &str) -> String {

@@ -6,7 +6,7 @@ use jig_tool::vfs::{FileMatches, GrepReply, Host};
 use jig_tool::{Content, ToolError, hint};
 
 use crate::arguments::Arguments;
-use crate::words::{beginning, count, error, one_line, quoted};
+use crate::phrases::{beginning, count, error, one_line, quoted};
 
 pub(crate) fn run(host: &mut Host) -> Result<Content, ToolError> {
     let mut arguments = Arguments::of(host);

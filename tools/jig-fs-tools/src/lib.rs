@@ -15,11 +15,11 @@ mod grep_files;
 mod list_files;
 mod modify_file;
 mod move_file;
+mod phrases;
+mod preview;
 mod read_file;
 mod refusal;
 mod replace;
-mod show;
-mod words;
 
 use jig_tool::vfs::Host;
 use jig_tool::{Content, ToolError};
@@ -51,7 +51,7 @@ pub fn run(name: &str, host: &mut Host) -> Option<Result<Content, ToolError>> {
         _ => return None,
     };
     Some(if host.only_shows() {
-        show::call(name, host)
+        preview::call(name, host)
     } else {
         run(host)
     })

@@ -4,8 +4,8 @@ use jig_tool::vfs::{Entry, EntryKind, ErrorKind, Host, HostError};
 use jig_tool::{Content, ToolError};
 
 use crate::arguments::Arguments;
+use crate::phrases::{count, one_line, quoted};
 use crate::refusal::explain;
-use crate::words::{count, one_line, quoted};
 
 pub(crate) fn run(host: &mut Host) -> Result<Content, ToolError> {
     let mut arguments = Arguments::of(host);

@@ -7,9 +7,9 @@ use jig_tool::{Content, Question, ToolError, hint};
 
 use crate::arguments::Arguments;
 use crate::diff;
+use crate::phrases::{count, error, quoted};
 use crate::refusal::explain;
 use crate::replace::{self, Bounds, Pattern};
-use crate::words::{count, error, quoted};
 
 pub(crate) fn run(host: &mut Host) -> Result<Content, ToolError> {
     let call = Call::of(host)?;

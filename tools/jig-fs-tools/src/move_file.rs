@@ -4,8 +4,8 @@ use jig_tool::vfs::{EntryKind, FsRename, Host};
 use jig_tool::{Content, Question, ToolError, hint};
 
 use crate::arguments::Arguments;
+use crate::phrases::{error, quoted};
 use crate::refusal::explain;
-use crate::words::{error, quoted};
 
 pub(crate) fn run(host: &mut Host) -> Result<Content, ToolError> {
     let mut arguments = Arguments::of(host);

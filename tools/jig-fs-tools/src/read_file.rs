@@ -4,8 +4,8 @@ use jig_tool::vfs::Host;
 use jig_tool::{Content, ToolError, hint};
 
 use crate::arguments::Arguments;
+use crate::phrases::{count, error, quoted};
 use crate::refusal::explain;
-use crate::words::{count, error, quoted};
 
 pub(crate) fn run(host: &mut Host) -> Result<Content, ToolError> {
     let mut arguments = Arguments::of(host);

@@ -3,7 +3,7 @@
 use jig_tool::vfs::{ErrorKind, HostError};
 use jig_tool::{ToolError, hint};
 
-use crate::words::{error, quoted};
+use crate::phrases::{error, quoted};
 
 /// The error of a request about the file at `path`, or about the path that the host names.
 ///

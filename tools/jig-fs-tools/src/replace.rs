@@ -7,7 +7,7 @@ use regex::{Regex, RegexBuilder};
 
 use jig_tool::{Hint, hint};
 
-use crate::words::{count, quoted};
+use crate::phrases::{count, quoted};
 
 /// One replacement.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,8 +6,8 @@
 
 mod arguments;
 mod commit;
+mod conversation;
 mod editor;
-mod talk;
 
 use jig_tool::vfs::Host;
 use jig_tool::{Content, ToolError};
@@ -34,6 +34,6 @@ pub fn run(name: &str, host: &mut Host) -> Option<Result<Content, ToolError>> {
     }
     Some(match host.only_shows() {
         true => Ok(Content::text(arguments.shown())),
-        false => talk::run(host, &arguments),
+        false => conversation::run(host, &arguments),
     })
 }

@@ -8,13 +8,13 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::tools::{self, Missing};
+use crate::foreign_programs::{self, Missing};
 
 pub(super) fn python() -> Result<(), String> {
     let example = Example::read("python", "examples/wasm-python")?;
     let requirements = example.text("requirements.txt")?;
     example.build("", |work, component| {
-        let python = tools::python(&tools_folder().join("python"), &requirements)?;
+        let python = foreign_programs::python(&tools_folder().join("python"), &requirements)?;
         let program = python.with_file_name("componentize-py");
         let mut command = Command::new(program);
         command
@@ -32,7 +32,7 @@ pub(super) fn js() -> Result<(), String> {
     let lock = super::read(&crate::root().join("xtask/js/package-lock.json"))?;
     let lock = String::from_utf8(lock).map_err(|error| error.to_string())?;
     example.build(&lock, |work, component| {
-        let programs = tools::node(&tools_folder().join("js"), &package, &lock)?;
+        let programs = foreign_programs::node(&tools_folder().join("js"), &package, &lock)?;
         let mut command = Command::new(programs.join("jco"));
         command
             .args(["componentize", "tool.js", "--wit", "wit"])
@@ -93,7 +93,7 @@ impl Example {
         let mut hasher = DefaultHasher::new();
         (tools, &self.files).hash(&mut hasher);
         let stamp = format!("{:016x}", hasher.finish());
-        if component.is_file() && tools::is_marked(&mark, &stamp) {
+        if component.is_file() && foreign_programs::is_marked(&mark, &stamp) {
             return Ok(());
         }
         // What is there is of other files: no test may take it for the example.

@@ -1,8 +1,8 @@
 //! `jig approve`: the questions of MCP servers, and a person's answers to them.
 
-mod asked;
-mod bridge;
 mod dialog;
+mod json_bridge;
+mod shown_question;
 mod watch;
 
 use std::collections::HashSet;
@@ -16,8 +16,8 @@ use jig_proto::{visible_line, visible_lines};
 use jig_station::asks::client::{Refusal, Server, Told, servers, some_servers};
 use serde_json::{Value as Json, json};
 
-use self::asked::Asked;
 use self::dialog::Decided;
+use self::shown_question::Asked;
 use crate::args::{ApproveArgs, Global};
 use crate::exit::Done;
 use crate::output::Output;
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &ApproveArgs, global: &Global, out: &mut Output) -> anyh
         env: Environment::of_this_process(),
     };
     match &args.id {
-        _ if args.watch && out.is_json() => bridge::run(&scope),
+        _ if args.watch && out.is_json() => json_bridge::run(&scope),
         _ if args.watch => watch::run(&scope, out),
         Some(id) => one(id, args, &scope, out),
         None => list(&scope, out),
@@ -108,7 +108,7 @@ fn list(scope: &Scope, out: &mut Output) -> anyhow::Result<Done> {
     let mut servers = scope.servers(&mut |text| out.note(text))?;
     for server in &mut servers {
         match server.ask(&json!({ "do": "list" }))? {
-            Told::Ok(list) => rows.extend(asked::listed(&server.welcome, &list)?),
+            Told::Ok(list) => rows.extend(shown_question::listed(&server.welcome, &list)?),
             Told::Error(refusal) => return Err(refused(refusal)),
         }
     }
@@ -120,7 +120,7 @@ fn list(scope: &Scope, out: &mut Output) -> anyhow::Result<Done> {
     } else if rows.is_empty() {
         out.note("nothing waits for an answer; `jig approve --watch` waits for questions");
     } else {
-        out.text(&asked::table(&rows, servers.len() > 1))?;
+        out.text(&shown_question::table(&rows, servers.len() > 1))?;
     }
     Ok(Done::Ok)
 }

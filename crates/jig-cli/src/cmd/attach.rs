@@ -3,7 +3,7 @@
 //! Nothing that a tool prints reaches the user's terminal as it is: the station paints the screen anew, and
 //! what has no screen is printed without what steers a terminal.
 
-mod paint;
+mod canvas;
 
 use std::io::{self, ErrorKind, IsTerminal as _};
 use std::os::fd::AsFd as _;
@@ -23,7 +23,7 @@ use serde_json::{Value as Json, json};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGWINCH};
 use signal_hook::iterator::Signals;
 
-use self::paint::Canvas;
+use self::canvas::Canvas;
 use super::fetch::station;
 use crate::args::{AttachArgs, Global};
 use crate::exit::Done;
@@ -82,7 +82,7 @@ impl View<'_> {
             return Err(anyhow!(hint).context("a screen can only be shown at a terminal"));
         }
         let mut canvas = Canvas::new(self.id, self.tool, self.takes_input);
-        let raw = Raw::enter(paint::ENTER, paint::LEAVE).context("cannot use the terminal")?;
+        let raw = Raw::enter(canvas::ENTER, canvas::LEAVE).context("cannot use the terminal")?;
         let end = self.watched(&mut canvas);
         drop(raw);
         self.ended(end?, out)
@@ -146,7 +146,7 @@ impl View<'_> {
                     match seen {
                         Seen::Text(text) if is_terminal => out.text(&visible_lines(&text))?,
                         Seen::Text(text) => out.raw(&text)?,
-                        Seen::Question(asked) => out.note(&paint::question(self.id, &asked)),
+                        Seen::Question(asked) => out.note(&canvas::question(self.id, &asked)),
                         Seen::NotTaken(reason) => out.note(&format!("jig: {reason}")),
                         Seen::Stopped(words) => return Ok(End::Stopped(words)),
                         Seen::Screen(_) | Seen::Answered => {}

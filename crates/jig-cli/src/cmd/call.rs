@@ -14,7 +14,7 @@ use serde_json::{Map, Value as Json, json};
 use super::tools;
 use crate::args::{CallArgs, Global};
 #[cfg(feature = "wasm-tools")]
-use crate::compiling::Watch;
+use crate::compile_notice::Watch;
 use crate::diff;
 use crate::exit::Done;
 use crate::highlight;
@@ -22,7 +22,7 @@ use crate::interrupt;
 use crate::output::Output;
 use crate::prompt::{Terminal, Unattended};
 use crate::report;
-use crate::trace::TraceFile;
+use crate::trace_file::TraceFile;
 
 pub(crate) fn run(args: &CallArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
     let mut project = Project::load(&global.selection())?;

@@ -8,13 +8,13 @@ mod report;
 use std::io::{self, IsTerminal as _};
 
 use anyhow::anyhow;
-use jig_clients::file::CopyName;
 use jig_clients::import::change::{self, Import, Target};
 use jig_clients::import::conversion::{self, Fate, Item};
 use jig_clients::import::declared::{self, Scope};
-use jig_clients::import::entry::{self, Reach};
+use jig_clients::import::filled_text::Text;
+use jig_clients::import::imported_server::{self, Reach};
 use jig_clients::import::secret::Secrets;
-use jig_clients::import::text::Text;
+use jig_clients::settings_file::CopyName;
 use jig_project::{Environment, Project, locate};
 use jig_proto::{hint, visible_words};
 
@@ -47,7 +47,9 @@ pub(crate) fn run(args: &ImportArgs, global: &Global, out: &mut Output) -> anyho
         conversion::converted(wanted, &files, &root, &env, project.config(), &mut secrets);
     if items.is_empty() {
         let names = files.iter().flat_map(|file| &file.servers);
-        let names: Vec<String> = names.map(|(name, _)| entry::short(name)).collect();
+        let names: Vec<String> = names
+            .map(|(name, _)| imported_server::short(name))
+            .collect();
         let hint = hint!("there are {}", names.join(", "));
         return Err(anyhow!(hint).context("no server has the name that --only wants"));
     }

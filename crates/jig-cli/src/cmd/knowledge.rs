@@ -30,7 +30,7 @@ mod shown {
 
     use crate::args::{Global, KnowledgeArgs};
     use crate::cmd::call::engine;
-    use crate::compiling::Watch;
+    use crate::compile_notice::Watch;
     use crate::exit::Done;
     use crate::output::{Output, table};
 

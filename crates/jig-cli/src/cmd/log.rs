@@ -11,10 +11,10 @@ use jig_proto::{visible_json, visible_line, visible_lines};
 
 use crate::args::{Decided, Global, LogArgs};
 use crate::cmd::run;
-use crate::cmd::run::remedy::{self, Place};
+use crate::cmd::run::allowing_flags::{self, Place};
 use crate::exit::Done;
-use crate::moment::moment;
 use crate::output::{BOLD, CYAN, DIM, GREEN, Output, RED, YELLOW};
+use crate::times::moment;
 
 pub(crate) fn run(args: &LogArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
     let root = locate::root(global.workspace.as_deref())?;
@@ -118,9 +118,9 @@ fn print(entry: &AuditEntry, place: Place<'_>, out: &mut Output) -> anyhow::Resu
     let hint = hint.filter(|_| entry.decision == AuditDecision::Deny);
     // A command that is no tool has flags, and no configuration that a rule could be added to.
     if entry.tool == run::NAME {
-        let flags = hint.and_then(|hint| remedy::of_hint(hint, place));
+        let flags = hint.and_then(|hint| allowing_flags::of_hint(hint, place));
         if let Some(flags) = flags.filter(|flags| !flags.is_empty()) {
-            let offer = visible_lines(&remedy::offer(&flags));
+            let offer = visible_lines(&allowing_flags::offer(&flags));
             line.push_str(&format!("    {DIM}{offer}{DIM:#}\n"));
         }
     } else if let Some(hint) = hint {

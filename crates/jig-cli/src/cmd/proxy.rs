@@ -4,8 +4,8 @@
 //! has started ([`stdio`]), and, inside of a proxy, a command whose requests are passed on ([`nested`]).
 
 mod nested;
+mod remarks;
 mod stdio;
-mod telling;
 
 use std::ffi::OsString;
 use std::os::fd::BorrowedFd;
@@ -94,7 +94,7 @@ fn command(args: &ProxyArgs, global: &Global, out: &mut Output) -> anyhow::Resul
     for warning in prepared.confined.warnings.iter().chain(&prepared.warnings) {
         out.note(&format!("jig: {warning}"));
     }
-    let registration = telling::publish(&service, &args.command, out);
+    let registration = remarks::publish(&service, &args.command, out);
 
     let mut foreground = Foreground::open(args.hold.pty)?;
     let options = ClientOptions {
@@ -149,10 +149,10 @@ fn command(args: &ProxyArgs, global: &Global, out: &mut Output) -> anyhow::Resul
     let end = client.wait_timeout(LAST_REQUESTS);
     client.end();
     if args.tells_virtual {
-        telling::tell_virtual(&service, out);
+        remarks::tell_virtual(&service, out);
     }
     service.manager.end();
-    telling::close_log(&service, out);
+    remarks::close_log(&service, out);
     drop(registration);
     if let Some(End::Broken(reason)) = end {
         let reason = visible_lines(&reason);

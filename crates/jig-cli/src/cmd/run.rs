@@ -1,8 +1,8 @@
 //! `jig run`: any command, under the policy of a tool or the default one.
 
+pub(super) mod allowing_flags;
 mod layer;
-pub(super) mod remedy;
-mod telling;
+mod live_refusals;
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -18,7 +18,7 @@ use jig_proto::{Denial, hint, visible_line, visible_lines};
 use jig_sandbox::{Bytes, Limit};
 use serde_json::json;
 
-use self::telling::{About, Telling};
+use self::live_refusals::{About, Telling};
 use crate::args::{Global, RunArgs};
 use crate::cmd::call;
 use crate::exit::Done;
@@ -185,19 +185,19 @@ fn explained(
     out: &mut Output,
 ) -> anyhow::Result<()> {
     let current = locate::current()?;
-    let place = remedy::Place {
+    let place = allowing_flags::Place {
         root,
         current: &current,
     };
     let flags = match args.policy {
         // What allows it belongs into the configuration of that tool.
         Some(_) => Vec::new(),
-        None => remedy::flags(denials, args, place),
+        None => allowing_flags::flags(denials, args, place),
     };
     for denial in denials {
         let mut denial = denial.clone();
         if args.policy.is_none() {
-            denial.advice = denial.advice.map(|advice| remedy::advice(&advice));
+            denial.advice = denial.advice.map(|advice| allowing_flags::advice(&advice));
             // There is no tool whose rules could be added to.
             denial.hint = None;
         }
@@ -207,7 +207,7 @@ fn explained(
         ));
     }
     if !flags.is_empty() {
-        out.note(&format!("hint: {}", remedy::offer(&flags)));
+        out.note(&format!("hint: {}", allowing_flags::offer(&flags)));
     }
     Ok(())
 }
@@ -278,16 +278,19 @@ fn rules(args: &RunArgs, root: &Utf8Path) -> anyhow::Result<(Vec<String>, Vec<St
         let shown = path;
         let path = current.join(path);
         let path = locate::resolved(&path).map_err(|error| {
-            let folder = remedy::quoted(shown.as_str());
+            let folder = allowing_flags::quoted(shown.as_str());
             // What is read has to be there; what is written into can be made.
             let error = match write && error.kind() == ErrorKind::NotFound {
                 // A name with a dot is rather that of a file.
                 true if shown.file_name().is_some_and(|name| name.contains('.')) => {
                     let parent = shown.parent().filter(|parent| !parent.as_str().is_empty());
-                    anyhow!(match parent.map(|parent| remedy::quoted(parent.as_str())) {
-                        Some(parent) => hint!("make it first: mkdir -p {parent} && touch {folder}"),
-                        None => hint!("make it first: touch {folder}"),
-                    })
+                    anyhow!(
+                        match parent.map(|parent| allowing_flags::quoted(parent.as_str())) {
+                            Some(parent) =>
+                                hint!("make it first: mkdir -p {parent} && touch {folder}"),
+                            None => hint!("make it first: touch {folder}"),
+                        }
+                    )
                 }
                 true => anyhow!(hint!("make it first: mkdir -p {folder}")),
                 false => anyhow!(error),

@@ -1,9 +1,9 @@
 //! `jig suggest`: a command is watched, and the rules that it needs are proposed.
 
-mod words;
+mod report;
 
 use jig_engine::Learner;
-use jig_project::lesson::{self, Enough, Lesson, Trial};
+use jig_project::learned_rules::{self, Enough, Lesson, Trial};
 use jig_project::shell_word;
 
 use crate::args::{Global, SuggestArgs};
@@ -20,9 +20,9 @@ pub(crate) fn run(args: &SuggestArgs, global: &Global, out: &mut Output) -> anyh
         &global.selection(),
     )?;
     let engine = lesson.engine(&lesson.additions)?;
-    let command = lesson::started(&args.command)?;
+    let command = learned_rules::started(&args.command)?;
     let learner = Learner::new(&engine, &lesson.tool, &command, args.width);
-    let mut learner = learner.map_err(lesson::explained)?;
+    let mut learner = learner.map_err(learned_rules::explained)?;
     let trial = Trial {
         cancel: interrupt::tokens()?.cancel,
         args: args.command[1..].to_vec(),
@@ -39,17 +39,17 @@ pub(crate) fn run(args: &SuggestArgs, global: &Global, out: &mut Output) -> anyh
     remark(&format!(
         "jig: watching `{line}`; what it changes goes into a layer, and is thrown away"
     ));
-    let (watched, interrupted) = lesson::watched(&mut learner, &engine, &trial)?;
+    let (watched, interrupted) = learned_rules::watched(&mut learner, &engine, &trial)?;
     if interrupted {
         return Ok(Done::Passed(watched));
     }
     if !watched.is_success() {
         let proposal = lesson.vetted(&mut learner)?;
-        let told = words::Told {
+        let told = report::Told {
             lesson: &lesson,
             line: &line,
             proposal: &proposal,
-            outcome: words::Outcome::Failed(watched),
+            outcome: report::Outcome::Failed(watched),
         };
         told.print(out)?;
         return Ok(Done::Passed(watched));
@@ -57,13 +57,16 @@ pub(crate) fn run(args: &SuggestArgs, global: &Global, out: &mut Output) -> anyh
     let (proposal, enough) = lesson.tried(&mut learner, &trial)?;
     let (outcome, done) = match enough {
         Enough::Interrupted(exit) => return Ok(Done::Passed(exit)),
-        Enough::No(ended) => (words::Outcome::NotEnough(ended.exit, ended.tail), Done::Bad),
-        Enough::Yes => (words::Outcome::Enough, Done::Ok),
+        Enough::No(ended) => (
+            report::Outcome::NotEnough(ended.exit, ended.tail),
+            Done::Bad,
+        ),
+        Enough::Yes => (report::Outcome::Enough, Done::Ok),
     };
     if args.write && matches!(done, Done::Ok) {
         lesson.write(&proposal)?;
     }
-    let told = words::Told {
+    let told = report::Told {
         lesson: &lesson,
         line: &line,
         proposal: &proposal,

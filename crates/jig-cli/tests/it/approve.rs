@@ -7,11 +7,11 @@ use std::thread;
 
 use serde_json::{Value as Json, json};
 
-use super::desk::{Desk, Ran, for_each_user};
 use super::mcp_client::{Client, PATIENCE, text};
-use super::seat::Seat;
 use super::station_access::is_out_of_reach;
+use super::terminal_user::Seat;
 use super::vfs_tool::until;
+use super::workspace_user::{Desk, Ran, for_each_user};
 
 /// A server at a desk, whose client can't be asked anything.
 fn server(desk: &Desk) -> Client {

@@ -3,10 +3,10 @@
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Command, Stdio};
 
-use super::desk::{Desk, for_each_user};
-use super::seat::Seat;
 use super::station::Hall;
+use super::terminal_user::Seat;
 use super::vfs_tool::until;
+use super::workspace_user::{Desk, for_each_user};
 
 fn shell(hall: &Hall<'_>) -> String {
     hall.spawn(&["screen", "--id", "sh"])

@@ -4,9 +4,9 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::{Value as Json, json};
 
-use super::desk::{Desk, for_each_user};
 use super::mcp_client::Client;
-use super::servers_desk::SERVER;
+use super::servers_workspace::SERVER;
+use super::workspace_user::{Desk, for_each_user};
 
 /// The key that stands in the files of clients, and nowhere else afterwards.
 const KEY: &str = "sk-test-0123456789abcdefghij";

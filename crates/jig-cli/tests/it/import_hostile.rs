@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::{Map, Value as Json, json};
 
-use super::desk::{Desk, for_each_user};
+use super::workspace_user::{Desk, for_each_user};
 
 /// A program that leaves a mark, as a server.
 fn marking(desk: &Desk, name: &str) -> Json {

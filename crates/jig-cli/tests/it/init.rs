@@ -1,7 +1,7 @@
 //! `jig init`: three questions, and a configuration that works.
 
-use super::desk::{Desk, for_each_user};
-use super::seat::Seat;
+use super::terminal_user::Seat;
+use super::workspace_user::{Desk, for_each_user};
 
 /// A project of a kind, and what a new user does with it.
 struct Project {

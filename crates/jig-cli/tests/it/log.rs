@@ -2,11 +2,11 @@
 
 use serde_json::{Value as Json, json};
 
-use super::desk::{Desk, Ran, for_each_user};
 use super::mcp_client::Client;
-use super::servers_desk::{SERVER, entry, with_server};
+use super::servers_workspace::{SERVER, entry, with_server};
 use super::station::Hall;
 use super::vfs_tool::until;
+use super::workspace_user::{Desk, Ran, for_each_user};
 
 /// The lines of the log.
 pub(crate) fn lines(desk: &Desk, args: &[&str]) -> Vec<Json> {

@@ -3,9 +3,9 @@
 
 use serde_json::{Value as Json, json};
 
-use super::desk::Desk;
 use super::mcp_client::{Client, text};
-use super::servers_desk::{entry, with_server};
+use super::servers_workspace::{entry, with_server};
+use super::workspace_user::Desk;
 
 /// A client of a server that runs already.
 fn ready(desk: &Desk, capabilities: Json) -> Client {

@@ -2,11 +2,11 @@
 
 use serde_json::{Value as Json, json};
 
-use super::desk::{Desk, for_each_user};
 use super::mcp_client::{Client, text};
-use super::seat::Seat;
-use super::servers_desk::{SERVER, entry, with_server};
+use super::servers_workspace::{SERVER, entry, with_server};
+use super::terminal_user::Seat;
 use super::vfs_tool::until;
+use super::workspace_user::{Desk, for_each_user};
 
 /// A client that can't be asked anything.
 fn connected(desk: &Desk) -> Client {

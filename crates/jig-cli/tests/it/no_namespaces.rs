@@ -4,7 +4,7 @@
 use std::net::TcpListener;
 use std::process::Command;
 
-use super::desk::{Desk, Ran, for_each_user};
+use super::workspace_user::{Desk, Ran, for_each_user};
 
 /// Runs a test for each user who can play such a machine.
 fn without_namespaces(test: impl Fn(&Bare<'_>)) {

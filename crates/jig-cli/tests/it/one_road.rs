@@ -8,12 +8,12 @@ use jig_engine::{Call, Engine, Nobody};
 use jig_files::DiskFiles;
 use serde_json::{Value as Json, json};
 
-use super::desk::Desk;
 use super::log::lines;
 use super::mcp_client::{Client, text};
 use super::mcp_http::{ALICE, Server};
-use super::servers_desk::{entry, with_server};
+use super::servers_workspace::{entry, with_server};
 use super::station::Hall;
+use super::workspace_user::Desk;
 
 /// The ids in the log of all lines about a tool, each once.
 fn ids(desk: &Desk, tool: &str) -> Vec<String> {

@@ -9,7 +9,7 @@ use std::thread;
 use camino::Utf8PathBuf;
 use serde_json::json;
 
-use super::desk::{Desk, Ran, for_each_user};
+use super::workspace_user::{Desk, Ran, for_each_user};
 
 /// A registry of npm with one package, which is an MCP server.
 struct Registry {

@@ -1,6 +1,6 @@
 //! Rules that allow some changes and not others, wherever the workspace lies (G-036, G-120).
 
-use super::desk::Desk;
+use super::workspace_user::Desk;
 
 /// G-036, G-120: what the policy says about creating, changing and deleting is what the sandbox does, below `/tmp`
 /// as anywhere else. There the tool has a `/tmp` of its own, and what it may do in that must not count below it.

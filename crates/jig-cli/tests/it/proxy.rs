@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::desk::{Desk, Ran, for_each_user};
 use super::proxy_client::{PYTHON, ended};
-use super::seat::Seat;
+use super::terminal_user::Seat;
 use super::vfs_tool::until;
+use super::workspace_user::{Desk, Ran, for_each_user};
 
 /// F-090: what the command cannot open by itself, it reads over descriptor 3. Without jig, and under `jig run`,
 /// it can open it.

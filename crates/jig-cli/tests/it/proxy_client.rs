@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
 
-use super::desk::{Desk, Ran};
+use super::workspace_user::{Desk, Ran};
 
 impl Desk {
     /// `jig proxy OPTIONS -- python3 -c SCRIPT`, about to start.

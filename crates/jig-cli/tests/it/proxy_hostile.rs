@@ -9,8 +9,8 @@ use std::thread;
 
 use serde_json::{Value as Json, json};
 
-use super::desk::{Desk, Ran, for_each_user};
 use super::proxy_client::ended;
+use super::workspace_user::{Desk, Ran, for_each_user};
 
 /// A workspace at `/`, as in many containers, holds `/proc`, and there the variables of jig itself with the key
 /// of the model.

@@ -3,8 +3,8 @@
 use jig_testkit::provider::{Answer, Provider};
 use serde_json::{Value as Json, json};
 
-use super::desk::{Desk, Ran, for_each_user};
 use super::proxy_client::Foreign;
+use super::workspace_user::{Desk, Ran, for_each_user};
 
 /// What says which model is asked, and where.
 fn settings(provider: &Provider) -> Vec<String> {

@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 
-use super::desk::Desk;
+use super::workspace_user::Desk;
 
 #[test]
 fn mistakes_are_explained() {

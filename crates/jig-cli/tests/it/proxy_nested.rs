@@ -8,10 +8,10 @@ use std::process::{Child, Command, Stdio};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value as Json, json};
 
-use super::desk::{Desk, Ran, for_each_user};
 use super::proxy_client::{PRELUDE, PYTHON, ended};
-use super::seat::Seat;
+use super::terminal_user::Seat;
 use super::vfs_tool::until;
+use super::workspace_user::{Desk, Ran, for_each_user};
 
 impl Desk {
     /// `jig proxy OPTIONS -- jig proxy INNER -- … -- python3 -c SCRIPT`, with one `INNER` for each level below

@@ -3,9 +3,9 @@
 use base64_of::{decoded, encoded};
 use serde_json::{Value as Json, json};
 
-use super::desk::{Desk, for_each_user};
 use super::proxy_client::Foreign;
 use super::vfs_tool::until;
+use super::workspace_user::{Desk, for_each_user};
 
 /// A file is read and written, and the end of the client is a normal end (F-080).
 #[test]

@@ -9,10 +9,10 @@ use std::process::Command;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value as Json, json};
 
-use super::desk::{Desk, Ran, for_each_user, is_root};
 use super::proxy_client::{Foreign, PYTHON};
 use super::station_access::is_out_of_reach;
 use super::vfs_tool::until;
+use super::workspace_user::{Desk, Ran, for_each_user, is_root};
 
 /// A desk at which a proxy runs, with two files open.
 fn with_proxy(desk: &Desk) -> Foreign {

@@ -3,9 +3,9 @@
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Command, Stdio};
 
-use super::desk::{Desk, for_each_user};
-use super::seat::Seat;
+use super::terminal_user::Seat;
 use super::vfs_tool::until;
+use super::workspace_user::{Desk, for_each_user};
 
 /// The command sees a terminal on all three streams, as large as the user's, and can open it by name.
 #[test]

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::desk::Desk;
-use super::seat::Seat;
+use super::terminal_user::Seat;
+use super::workspace_user::Desk;
 
 /// A command of a block, and what it prints.
 #[derive(Debug)]

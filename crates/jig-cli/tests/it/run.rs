@@ -10,8 +10,8 @@ use camino::Utf8Path;
 use insta::assert_snapshot;
 use serde_json::json;
 
-use super::desk::{Desk, Ran, for_each_user};
 use super::parsed;
+use super::workspace_user::{Desk, Ran, for_each_user};
 
 #[test]
 fn the_exit_code_is_that_of_the_command() {

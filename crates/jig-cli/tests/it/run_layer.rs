@@ -8,9 +8,9 @@ use std::process::Stdio;
 use camino::Utf8Path;
 use serde_json::Value as Json;
 
-use super::desk::{Desk, for_each_user};
-use super::seat::Seat;
+use super::terminal_user::Seat;
 use super::vfs_tool::until;
+use super::workspace_user::{Desk, for_each_user};
 
 /// Every path of the workspace with its mode, time and content.
 fn tree(desk: &Desk) -> Vec<String> {

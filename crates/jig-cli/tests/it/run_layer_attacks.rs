@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 
-use super::desk::for_each_user;
+use super::workspace_user::for_each_user;
 
 /// What no direct run could do, applying a layer does not do either.
 #[test]

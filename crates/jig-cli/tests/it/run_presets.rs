@@ -7,7 +7,7 @@ use std::process::Command;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::desk::{Desk, Ran, for_each_user};
+use super::workspace_user::{Desk, Ran, for_each_user};
 
 /// A script that can be run.
 fn program(path: &Utf8Path, text: &str) {

@@ -1,6 +1,6 @@
 //! Real work under `jig run`: what people do all day must go on as if nothing were there.
 
-use super::desk::{Desk, for_each_user};
+use super::workspace_user::{Desk, for_each_user};
 
 /// A crate without dependencies is built and tested, with the toolchain of the preset.
 #[test]

@@ -5,9 +5,9 @@ use std::process::{Child, Stdio};
 
 use serde_json::json;
 
-use super::desk::{Desk, Ran};
-use super::servers_desk::{entry, with_server};
+use super::servers_workspace::{entry, with_server};
 use super::vfs_tool::until;
+use super::workspace_user::{Desk, Ran};
 
 /// Every tool of a server is there under the server's name, and works.
 #[test]

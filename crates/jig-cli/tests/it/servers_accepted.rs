@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use super::desk::{Desk, Ran, for_each_user};
 use super::follow::follow;
 use super::mcp_client::Client;
-use super::seat::Seat;
-use super::servers_desk::{SERVER, entry, with_server};
+use super::servers_workspace::{SERVER, entry, with_server};
+use super::terminal_user::Seat;
+use super::workspace_user::{Desk, Ran, for_each_user};
 
 /// A cloned repository: its own file declares a server, whose program leaves a mark wherever it can.
 fn cloned(desk: &Desk, more: &str) {

@@ -1,6 +1,6 @@
 //! The first mistakes with MCP servers: each says what is wrong, where, and what to do.
 
-use super::servers_desk::{entry, with_server};
+use super::servers_workspace::{entry, with_server};
 
 /// What is wrong with the configuration or the server, and what has to be said about it.
 #[track_caller]

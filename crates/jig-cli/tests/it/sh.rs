@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use jig_testkit::provider::{Answer, Provider};
 
-use super::desk::{Desk, Ran, for_each_user};
+use super::workspace_user::{Desk, Ran, for_each_user};
 
 impl Desk {
     /// Runs `jig sh OPTIONS -c LINE`.

@@ -10,9 +10,9 @@ use std::time::Duration;
 use camino::Utf8PathBuf;
 use serde_json::{Value as Json, json};
 
-use super::desk::{Desk, for_each_user};
 use super::parsed;
 use super::vfs_tool::until;
+use super::workspace_user::{Desk, for_each_user};
 
 /// Tools that are spawned.
 pub(crate) const TOOLS: &str = r#"

@@ -12,10 +12,10 @@ use std::time::Duration;
 use camino::Utf8Path;
 use serde_json::{Value as Json, json};
 
-use super::desk::{Desk, Ran, for_each_user, is_root};
 use super::parsed;
 use super::station::{Hall, for_each_hall, is_alive};
 use super::vfs_tool::until;
+use super::workspace_user::{Desk, Ran, for_each_user, is_root};
 
 /// The next line of a station.
 fn line(stream: &UnixStream) -> String {

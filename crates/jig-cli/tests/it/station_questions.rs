@@ -2,10 +2,10 @@
 
 use serde_json::{Value as Json, json};
 
-use super::desk::Desk;
-use super::seat::Seat;
 use super::station::{Hall, for_each_hall};
+use super::terminal_user::Seat;
 use super::vfs_tool::until;
+use super::workspace_user::Desk;
 
 /// S-034, S-036, S-075: a tool asks, and is answered in the words of a person.
 #[test]

@@ -6,8 +6,8 @@ use std::process::Stdio;
 
 use serde_json::{Value as Json, json};
 
-use super::desk::{Desk, Ran, for_each_user};
 use super::parsed;
+use super::workspace_user::{Desk, Ran, for_each_user};
 
 /// A workspace with one tool, `tool`, that runs unasked.
 fn tool(settings: &str) -> Desk {

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use camino::Utf8Path;
 
-use super::desk::{Desk, Ran, for_each_user};
 use super::vfs_tool::until;
+use super::workspace_user::{Desk, Ran, for_each_user};
 
 /// Gives a desk one tool, `tool`, that is a shell script.
 fn set(desk: &Desk, script: &str, settings: &str) {

@@ -5,11 +5,11 @@
 use jig_proto::{DECEPTIVE, is_deceptive};
 use serde_json::{Value as Json, json};
 
-use super::desk::Desk;
 use super::mcp_client::{Client, text};
-use super::seat::Seat;
 use super::station::Hall;
+use super::terminal_user::Seat;
 use super::vfs_tool::until;
+use super::workspace_user::Desk;
 
 /// Texts that hold all of the table between them: the ends of each row, and sequences that terminals obey.
 fn attacks() -> Vec<String> {

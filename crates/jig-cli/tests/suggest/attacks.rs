@@ -3,7 +3,7 @@
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
 
-use crate::desk::for_each_user;
+use crate::workspace_user::for_each_user;
 use crate::{rules, suggested};
 
 /// Behind a socket of the host somebody acts with the user's rights: the run that sees almost everything must

@@ -7,11 +7,11 @@
 )]
 
 mod attacks;
-#[path = "../it/desk.rs"]
-#[expect(dead_code, reason = "other tests use the rest of it")]
-mod desk;
 mod proposals;
 mod work;
+#[path = "../it/workspace_user.rs"]
+#[expect(dead_code, reason = "other tests use the rest of it")]
+mod workspace_user;
 mod writing;
 
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ use std::process::Output;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value as Json;
 
-use self::desk::Desk;
+use self::workspace_user::Desk;
 
 /// A fresh workspace in a folder of its own, with a home of its own.
 pub(crate) struct Workspace {

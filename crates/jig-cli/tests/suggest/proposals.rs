@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Stdio;
 
-use crate::desk::{Desk, for_each_user};
+use crate::workspace_user::{Desk, for_each_user};
 use crate::{Workspace, rules, suggested};
 
 /// Secrets are told, and stand in no rule.

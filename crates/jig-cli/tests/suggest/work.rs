@@ -1,6 +1,6 @@
 //! Real work: what is proposed for it is enough, and no more than it did.
 
-use crate::desk::for_each_user;
+use crate::workspace_user::for_each_user;
 use crate::{allows, only_written, rules, suggested};
 
 /// A crate is tested, from a fresh checkout: its `target` has to exist, and `--write` makes it.

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 
-use crate::desk::{Desk, for_each_user};
+use crate::workspace_user::{Desk, for_each_user};
 use crate::{allows, tree};
 
 const CONFIG: &str = r#"# Ours.

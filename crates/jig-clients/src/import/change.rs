@@ -8,9 +8,9 @@ use jig_config::{Config, Edit, Problem, Sources};
 use jig_project::{Environment, Project, Selection, engines, servers};
 use jig_proto::ProjectPath;
 
-use super::block;
 use super::conversion::{Fate, Item};
-use crate::file::SettingsFile;
+use super::toml_block;
+use crate::settings_file::SettingsFile;
 
 /// The file of jig that the servers go into.
 pub struct Target {
@@ -86,7 +86,7 @@ impl Import<'_> {
             let Fate::New(imported, access) = &item.fate else {
                 continue;
             };
-            blocks.push(block::of(imported, &access.additions));
+            blocks.push(toml_block::of(imported, &access.additions));
             if let Err(why) = self.checked(before, &blocks) {
                 blocks.pop();
                 item.fate = Fate::Left(why);
@@ -96,7 +96,7 @@ impl Import<'_> {
             return Ok(None);
         }
         let shown = &self.target.file.shown;
-        let after = block::appended(before, &blocks).with_context(|| by_hand(shown))?;
+        let after = toml_block::appended(before, &blocks).with_context(|| by_hand(shown))?;
         let sources = Sources {
             lint: true,
             ..self.target.sources.clone()
@@ -124,7 +124,7 @@ impl Import<'_> {
     /// Why a configuration with these entries is none.
     fn checked(&self, before: &str, blocks: &[String]) -> Result<(), String> {
         let after =
-            block::appended(before, blocks).ok_or_else(|| by_hand(&self.target.file.shown))?;
+            toml_block::appended(before, blocks).ok_or_else(|| by_hand(&self.target.file.shown))?;
         let edit = Edit::new(Some(&after)).map_err(|error| error.to_string())?;
         match edit.check(&self.target.sources, &self.target.path) {
             Ok(_) => Ok(()),

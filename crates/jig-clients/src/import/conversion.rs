@@ -8,11 +8,11 @@ use jig_project::Environment;
 use jig_proto::ProjectPath;
 
 use super::declared::{Context, Scope, SourceFile};
-use super::entry::{self, Declared, Imported, Left, Reach};
+use super::filled_text::{self, is_variable};
+use super::imported_server::{self, Declared, Imported, Left, Reach};
 use super::secret::Secrets;
-use super::text::{self, is_variable};
-use super::{ImportFrom, name};
-use crate::file::SettingsFile;
+use super::{ImportFrom, server_name};
+use crate::settings_file::SettingsFile;
 
 /// A server of the client, and what becomes of it.
 pub struct Item {
@@ -91,7 +91,7 @@ pub fn converted(
                 None => {
                     let declared = Declared {
                         original,
-                        name: name::fit(original, &taken),
+                        name: server_name::fit(original, &taken),
                         value,
                         from: &file.shown,
                         scope: file.scope,
@@ -99,7 +99,7 @@ pub fn converted(
                         names_in: &|path| names_in(path, file.scope, root, env),
                     };
                     taken.insert(declared.name.clone());
-                    match entry::convert(&declared, &context, secrets) {
+                    match imported_server::convert(&declared, &context, secrets) {
                         Ok(imported) => Fate::New(Box::new(imported), Access::default()),
                         Err(Left::Itself) => Fate::Left("it is jig".to_owned()),
                         Err(Left::Unfit(why)) => Fate::Left(why),
@@ -141,7 +141,7 @@ fn met(imported: Box<Imported>, config: &Config) -> Fate {
 
 /// Whether a server of jig is this one, whatever it may do.
 fn is_same(known: &jig_config::Server, imported: &Imported) -> bool {
-    let pairs = |pairs: &[(String, text::Text)]| -> BTreeSet<(String, String)> {
+    let pairs = |pairs: &[(String, filled_text::Text)]| -> BTreeSet<(String, String)> {
         let pairs = pairs.iter();
         pairs
             .map(|(name, value)| (name.clone(), value.written()))
@@ -152,7 +152,8 @@ fn is_same(known: &jig_config::Server, imported: &Imported) -> bool {
             let known_env = known.env.iter();
             let known_env = known_env.map(|(name, value)| (name.clone(), value.to_string()));
             let words = words.iter().map(ToString::to_string);
-            words.eq(command.iter().map(text::Text::written)) && pairs(env) == known_env.collect()
+            words.eq(command.iter().map(filled_text::Text::written))
+                && pairs(env) == known_env.collect()
         }
         (
             Reached::Remote {

@@ -7,11 +7,11 @@ use jig_proto::hint;
 use serde_json::{Map, Value as Json};
 
 use super::ImportFrom;
-use super::text::as_variable;
+use super::filled_text::as_variable;
 use crate::client::Client;
 use crate::entry::Fault;
-use crate::file::SettingsFile;
 use crate::jsonc;
+use crate::settings_file::SettingsFile;
 
 /// What one file says, or one part of it.
 #[derive(Debug)]

@@ -20,7 +20,7 @@ use jig_proto::ProjectPath;
 use jig_sandbox::{SpawnError, Stdio};
 
 use super::fetch::Fetched;
-use super::talk::{self, Lines};
+use super::tool_listing::{self, Lines};
 
 /// Learns what servers need.
 pub struct Teacher<'a> {
@@ -320,7 +320,7 @@ impl Teacher<'_> {
             .map_err(Unlearned::why)?;
         let lines = Lines::of(stdout).map_err(Unlearned::why)?;
         let is_over = || self.cancel.is_cancelled();
-        let tools = talk::tools(stdin, &lines, subject.limit, &is_over);
+        let tools = tool_listing::tools(stdin, &lines, subject.limit, &is_over);
         // A server that is done with its input ends by itself.
         let child = running.program().child();
         if !matches!(child.wait_timeout(PATIENCE), Ok(Some(_))) {

@@ -10,9 +10,9 @@ use super::access;
 use super::change::Import;
 use super::conversion::{Access, Fate, How, Item};
 use super::declared::Scope;
-use super::entry::{Imported, Reach};
+use super::filled_text::Text;
+use super::imported_server::{Imported, Reach};
 use super::learn::{Subject, Teacher, Unlearned};
-use super::text::Text;
 
 impl Import<'_> {
     /// Finds out what each new server needs. `None` if it was given up: the first token asks for that, the second ends

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::text::{Part, Text, as_variable, is_variable};
+use super::filled_text::{Part, Text, as_variable, is_variable};
 
 /// The variables that take the place of secrets, for all servers of an import.
 #[derive(Debug, Default)]

@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::Welcome;
-use crate::place::Place;
 use crate::protocol::{Hello, Lines, Reply, VERSION, send};
 use crate::proxies::{Timed, is_gone};
+use crate::socket_place::Place;
 
 /// A connection to an MCP server that runs.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::tools;
+use crate::foreign_programs;
 
 /// A folder for projects, and the person who works there: whoever runs this, or a plain user with a home of
 /// their own.
@@ -140,7 +140,7 @@ pub(crate) fn output(command: &mut Command) -> Result<String, String> {
 /// The program as it is now, whatever is built meanwhile.
 fn copy_of_jig(folder: &Path) -> Result<PathBuf, String> {
     let jig = folder.join("jig");
-    let built = tools::target().join("debug/jig");
+    let built = foreign_programs::target().join("debug/jig");
     output(Command::new("cp").arg(built).arg(&jig))?;
     Ok(jig)
 }

@@ -5,7 +5,7 @@ use jig_engine::{About, Answer, Ask, Asker as _};
 use jig_proto::Prompt;
 use serde_json::{Value as Json, json};
 
-use super::asked::Asked;
+use super::shown_question::Asked;
 use crate::interrupt;
 use crate::output::YELLOW;
 use crate::prompt::Terminal;

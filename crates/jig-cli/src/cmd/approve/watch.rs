@@ -12,7 +12,7 @@ use jig_station::asks::Welcome;
 use jig_station::asks::client::{Server, Told};
 use serde_json::Value as Json;
 
-use super::asked::Asked;
+use super::shown_question::Asked;
 use super::{Scope, dialog};
 use crate::exit::Done;
 use crate::output::Output;

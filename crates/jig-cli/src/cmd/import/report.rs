@@ -7,7 +7,7 @@ use jig_clients::import::ImportFrom;
 use jig_clients::import::change::{Change, Target};
 use jig_clients::import::conversion::{Access, Fate, How, Item};
 use jig_clients::import::declared::{Scope, SourceFile};
-use jig_clients::import::entry::Reach;
+use jig_clients::import::imported_server::Reach;
 use jig_clients::import::secret::Secrets;
 use jig_proto::{ProjectPath, visible_line, visible_lines, visible_words};
 use serde_json::{Value as Json, json};
@@ -168,7 +168,9 @@ impl Report<'_> {
         text
     }
 
-    fn added(&self) -> impl Iterator<Item = (&jig_clients::import::entry::Imported, &Access)> {
+    fn added(
+        &self,
+    ) -> impl Iterator<Item = (&jig_clients::import::imported_server::Imported, &Access)> {
         self.items.iter().filter_map(|item| match &item.fate {
             Fate::New(imported, access) => Some((&**imported, access)),
             _ => None,
@@ -177,7 +179,7 @@ impl Report<'_> {
 
     /// What is said about a server.
     fn entry(&self, item: &Item) -> String {
-        let original = visible_line(&jig_clients::import::entry::short(&item.original));
+        let original = visible_line(&jig_clients::import::imported_server::short(&item.original));
         let mut text = String::new();
         let mut notes: Vec<String> = Vec::new();
         match &item.fate {

@@ -11,7 +11,7 @@ use jig_sandbox::Exit;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use super::{service, telling};
+use super::{remarks, service};
 use crate::args::{Global, ProxyArgs};
 use crate::exit::Done;
 use crate::foreground::Listening;
@@ -30,7 +30,7 @@ pub(super) fn serve(args: &ProxyArgs, global: &Global, out: &mut Output) -> anyh
     let signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).context("cannot listen for signals")?;
     let input = io::stdin().as_fd().try_clone_to_owned().context(failed)?;
     let output = io::stdout().as_fd().try_clone_to_owned().context(failed)?;
-    let registration = telling::publish(&service, &args.command, out);
+    let registration = remarks::publish(&service, &args.command, out);
     let options = ClientOptions {
         llm: args.llm,
         label: "--stdio".to_owned(),
@@ -54,7 +54,7 @@ pub(super) fn serve(args: &ProxyArgs, global: &Global, out: &mut Output) -> anyh
         end
     });
     service.manager.end();
-    telling::close_log(&service, out);
+    remarks::close_log(&service, out);
     drop(registration);
     match (end, ended_by.into_inner()) {
         // The same end as without us listening, but that everything is closed.

@@ -3,8 +3,8 @@
 use camino::Utf8Path;
 use jig_clients::Client;
 use jig_clients::entry::{Entry, Found};
-use jig_clients::file::SettingsFile;
-use jig_clients::server::on_search_path;
+use jig_clients::settings_file::SettingsFile;
+use jig_clients::way_to_server::on_search_path;
 use jig_project::{Environment, locate};
 use jig_proto::visible_lines;
 use serde_json::{Value as Json, json};

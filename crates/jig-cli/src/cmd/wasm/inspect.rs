@@ -2,7 +2,7 @@
 //!
 //! Every text comes out of a file that anybody may have written, and is shown as such.
 
-mod words;
+mod abilities;
 
 use camino::Utf8Path;
 use jig_project::{Environment, component_file};
@@ -10,10 +10,10 @@ use jig_proto::{visible_line, visible_lines, visible_words};
 use jig_wasm::{Description, Import, Inspection, WasmRuntime};
 use serde_json::{Map, Value as Json, json};
 
-use self::words::Ability;
+use self::abilities::Ability;
 
 use crate::args::WasmInspectArgs;
-use crate::compiling::Watch;
+use crate::compile_notice::Watch;
 use crate::exit::Done;
 use crate::limits;
 use crate::output::{BOLD, CYAN, DIM, GREEN, Output, RED};
@@ -92,11 +92,11 @@ impl Seen<'_> {
             "contract": self.contract().map(version),
             "describes": self.found.describes,
             "tools": self.tools.iter().map(tool).collect::<Vec<_>>(),
-            "could_ask_for": words::abilities(&self.found)
+            "could_ask_for": abilities::abilities(&self.found)
                 .filter(|(_, could)| *could)
                 .map(|(ability, _)| ability.name)
                 .collect::<Vec<_>>(),
-            "never": words::abilities(&self.found)
+            "never": abilities::abilities(&self.found)
                 .filter(|(_, could)| !*could)
                 .map(|(ability, _)| ability.name)
                 .collect::<Vec<_>>(),
@@ -111,7 +111,7 @@ impl Seen<'_> {
             text.push_str(&described(tool));
         }
         text.push_str(&format!("\n{BOLD}could ask for{BOLD:#}\n"));
-        let could: Vec<&Ability> = words::abilities(&self.found)
+        let could: Vec<&Ability> = abilities::abilities(&self.found)
             .filter_map(|(ability, could)| could.then_some(ability))
             .collect();
         for ability in &could {
@@ -121,10 +121,10 @@ impl Seen<'_> {
             text.push_str("  nothing: it computes, and returns what comes of it\n");
         }
         text.push_str(&format!("\n{BOLD}can never{BOLD:#}\n"));
-        for (ability, _) in words::abilities(&self.found).filter(|(_, could)| !could) {
+        for (ability, _) in abilities::abilities(&self.found).filter(|(_, could)| !could) {
             text.push_str(&format!("  {}\n", ability.never));
         }
-        for never in words::NEVER {
+        for never in abilities::NEVER {
             text.push_str(&format!("  {never}\n"));
         }
         text.push_str(&self.interfaces());

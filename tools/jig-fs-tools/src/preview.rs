@@ -4,7 +4,7 @@ use jig_tool::vfs::Host;
 use jig_tool::{Content, ToolError};
 
 use crate::arguments::Arguments;
-use crate::words::{count, quoted};
+use crate::phrases::{count, quoted};
 use crate::{delete_file, diff, modify_file};
 
 pub(crate) fn call(name: &str, host: &mut Host) -> Result<Content, ToolError> {

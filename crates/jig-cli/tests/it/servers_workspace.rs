@@ -4,8 +4,8 @@ use std::process::Stdio;
 
 use serde_json::Value as Json;
 
-use super::desk::{Desk, Ran, for_each_user};
 use super::parsed;
+use super::workspace_user::{Desk, Ran, for_each_user};
 
 /// The server: see what it says about itself.
 pub(crate) const SERVER: &str = include_str!("../support/mcp_server.py");

@@ -2,7 +2,7 @@ use jig_config::{AddedFs, AddedNet, Preset};
 
 use super::*;
 use crate::import::declared::Scope;
-use crate::import::text::Text;
+use crate::import::filled_text::Text;
 
 fn server(name: &str, command: &[&str]) -> Imported {
     Imported {

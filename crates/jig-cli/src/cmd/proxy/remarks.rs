@@ -8,7 +8,7 @@ use jig_proto::visible_words;
 use jig_station::proxies::Registration;
 use serde_json::json;
 
-use crate::cmd::run::remedy;
+use crate::cmd::run::allowing_flags;
 use crate::output::Output;
 
 /// Lets `jig ps` see what is open, until the registration is dropped. Without it clients are served all
@@ -65,7 +65,7 @@ pub(super) fn tell_virtual(service: &Service, out: &mut Output) {
             let how = match service.is_named {
                 true => format!("a rule of the tool that lets it create `{shown}` keeps it"),
                 false if is_plain => {
-                    let word = remedy::quoted(&shown);
+                    let word = allowing_flags::quoted(&shown);
                     format!("to keep it, add: {} {word}", service.how_to_write)
                 }
                 false => "write to a name without control characters to keep it".to_owned(),

@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::*;
 use crate::import::ImportFrom;
-use crate::import::block;
+use crate::import::toml_block;
 
 /// The entry that a server of a client becomes, or why it becomes none.
 fn converted(client: ImportFrom, value: Json) -> Result<(String, Vec<String>), Left> {
@@ -25,7 +25,7 @@ fn converted(client: ImportFrom, value: Json) -> Result<(String, Vec<String>), L
         },
     };
     let imported = convert(&declared, &context, &mut Secrets::default())?;
-    let text = block::of(&imported, &jig_config::Additions::default());
+    let text = toml_block::of(&imported, &jig_config::Additions::default());
     let text = text
         .strip_prefix("# from `file`\n[mcp.servers.one]\n")
         .unwrap()

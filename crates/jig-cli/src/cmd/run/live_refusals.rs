@@ -14,7 +14,7 @@ use jig_proto::{Denial, visible_words};
 use jig_runtime::unreached_in_words;
 use jig_sandbox::{Child, Interest, Profile, Waker, poll};
 
-use super::remedy::{self, Place};
+use super::allowing_flags::{self, Place};
 
 /// Tells it at once if standard error is a terminal. If not, what is no refusal is told at the end.
 pub(super) struct Telling {
@@ -93,8 +93,8 @@ fn refused(denial: &Denial, by_flags: bool) -> String {
         current: Utf8Path::new("/"),
     };
     let hint = denial.hint.as_deref().filter(|_| by_flags);
-    let way_out = match hint.and_then(|hint| remedy::of_hint(hint, place)) {
-        Some(flags) => format!("; {}", remedy::offer(&flags)),
+    let way_out = match hint.and_then(|hint| allowing_flags::of_hint(hint, place)) {
+        Some(flags) => format!("; {}", allowing_flags::offer(&flags)),
         None => String::new(),
     };
     let Denial {

@@ -11,7 +11,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use jig_sandbox::{Interest, Waker};
 
-use super::place::{Claim, Key, Place};
+use super::socket_place::{Claim, Key, Place};
 
 /// Takes clients until it is dropped.
 #[derive(Debug)]

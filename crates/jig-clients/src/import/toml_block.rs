@@ -5,7 +5,7 @@ use jig_policy::{Capabilities, Capability, toml_string};
 use jig_proto::visible_line;
 use serde_json::{Map, Value as Json};
 
-use super::entry::{Imported, Reach};
+use super::imported_server::{Imported, Reach};
 
 /// A server's entry.
 pub fn of(server: &Imported, access: &Additions) -> String {

@@ -37,10 +37,15 @@ pub(crate) fn run() -> Result<(), String> {
 fn build(name: &str, flags: &[&str]) -> Result<PathBuf, String> {
     let words = ["build", "--release", "--locked", "--package", "jig-cli"];
     crate::cargo(&[&words[..], flags].concat())?;
-    let folder = crate::tools::target().join("size");
+    let folder = crate::foreign_programs::target().join("size");
     let program = folder.join(name);
     std::fs::create_dir_all(&folder)
-        .and_then(|()| std::fs::copy(crate::tools::target().join("release/jig"), &program))
+        .and_then(|()| {
+            std::fs::copy(
+                crate::foreign_programs::target().join("release/jig"),
+                &program,
+            )
+        })
         .map_err(|error| format!("cannot copy to {}: {error}", program.display()))?;
     Ok(program)
 }

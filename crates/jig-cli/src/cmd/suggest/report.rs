@@ -2,7 +2,7 @@
 
 use jig_config::{Additions, Edit};
 use jig_engine::{Evidence, Proposal, Withheld};
-use jig_project::lesson::Lesson;
+use jig_project::learned_rules::Lesson;
 use jig_proto::{visible_line, visible_lines};
 use jig_sandbox::Exit;
 use serde_json::{Map, Value as Json, json};

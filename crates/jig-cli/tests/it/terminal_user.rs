@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use jig_pty::{Pty, Screen, Size};
 use rustix::termios::{Termios, tcgetattr};
 
-use super::desk::Desk;
+use super::workspace_user::Desk;
 
 /// A terminal, and a program that runs in it.
 pub(crate) struct Seat {

@@ -4,8 +4,8 @@ use camino::Utf8Path;
 use serde_json::{Map, Value as Json};
 
 use super::declared::{Context, Scope};
+use super::filled_text::{self, Place, Text, is_variable};
 use super::secret::{Export, Search, Secrets};
-use super::text::{self, Place, Text, is_variable};
 
 /// A server as jig will have it, but for its access.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -274,7 +274,7 @@ impl<'a> Reading<'a> {
     }
 
     fn text(&self, text: &str, place: Place) -> Result<Text, String> {
-        text::read(text, place, self.context)
+        filled_text::read(text, place, self.context)
     }
 
     fn reach(&mut self, declared: &Declared<'_>) -> Result<Reach, Left> {
@@ -318,7 +318,7 @@ impl<'a> Reading<'a> {
         }
         if let Some(variable) = self.string("bearer_token_env_var")? {
             let token = variable_of(variable)?;
-            let bearer = text::Part::Plain("Bearer ".to_owned());
+            let bearer = filled_text::Part::Plain("Bearer ".to_owned());
             let value = Text::of([&[bearer], token.parts()].concat());
             headers.push(("Authorization".to_owned(), value));
         }
