@@ -133,7 +133,7 @@ fn flood(broker: &Broker, script: &str, terminal: Option<TerminalSize>, time: Du
             begin.elapsed() < Duration::from_secs(60),
             "{script} prints nothing"
         );
-        std::thread::sleep(Duration::from_millis(50));
+        jig_testkit::let_pass(Duration::from_millis(50));
     }
     let Reply::Output(end) = ask(broker, &Request::ProcessStop(ProcessStop { process })) else {
         panic!("it is a stop");

@@ -14,13 +14,12 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
-use std::thread;
-use std::time::{Duration, Instant};
 
 use jig_sandbox::{
     Exit, Launch, Limits, PathRule, Pool, PrivateDirectory, Profile, Program, Rights, RuleSource,
     SpawnRequest, Stdio, minimal_environment, spawn,
 };
+use jig_testkit::until;
 
 const NOBODY: u32 = 65534;
 
@@ -60,7 +59,7 @@ fn nothing_is_left_behind() {
     drop(pool);
     // Nothing of what was started is alive. A namespace lives as long as a process or a descriptor holds
     // it, so none of those is left either.
-    eventually("all processes are gone", || living_descendants() == 0);
+    until("all processes are gone", || living_descendants() == 0);
 
     if rustix::process::geteuid().is_root() {
         let output = Command::new("/proc/self/exe")
@@ -212,15 +211,6 @@ fn names(directory: &Path) -> Vec<String> {
         .collect();
     names.sort();
     names
-}
-
-#[track_caller]
-fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(20);
-    while !holds() {
-        assert!(Instant::now() < deadline, "{what}");
-        thread::sleep(Duration::from_millis(20));
-    }
 }
 
 /// What an allocator may hold on to, in KiB. One leaked page a call would be far above it in a long run.

@@ -13,7 +13,6 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
 use std::time::Duration;
 
 use crate::host::Host;
@@ -128,13 +127,7 @@ impl Arena {
     pub fn is_beating(&self) -> bool {
         let length = || fs::metadata(self.heart()).map_or(0, |heart| heart.len());
         let before = length();
-        for _ in 0..30 {
-            thread::sleep(Duration::from_millis(10));
-            if length() != before {
-                return true;
-            }
-        }
-        false
+        crate::within(Duration::from_millis(300), || length() != before)
     }
 
     /// Ends whatever keeps the heart beating: it stops when it cannot write any more.

@@ -24,7 +24,8 @@
 //! A [`Provider`] is no attack, but the server that questions to language models are sent to in tests; it can be
 //! told to behave as badly as real ones do.
 //!
-//! A test that needs a program asks [`has_program`], so that no test is left out in silence.
+//! A test that needs a program asks [`has_program`], so that no test is left out in silence. One that waits for what no
+//! event tells of asks [`until`].
 //!
 //! Nothing here does lasting harm when it succeeds: an attack opens the dangerous file and closes it,
 //! sends the signal that means nothing, changes a value to what it was. What it does ruin lies in its
@@ -46,6 +47,7 @@ mod host;
 mod outcome;
 pub mod provider;
 mod skips;
+mod wait;
 
 #[cfg(target_os = "linux")]
 pub use arena::Arena;
@@ -59,3 +61,8 @@ pub use host::{Host, MARK, Stage, TERMINAL, TERMINAL_PIXELS, hostile_program};
 pub use outcome::Outcome;
 pub use provider::Provider;
 pub use skips::{has_program, skipped_here, skipped_without};
+#[cfg(target_os = "linux")]
+pub use wait::working_in;
+pub use wait::{
+    PATIENCE, ended, ended_within, is_alone, let_pass, until, until_it_rests, until_some, within,
+};

@@ -9,6 +9,7 @@ use jig_broker::{
     AuditDecision, Commanded, Intruder, ProgramEnding, ProgramStart, Reach, RunningProgram,
 };
 use jig_sandbox::{Enforce, Exit, Layers};
+use jig_testkit::until;
 
 use crate::world::{World, both};
 
@@ -445,6 +446,9 @@ fn descriptors_that_are_no_streams_are_refused() {
 /// Whoever floods the door waits, or is sent away; others are served afterwards.
 #[test]
 fn a_flooded_door_stays_open_and_small() {
+    if !jig_testkit::is_alone() {
+        return;
+    }
     let world = world().command("cat", None, &[]);
     let before = descriptors();
     let tool = Tool::start(
@@ -488,9 +492,9 @@ fn a_program_ends_with_its_shim() {
     let script =
         "sleep 70001 & pid=$!; until test -e go; do :; done; kill -9 $pid; while :; do :; done";
     let tool = Tool::start(&world, &["bash", "-c", script]);
-    until(|| running("70001"));
+    until("it runs", || running("70001"));
     std::fs::write(world.outside().join("ws/go"), "").unwrap();
-    until(|| !running("70001"));
+    until("it is gone", || !running("70001"));
     drop(tool);
 }
 
@@ -502,12 +506,12 @@ fn all_programs_end_with_the_tool() {
     assert!(ran.exit.is_success(), "{}", ran.stderr);
     assert!(!running("70002"));
     let tool = Tool::start(&world, &["sh", "-c", "sleep 70003"]);
-    until(|| running("70003"));
+    until("it runs", || running("70003"));
     tool.program.child().kill();
     tool.finish();
     assert!(!running("70003"));
     let tool = Tool::start(&world, &["sh", "-c", "sleep 70004; echo $?"]);
-    until(|| running("70004"));
+    until("it runs", || running("70004"));
     drop(tool);
     assert!(!running("70004"));
 }
@@ -580,10 +584,10 @@ fn all_programs_end_with_a_host_that_is_killed() {
         .stdout(std::process::Stdio::null())
         .spawn()
         .unwrap();
-    until(|| running("70005"));
+    until("it runs", || running("70005"));
     host.kill().unwrap();
     host.wait().unwrap();
-    until(|| !running("70005"));
+    until("it is gone", || !running("70005"));
 }
 
 /// what a program makes where nothing may come into being is told about the tool.
@@ -622,14 +626,6 @@ fn running(argument: &str) -> bool {
 
 fn descriptors() -> usize {
     std::fs::read_dir("/proc/self/fd").unwrap().count()
-}
-
-fn until(condition: impl Fn() -> bool) {
-    let start = Instant::now();
-    while !condition() {
-        assert!(start.elapsed() < Duration::from_secs(30), "it never comes");
-        thread::sleep(Duration::from_millis(5));
-    }
 }
 
 #[test]

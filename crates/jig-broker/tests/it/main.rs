@@ -19,6 +19,7 @@ mod files;
 #[cfg(target_os = "linux")]
 mod gateway;
 mod http;
+mod llm;
 mod open;
 #[cfg(target_os = "linux")]
 mod open_attacks;

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use jig_proto::View;
 use jig_proto::vfs::{ErrorKind, ProcessRun, ProcessStart, Request};
+use jig_testkit::until;
 use serde_json::json;
 
 use crate::staying::{PATIENCE, Running, on_terminal, shell, start, try_start};
@@ -192,14 +193,6 @@ fn is_held(file: &Path) -> bool {
         .any(|descriptor| std::fs::read_link(descriptor.path()).is_ok_and(|target| target == file))
 }
 
-fn wait_for(what: &str, is_so: impl Fn() -> bool) {
-    let start = Instant::now();
-    while !is_so() {
-        assert!(start.elapsed() < PATIENCE, "never: {what}");
-        thread::sleep(Duration::from_millis(5));
-    }
-}
-
 /// Programs that hold the file `held` open and do not want to end.
 const STUBBORN: [(&str, &str); 5] = [
     ("idle", "exec sleep 600 > held"),
@@ -231,7 +224,7 @@ fn s063_no_program_outlives_its_broker() {
                     world.limits.process_grace = Duration::from_millis(100);
                     let program = Running::new(&world, form(shell(script)));
                     let held = world.outside().join("ws/held");
-                    wait_for(name, || held.exists() && is_held(&held));
+                    until(name, || held.exists() && is_held(&held));
                     let begin = Instant::now();
                     match by_drop {
                         true => drop(program),
@@ -263,14 +256,14 @@ fn a_daemon_outlives_those_who_end_only_what_they_started() {
         .spawn()
         .unwrap();
     let held = folder.path().join("held");
-    wait_for("daemon", || held.exists() && is_held(&held));
+    until("daemon", || held.exists() && is_held(&held));
     child.kill().unwrap();
     child.wait().unwrap();
     assert!(is_held(&held));
     let pid = std::fs::read_to_string(folder.path().join("pid")).unwrap();
     let pid = rustix::process::Pid::from_raw(pid.trim().parse().unwrap()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
-    wait_for("its end", || !is_held(&held));
+    until("its end", || !is_held(&held));
 }
 
 #[test]
@@ -280,7 +273,7 @@ fn stopping_ends_the_whole_tree() {
     for (name, script) in STUBBORN {
         let program = Running::new(&world, shell(script));
         let held = world.outside().join("ws/held");
-        wait_for(name, || held.exists() && is_held(&held));
+        until(name, || held.exists() && is_held(&held));
         assert!(!program.stop().running);
         assert!(!is_held(&held), "{name} lives on");
         std::fs::remove_file(held).unwrap();

@@ -74,6 +74,8 @@ mod vfs_outside;
 mod vfs_policy;
 mod vfs_tool;
 mod visible;
+#[cfg(feature = "wasm-tools")]
+mod wasm;
 mod workspace_user;
 
 use std::process::{Command, Output};

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 
@@ -166,14 +166,7 @@ impl Client {
 
     /// Waits for its end.
     pub(crate) fn ended(&mut self) -> (ExitStatus, String) {
-        let deadline = Instant::now() + PATIENCE;
-        let status = loop {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                break status;
-            }
-            assert!(Instant::now() < deadline, "it does not end");
-            thread::sleep(Duration::from_millis(5));
-        };
+        let status = jig_testkit::ended(&mut self.child);
         let stderr = self.stderr.take().map(|stderr| stderr.join().unwrap());
         (status, stderr.unwrap_or_default())
     }

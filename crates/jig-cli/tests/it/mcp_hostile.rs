@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::process::Child;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 
@@ -104,15 +104,7 @@ fn whoever_does_not_listen_is_not_served() {
     (&stream)
         .write_all(format!("{}\n", list(1)).as_bytes())
         .unwrap();
-    let begun = Instant::now();
-    while server.try_wait().unwrap().is_none() {
-        if begun.elapsed() > PATIENCE {
-            let _ = server.kill();
-            let _ = server.wait();
-            panic!("it still runs");
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    jig_testkit::ended(&mut server);
 }
 
 /// Whoever reads the message is somebody who looks why the server has gone.

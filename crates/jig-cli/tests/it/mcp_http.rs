@@ -4,8 +4,8 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, ChildStdout, Stdio};
-use std::time::{Duration, Instant};
 
+use jig_testkit::until;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value as Json, json};
 
@@ -123,14 +123,7 @@ impl Server {
     pub(crate) fn stop(mut self) -> Option<i32> {
         let pid = Pid::from_raw(self.pid().cast_signed()).unwrap();
         kill_process(pid, Signal::TERM).unwrap();
-        let deadline = Instant::now() + PATIENCE;
-        loop {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                return status.code();
-            }
-            assert!(Instant::now() < deadline, "it does not end");
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        jig_testkit::ended(&mut self.child).code()
     }
 }
 
@@ -259,14 +252,6 @@ fn asleep(marker: &str) -> usize {
 
 fn is_asleep(marker: &str) -> bool {
     asleep(marker) > 0
-}
-
-fn until(what: &str, is_so: impl Fn() -> bool) {
-    let deadline = Instant::now() + PATIENCE;
-    while !is_so() {
-        assert!(Instant::now() < deadline, "never: {what}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
 }
 
 #[test]

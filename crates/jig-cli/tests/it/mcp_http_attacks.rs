@@ -315,7 +315,7 @@ fn a_thousand_connections_of_strangers_keep_nobody_out() {
             open.len()
         );
         open.retain_mut(is_open);
-        std::thread::sleep(Duration::from_millis(200));
+        jig_testkit::let_pass(Duration::from_millis(200));
     }
     serves(&server, &workspace);
 }
@@ -355,11 +355,9 @@ fn one_caller_too_many_is_told_to_come_again() {
     let answer = server.send("POST", &[BEARER], message);
     assert_eq!(answer.status, 503, "{answer:?}");
     held.truncate(100);
-    let deadline = Instant::now() + PATIENCE;
-    while server.send("POST", &[BEARER], message).status == 503 {
-        assert!(Instant::now() < deadline, "their places are not free again");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    jig_testkit::until("their places are free again", || {
+        server.send("POST", &[BEARER], message).status != 503
+    });
     serves(&server, &workspace);
 }
 

@@ -3,8 +3,9 @@
 
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use jig_testkit::{until, until_some};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::{Value as Json, json};
 
@@ -289,15 +290,10 @@ fn answers_come_after_the_end_of_the_input() {
 
 /// The process that a file of the workspace names, once it is there.
 fn process(workspace: &Workspace, file: &str) -> Pid {
-    let deadline = Instant::now() + PATIENCE;
-    loop {
+    until_some(&format!("there is a number in `{file}`"), || {
         let text = std::fs::read_to_string(workspace.root.join(file)).unwrap_or_default();
-        if let Some(pid) = text.trim().parse().ok().and_then(Pid::from_raw) {
-            return pid;
-        }
-        assert!(Instant::now() < deadline, "no `{file}`");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+        text.trim().parse().ok().and_then(Pid::from_raw)
+    })
 }
 
 /// How many processes sleep for a time that only our tool sleeps for.
@@ -311,15 +307,7 @@ fn sleepers(marker: &str) -> Vec<String> {
 }
 
 fn gone(marker: &str) {
-    let deadline = Instant::now() + PATIENCE;
-    while !sleepers(marker).is_empty() {
-        assert!(
-            Instant::now() < deadline,
-            "{:?} still run",
-            sleepers(marker)
-        );
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    until("no sleeper is left", || sleepers(marker).is_empty());
 }
 
 /// However the client or the server ends, no process of a tool stays.
@@ -352,11 +340,7 @@ fn whatever_ends_the_server_ends_its_tools() {
         client.ask("tools/call", json!({ "name": "sleeper", "arguments": {} }));
         process(&workspace, "child");
         let marker = *time;
-        let deadline = Instant::now() + PATIENCE;
-        while sleepers(marker).is_empty() {
-            assert!(Instant::now() < deadline, "it does not sleep");
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        until("it sleeps", || !sleepers(marker).is_empty());
         let code = end(client);
         match marker {
             "100004" => assert_eq!(code, None),
@@ -381,11 +365,7 @@ fn a_spawned_tool_ends_with_the_connection() {
     let result = client.call("sleeper", json!({ "action": "spawn" }));
     assert_ne!(result["isError"], true, "{result}");
     process(&workspace, "child");
-    let deadline = Instant::now() + PATIENCE;
-    while sleepers("100006").is_empty() {
-        assert!(Instant::now() < deadline, "it does not sleep");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    until("it sleeps", || !sleepers("100006").is_empty());
     assert_eq!(client.close().0.code(), Some(0));
     gone("100006");
 }

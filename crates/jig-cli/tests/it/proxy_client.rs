@@ -3,9 +3,8 @@
 
 use std::io::{Read as _, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, ExitStatus, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
 
+pub(crate) use jig_testkit::ended;
 use serde_json::{Value as Json, json};
 
 use super::workspace_user::{Desk, Ran};
@@ -121,22 +120,6 @@ impl Foreign {
         stderr.read_to_string(&mut notes).unwrap();
         let rest = String::from_utf8_lossy(&rest).into_owned();
         (ended(&mut self.jig), rest, notes)
-    }
-}
-
-/// Waits for the end of a process, for as long as a busy machine may need.
-#[track_caller]
-pub(crate) fn ended(child: &mut Child) -> ExitStatus {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    loop {
-        if let Some(status) = child.try_wait().unwrap() {
-            return status;
-        }
-        if Instant::now() > deadline {
-            child.kill().unwrap();
-            panic!("it does not end");
-        }
-        thread::sleep(Duration::from_millis(2));
     }
 }
 

@@ -446,6 +446,14 @@ fn s067_a_killed_station_leaves_nothing() {
     });
 }
 
+/// Whether a process has a socket open.
+fn has_socket(pid: u32) -> bool {
+    let descriptors = std::fs::read_dir(format!("/proc/{pid}/fd"));
+    let links = descriptors.into_iter().flatten().flatten();
+    let mut links = links.filter_map(|descriptor| std::fs::read_link(descriptor.path()).ok());
+    links.any(|link| link.to_string_lossy().starts_with("socket:"))
+}
+
 /// A client that is killed while it waits loses its connection and nothing else.
 #[test]
 fn a_killed_client_takes_nothing_along() {
@@ -464,7 +472,7 @@ fn a_killed_client_takes_nothing_along() {
                 .stderr(Stdio::piped())
                 .spawn()
                 .unwrap();
-            thread::sleep(Duration::from_millis(50));
+            until("it is connected", || has_socket(client.id()));
             client.kill().unwrap();
             client.wait().unwrap();
         }
@@ -485,7 +493,7 @@ fn a_spawn_that_is_killed_leaves_nothing_that_is_lost() {
                 .spawn()
                 .unwrap();
             // Any moment will do: each round picks another.
-            thread::sleep(Duration::from_millis(round * 9));
+            jig_testkit::let_pass(Duration::from_millis(round * 9));
             let _ = client.kill();
             client.wait().unwrap();
         }

@@ -6,8 +6,6 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::thread;
-use std::time::Duration;
 
 use camino::Utf8Path;
 
@@ -419,13 +417,9 @@ fn nobody_is_left(desk: &Desk) {
             !(line.contains("daemon-of") && line.contains(root))
         })
     });
-    let before = tree(&desk.workspace.root);
-    thread::sleep(Duration::from_millis(100));
-    assert_eq!(
-        tree(&desk.workspace.root),
-        before,
-        "the hearts have stopped"
-    );
+    until("nobody can make the hearts beat", || {
+        jig_testkit::working_in(desk.workspace.root.as_std_path()).is_empty()
+    });
 }
 
 #[test]

@@ -2,10 +2,10 @@
 
 use std::os::fd::OwnedFd;
 use std::process::{Child, Command, ExitStatus};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use jig_pty::{Pty, Screen, Size};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::termios::{Termios, tcgetattr};
 
 use super::workspace_user::Desk;
@@ -66,7 +66,7 @@ impl Seat {
                 return text;
             }
             assert!(start.elapsed() < LIMIT, "not seen: {what}\n{text}");
-            thread::sleep(MOMENT);
+            self.await_output();
         }
     }
 
@@ -81,7 +81,8 @@ impl Seat {
         while !bytes.is_empty() {
             match self.pty.write(bytes) {
                 Ok(count) => bytes = &bytes[count..],
-                Err(_) => thread::sleep(MOMENT),
+                // It is full until the program reads, which may first have to print.
+                Err(_) => self.await_output(),
             }
             self.look();
         }
@@ -100,20 +101,15 @@ impl Seat {
     /// Waits until the program has ended, and shows its last screen. The terminal is as it was before.
     #[track_caller]
     pub(crate) fn ends(mut self) -> (ExitStatus, String) {
-        let start = Instant::now();
-        let status = loop {
+        let mut status = None;
+        let has_ended = jig_testkit::within(LIMIT, || {
             self.look();
-            if let Some(status) = self.child.try_wait().unwrap() {
-                break status;
-            }
-            assert!(
-                start.elapsed() < LIMIT,
-                "it does not end\n{}",
-                self.screen.text()
-            );
-            thread::sleep(MOMENT);
-        };
+            status = self.child.try_wait().unwrap();
+            status.is_some()
+        });
         self.look();
+        assert!(has_ended, "it does not end\n{}", self.screen.text());
+        let status = status.unwrap();
         assert_eq!(settings(&self.end), self.before);
         assert!(!self.screen.is_alternate(), "the alternate screen stays");
         assert!(self.screen.cursor().visible, "the cursor stays hidden");
@@ -123,6 +119,12 @@ impl Seat {
     /// Whether the terminal has the settings that it had before.
     pub(crate) fn is_as_before(&self) -> bool {
         settings(&self.end) == self.before
+    }
+
+    /// Waits until the program has printed something, or for a moment: what it prints is not all that changes.
+    fn await_output(&self) {
+        let mut events = [PollFd::new(&self.pty, PollFlags::IN)];
+        let _ = poll(&mut events, Some(&MOMENT));
     }
 
     fn look(&mut self) {
@@ -157,4 +159,7 @@ fn settings(end: &OwnedFd) -> Settings {
 }
 
 const LIMIT: Duration = Duration::from_secs(60);
-const MOMENT: Duration = Duration::from_millis(5);
+const MOMENT: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 20_000_000,
+};

@@ -1,7 +1,6 @@
 //! Killing jig or its tool at any moment: files stay whole, and nothing is left behind.
 
 use std::process::{Child, Command, Stdio};
-use std::thread;
 use std::time::Duration;
 
 use super::vfs_tool::{Probe, until};
@@ -32,7 +31,7 @@ fn a_kill_at_any_moment_leaves_whole_files_and_nothing_else() {
         let mut jig = start(&probe);
         // It writes: from here on, every moment is in the middle of something.
         until("the tool writes", || probe.read("sub/data.txt") != before);
-        thread::sleep(Duration::from_micros(random.below(4000)));
+        jig_testkit::let_pass(Duration::from_micros(random.below(4000)));
         if random.below(2) == 0 {
             jig.kill().unwrap();
         } else {

@@ -2,9 +2,9 @@
 
 use std::process::{Command, Output};
 use std::sync::OnceLock;
-use std::thread;
 use std::time::{Duration, Instant};
 
+pub(crate) use jig_testkit::until;
 use serde_json::{Value as Json, json};
 
 use super::{Workspace, parsed};
@@ -145,16 +145,6 @@ impl Called {
             "{self:?}"
         );
         &self.json["error"]
-    }
-}
-
-/// Waits for what another process does. A deadline for a machine that is very busy, not a delay.
-pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(30);
-    while !holds() {
-        assert!(Instant::now() < deadline, "{what}: not within 30 s");
-        // Looking takes time from those who are waited for.
-        thread::sleep(Duration::from_millis(1));
     }
 }
 

@@ -5,12 +5,12 @@
 )]
 
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
 
 use camino::Utf8PathBuf;
 use jig_config::{Config, Definition, Server, Sources};
 use jig_engine::Engine;
 use jig_files::DiskFiles;
+pub(crate) use jig_testkit::until;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -96,16 +96,6 @@ impl Behind {
 pub(crate) fn tool(name: &str, description: &str) -> Arc<Definition> {
     let tool = json!({ "name": name, "description": description });
     Arc::new(Definition::from_json(tool).unwrap())
-}
-
-/// Waits until something is so. The limit is generous: the machine may be busy.
-#[track_caller]
-pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while !is_so() {
-        assert!(Instant::now() < deadline, "{what}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
 }
 
 struct Files {

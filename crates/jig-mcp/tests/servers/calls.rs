@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::ends::Thinking;
 use super::starts::FEW_FILES;
-use super::{LONG, Person, World, wait_for};
+use super::{LONG, Person, World};
 
 #[test]
 fn results_come_back_and_failures_are_the_tools_own() {
@@ -97,7 +97,7 @@ fn a_call_that_hangs_can_be_cancelled_and_holds_up_no_other() {
     let world = World::new("well");
     let cancel = CancelToken::new();
     let hung = world.start("x_sleep", json!({ "seconds": 1000 }), Some(cancel.clone()));
-    wait_for(|| (world.status("x").calls == 1).then_some(())).expect("a call");
+    jig_testkit::until("there is a call", || world.status("x").calls == 1);
     // Others go on, at the same server and elsewhere.
     assert_eq!(world.text("x_echo", json!({ "text": "a" })), "a");
     world.good_is_well();
@@ -105,8 +105,9 @@ fn a_call_that_hangs_can_be_cancelled_and_holds_up_no_other() {
     let result = hung.recv_timeout(LONG).expect("it ends");
     assert!(result.is_err(), "{result:?}");
     // The server was told.
-    let told = wait_for(|| (world.text("x_cancelled", json!({})) == "1").then_some(()));
-    assert!(told.is_some());
+    jig_testkit::until("the server was told", || {
+        world.text("x_cancelled", json!({})) == "1"
+    });
 }
 
 #[test]
@@ -115,8 +116,9 @@ fn a_call_that_takes_too_long_is_given_up() {
     let error = world.error("x_sleep", json!({ "seconds": 1000 }));
     assert!(error.message.contains("within 1 s"), "{error:?}");
     assert!(error.message.contains("may have had effects"), "{error:?}");
-    let told = wait_for(|| (world.text("x_cancelled", json!({})) == "1").then_some(()));
-    assert!(told.is_some(), "the server was told");
+    jig_testkit::until("the server was told", || {
+        world.text("x_cancelled", json!({})) == "1"
+    });
 }
 
 #[test]
@@ -126,7 +128,7 @@ fn the_time_of_a_person_is_not_that_of_the_call() {
     struct Slow;
     impl Asker for Slow {
         fn ask(&mut self, _: &Ask<'_>) -> Answer {
-            std::thread::sleep(std::time::Duration::from_millis(2500));
+            jig_testkit::let_pass(std::time::Duration::from_millis(2500));
             Answer::Given(json!("Ada"))
         }
     }

@@ -122,7 +122,7 @@ fn one_that_dies_after_every_call_pauses_longer_and_longer() {
 fn calls_beside_the_one_that_kills_it_are_told_too() {
     let world = World::new("well");
     let slept = world.start("x_sleep", json!({ "seconds": 1000 }), None);
-    wait_for(|| (world.status("x").calls == 1).then_some(())).expect("a call");
+    jig_testkit::until("there is a call", || world.status("x").calls == 1);
     let _ = world.error("x_crash", json!({}));
     let error = slept.recv_timeout(LONG).unwrap().unwrap_err();
     assert!(
@@ -138,7 +138,7 @@ fn a_question_does_not_outlive_the_server_that_asked_it() {
     struct TooLate;
     impl Asker for TooLate {
         fn ask(&mut self, _: &Ask<'_>) -> Answer {
-            std::thread::sleep(std::time::Duration::from_secs(2));
+            jig_testkit::let_pass(std::time::Duration::from_secs(2));
             Answer::Given(json!("Ada"))
         }
     }

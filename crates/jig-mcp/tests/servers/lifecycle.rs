@@ -12,7 +12,7 @@ fn an_idle_one_is_stopped_and_comes_back() {
     let world = World::with("well", "idle = '1s'");
     let pid = world.pid("x");
     world.until("x", |state| *state == ServerState::Idle);
-    assert!(wait_for(|| (!is_alive(pid)).then_some(())).is_some());
+    jig_testkit::until("it has ended", || !is_alive(pid));
     // The next call starts it, and says nothing of it.
     assert_eq!(world.text("x_echo", json!({ "text": "a" })), "a");
     assert_eq!(world.status("good").state, ServerState::Running);
@@ -30,7 +30,7 @@ fn one_whose_entry_changes_is_stopped_after_its_calls() {
     let mut world = World::new("well");
     let pid = world.pid("x");
     let call = world.start("x_sleep", json!({ "seconds": 3 }), None);
-    wait_for(|| (world.status("x").calls == 1).then_some(())).expect("a call");
+    jig_testkit::until("there is a call", || world.status("x").calls == 1);
     let good = world.pid("good");
     world.configure("env = { OTHER = 'value' }", Which::Missing);
     assert_eq!(
@@ -40,7 +40,7 @@ fn one_whose_entry_changes_is_stopped_after_its_calls() {
     assert_ne!(world.pid("x"), pid);
     assert_eq!(world.pid("good"), good, "its entry is the same");
     assert_eq!(call.recv_timeout(LONG).unwrap().unwrap(), "slept");
-    assert!(wait_for(|| (!is_alive(pid)).then_some(())).is_some());
+    jig_testkit::until("it has ended", || !is_alive(pid));
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn one_that_is_turned_off_is_stopped() {
     let mut world = World::new("well");
     let pid = world.pid("x");
     world.configure("enable = false", Which::Known);
-    assert!(wait_for(|| (!is_alive(pid)).then_some(())).is_some());
+    jig_testkit::until("it has ended", || !is_alive(pid));
     assert_eq!(world.status("x").state, ServerState::Off);
     world.good_is_well();
 }
@@ -72,7 +72,7 @@ fn dropping_them_leaves_nothing_behind() {
     let world = World::new("well");
     let pids = [world.pid("x"), world.pid("good")];
     let call = world.start("x_sleep", json!({ "seconds": 1000 }), None);
-    wait_for(|| (world.status("x").calls == 1).then_some(())).expect("a call");
+    jig_testkit::until("there is a call", || world.status("x").calls == 1);
     drop(world);
     for pid in pids {
         assert!(

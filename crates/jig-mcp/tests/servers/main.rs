@@ -232,15 +232,13 @@ fn search_path() -> impl Iterator<Item = (&'static str, String)> {
 }
 
 /// What `look` sees, as soon as it does.
-fn wait_for<T>(look: impl Fn() -> Option<T>) -> Option<T> {
-    let until = Instant::now() + LONG;
-    while Instant::now() < until {
-        if let Some(seen) = look() {
-            return Some(seen);
-        }
-        thread::sleep(Duration::from_millis(10));
-    }
-    None
+fn wait_for<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
+    let mut seen = None;
+    jig_testkit::within(LONG, || {
+        seen = look();
+        seen.is_some()
+    });
+    seen
 }
 
 /// Whether a process is there, and is more than what is left until somebody asks for its end.

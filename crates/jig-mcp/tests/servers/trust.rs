@@ -6,7 +6,7 @@ use jig_engine::{About, Answer, Ask, Asker, CallError};
 use jig_mcp::{ServerState, Which};
 use serde_json::json;
 
-use super::{LONG, World, wait_for};
+use super::{LONG, World};
 
 /// A person who accepts what they are asked about, and remembers it.
 #[derive(Clone, Default)]
@@ -84,6 +84,6 @@ fn what_holds_for_all_programs_counts_from_the_next_call_on() {
     assert_eq!(world.text("x_echo", json!({ "text": "a" })), "a");
     assert_ne!(world.pid("x"), pid, "it would go on as it was started");
     for pid in [pid, good] {
-        assert!(wait_for(|| (!super::is_alive(pid)).then_some(())).is_some());
+        jig_testkit::until("it has ended", || !super::is_alive(pid));
     }
 }

@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 use jig_broker::Secrets;
 use jig_proto::{Content, Fetch, HandleId, HandleReport, Question, ToolError, ToolState, View};
 use jig_pty::{Log, Screen, Size, Transcript};
+use jig_testkit::until;
 
 use super::{HandleLimits, HandleOptions, Handles};
 use crate::session::{AskedBy, Board, Order, Orders, Session, Setup, Takes};
@@ -163,15 +164,6 @@ fn limits(live: usize, kept: usize) -> HandleLimits {
         live,
         kept,
         ..HandleLimits::default()
-    }
-}
-
-/// Waits for something that must come.
-fn until(what: &str, is_so: impl Fn() -> bool) {
-    let deadline = Instant::now() + LONG;
-    while !is_so() {
-        assert!(Instant::now() < deadline, "never: {what}");
-        thread::sleep(Duration::from_millis(2));
     }
 }
 

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use jig_broker::Secrets;
 use jig_proto::{Content, Question, View};
 use jig_pty::{Cut, Log, Screen, Settle, Size, Transcript};
+use jig_testkit::let_pass;
 
 use super::*;
 
@@ -51,7 +52,7 @@ fn waiting<T: Send + 'static>(
     let theirs = Arc::clone(session);
     let waiter = thread::spawn(move || wait(&theirs));
     // Whether it waits yet or not, it must see the change.
-    thread::sleep(Duration::from_millis(30));
+    let_pass(Duration::from_millis(30));
     change();
     waiter.join().unwrap()
 }
@@ -147,7 +148,7 @@ fn s024_settling_takes_a_pause_a_question_or_the_end() {
         || {
             for _ in 0..10 {
                 say(&board, "x");
-                thread::sleep(Duration::from_millis(50));
+                let_pass(Duration::from_millis(50));
             }
         },
     );

@@ -208,7 +208,7 @@ fn no_descriptor_is_inherited() {
         let mut child = spawn(sleeper).expect("it starts");
         await_ready(&mut child);
         if rustix::process::geteuid().is_root() {
-            eventually("the keeper closes the others", || {
+            until("the keeper closes the others", || {
                 let held = fs::read_dir(format!("/proc/{}/fd", child.id()));
                 held.expect("root may look").count() == 3
             });

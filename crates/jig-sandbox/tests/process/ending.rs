@@ -158,7 +158,7 @@ fn readiness_of_all_kinds_is_seen() {
     assert!(!waker.clear());
 
     child.kill();
-    eventually("the child ends", || look(None)[2]);
+    until("the child ends", || look(None)[2]);
     assert_eq!(child.wait().expect("waitable"), KILLED);
     assert_eq!(
         look(None),

@@ -35,6 +35,7 @@ use std::time::{Duration, Instant};
 use jig_sandbox::{
     Child, Containment, Exit, Launch, Pool, Program, SpawnRequest, minimal_environment, spawn,
 };
+use jig_testkit::until;
 
 const NOBODY: u32 = 65534;
 
@@ -199,16 +200,6 @@ fn marked(mark: &str) -> Vec<u32> {
                 .any(|one| one == wanted.as_bytes())
         })
         .collect()
-}
-
-/// Waits until something holds; fails if it takes longer than any busy machine would need.
-#[track_caller]
-fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(20);
-    while !holds() {
-        assert!(Instant::now() < deadline, "{what}");
-        thread::sleep(Duration::from_millis(2));
-    }
 }
 
 fn is_alive(pid: u32) -> bool {

@@ -26,7 +26,7 @@ fn new_pool(ready: usize) -> (Pool, u32) {
     let before = helpers();
     let pool = Pool::new(ready).expect("the launcher is built in");
     let mut new = BTreeSet::new();
-    eventually("the helper has its name", || {
+    until("the helper has its name", || {
         new = helpers().difference(&before).copied().collect();
         !new.is_empty()
     });
@@ -77,7 +77,7 @@ fn the_helper_and_those_that_wait_end_with_the_pool() {
     let (pool, helper) = new_pool(3);
     assert!(run(by(&pool, "exit")).0.is_success());
     let waiting = || children_named(helper, "jig-keeper");
-    eventually("keepers wait", || waiting().len() == 3);
+    until("keepers wait", || waiting().len() == 3);
     let keepers = waiting();
     let child = spawn(by(&pool, "read line; exit 5")).expect("it starts");
     // A child has its share in the pool.
@@ -85,8 +85,8 @@ fn the_helper_and_those_that_wait_end_with_the_pool() {
     assert!(is_alive(helper));
     assert_eq!(child.wait().expect("waitable"), Exit::Exited { code: 5 });
     drop(child);
-    eventually("the helper ends", || !is_alive(helper));
-    eventually("keepers end", || !keepers.iter().any(|pid| is_alive(*pid)));
+    until("the helper ends", || !is_alive(helper));
+    until("keepers end", || !keepers.iter().any(|pid| is_alive(*pid)));
 }
 
 /// A keeper of one kind never starts a tool of another, and old ones make room.
@@ -105,7 +105,7 @@ fn keepers_are_of_the_kind_that_was_asked_for_last() {
         // In a namespace of its own the keeper is the first process.
         assert_eq!(output == "1\n", in_namespace, "{round}: {output}");
     }
-    eventually("no more wait than wanted", || {
+    until("no more wait than wanted", || {
         children_named(helper, "jig-keeper").len() <= 2
     });
 }
@@ -130,15 +130,16 @@ fn keepers_see_what_the_host_mounts_later() {
     }
     mount(&["--make-rprivate", "/"]);
     let directory = tempfile::tempdir_in("/var/tmp").expect("there is a place for it");
-    let (pool, _) = new_pool(2);
+    let (pool, helper) = new_pool(2);
     let look = || {
         let mut request = by(&pool, "cat file 2>/dev/null || echo nothing");
         request.cwd = directory.path().to_owned();
         run(request).1
     };
     assert_eq!(look(), "nothing\n");
-    // By now two keepers wait.
-    thread::sleep(Duration::from_millis(50));
+    until("two keepers wait", || {
+        children_named(helper, "jig-keeper").len() == 2
+    });
     let target = directory.path().to_str().expect("temporary names are text");
     mount(&["-t", "tmpfs", "none", target]);
     fs::write(directory.path().join("file"), "mounted\n").expect("writable");

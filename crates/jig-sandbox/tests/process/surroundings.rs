@@ -107,7 +107,7 @@ fn it_outlives_the_thread_that_started_it() {
         });
         let (mut child, thread) = starter.join().expect("it does not panic");
         // The join may return before the kernel has ended the thread.
-        eventually("the thread ends", || {
+        until("the thread ends", || {
             !fs::exists(format!("/proc/self/task/{thread}")).unwrap_or(true)
         });
         await_ready(&mut child);

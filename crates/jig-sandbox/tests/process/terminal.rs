@@ -276,7 +276,7 @@ fn keys_reach_the_job_and_not_the_shell() {
 /// Waits until a program of that name runs in the foreground below the child's shell.
 #[track_caller]
 fn await_program(child: &Child, name: &str) {
-    eventually("it runs in the foreground", || {
+    until("it runs in the foreground", || {
         below(child.id()).iter().any(|pid| {
             let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
             let Some((start, rest)) = stat.rsplit_once(") ") else {

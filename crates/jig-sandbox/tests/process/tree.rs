@@ -42,10 +42,10 @@ fn check(end: fn(Child)) {
             let mark = fresh_mark();
             let child = start(containment, script, &mark);
             let keeper = child.id();
-            eventually("the tree grows", || marked(&mark).len() >= size);
+            until("the tree grows", || marked(&mark).len() >= size);
             end(child);
             let left = marked(&mark);
-            assert_eq!(left, [], "{name} {containment:?}");
+            assert_eq!(left, [0_u32; 0], "{name} {containment:?}");
             assert!(!is_alive(keeper), "{name} {containment:?}");
         }
     }
@@ -86,7 +86,7 @@ fn all_are_gone_when_the_tool_exits() {
                 Exit::Exited { code: 6 },
                 "{name}"
             );
-            assert_eq!(marked(&mark), [], "{name} {containment:?}");
+            assert_eq!(marked(&mark), [0_u32; 0], "{name} {containment:?}");
         }
     }
 }
@@ -107,7 +107,7 @@ fn a_stopped_keeper_is_woken_for_the_kill() {
     let child = start(Containment::WithoutNamespaces, script, &mark);
     child.kill();
     child.wait().expect("waitable");
-    assert_eq!(marked(&mark), []);
+    assert_eq!(marked(&mark), [0_u32; 0]);
 }
 
 /// A tool that stops its keeper again and again delays its end, and can neither prevent it nor hang us.
@@ -121,7 +121,7 @@ fn a_keeper_that_is_always_stopped_is_killed_at_last() {
         child.wait().expect("waitable"),
         Exit::Killed { signal: 9, .. }
     ));
-    eventually("all are gone", || marked(&mark).is_empty());
+    until("all are gone", || marked(&mark).is_empty());
 }
 
 /// Without namespaces, a tool that kills its keeper dies with it.
@@ -139,7 +139,7 @@ fn a_tool_that_kills_its_keeper_dies() {
         child.wait().expect("waitable"),
         Exit::Killed { signal: 9, .. }
     ));
-    eventually("the tool is killed", || marked(&mark).is_empty());
+    until("the tool is killed", || marked(&mark).is_empty());
 }
 
 /// The role of a host that is killed: starts a tree, says so, and waits for its death.
@@ -181,12 +181,12 @@ fn all_are_gone_after_the_host_is_killed() {
                 let keeper: u32 = lines
                     .find_map(|line| line.ok()?.strip_prefix("keeper ")?.parse().ok())
                     .expect("the host says when it is ready");
-                eventually("the tree grows", || marked(&mark).len() >= size);
+                until("the tree grows", || marked(&mark).len() >= size);
                 assert!(is_alive(keeper));
                 // SAFETY: the host was not waited for, so that the number is its own.
                 unsafe { libc::kill(host.id().cast_signed(), signal) };
                 host.wait().expect("waitable");
-                eventually(&format!("{name} {containment:?} is gone"), || {
+                until(&format!("{name} {containment:?} is gone"), || {
                     marked(&mark).is_empty() && !is_alive(keeper)
                 });
             }

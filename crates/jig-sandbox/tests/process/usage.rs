@@ -33,10 +33,10 @@ fn every_process_and_thread_counts() {
         ] {
             request.containment = containment;
             let child = spawn(request).expect("it starts");
-            eventually("all are counted", || child.usage().tasks == tasks);
+            until("all are counted", || child.usage().tasks == tasks);
             // Some is there once the program has begun.
             let some = 100 << 10..1 << 30;
-            eventually("memory is counted", || some.contains(&child.usage().memory));
+            until("memory is counted", || some.contains(&child.usage().memory));
             child.kill();
             child.wait().expect("waitable");
             assert_eq!(child.usage(), Usage::default());
@@ -60,7 +60,7 @@ fn time_counts_also_of_what_has_ended() {
             await_ready(&mut child);
             // The kernel tells it in hundredths of a second.
             let least = Duration::from_millis(30);
-            eventually("its time is counted", || child.usage().cpu >= least);
+            until("its time is counted", || child.usage().cpu >= least);
             assert!(child.usage().cpu < Duration::from_secs(20));
         }
     }

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ::bytes::Bytes;
 use jig_runtime::{Component, ComponentSource};
@@ -184,17 +184,12 @@ fn a_file_that_has_settled_is_not_read_again() {
     let path = folder.path().join("tool.wasm");
     fs::write(&path, binary(1)).unwrap();
     let components = components(None);
-    let deadline = Instant::now() + Duration::from_secs(60);
-    loop {
+    // It is read as long as a change might go unnoticed, and then not any more.
+    jig_testkit::until("it is not read any more", || {
         let (hash, bytes) = components.identify(&of_file(&path)).unwrap();
         assert_eq!(hash, blake3::hash(&binary(1)));
-        // It is read as long as a change might go unnoticed, and then not any more.
-        if bytes.is_none() {
-            break;
-        }
-        assert!(Instant::now() < deadline, "it is read each time");
-        thread::sleep(Duration::from_millis(50));
-    }
+        bytes.is_none()
+    });
     assert_eq!(load(&components, &of_file(&path)).1, Loaded::Compiled);
 }
 

@@ -1,19 +1,10 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::thread;
-use std::time::{Duration, Instant};
 
+use jig_testkit::until;
 use wasmtime::{Config, Engine, Store};
 
 use super::Ticker;
-
-fn until(what: &str, is_so: impl Fn() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while !is_so() {
-        assert!(Instant::now() < deadline, "never: {what}");
-        thread::sleep(Duration::from_millis(1));
-    }
-}
 
 fn engine() -> Engine {
     let mut config = Config::new();

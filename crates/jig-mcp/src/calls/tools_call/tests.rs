@@ -223,11 +223,16 @@ fn is_error(response: &Value) -> bool {
     response["result"]["isError"] == true
 }
 
+/// Lets others go on before something is looked at again.
+async fn moment() {
+    tokio::time::sleep(Duration::from_millis(5)).await;
+}
+
 /// Waits until something is so.
 async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let waited = timeout(PATIENCE, async {
         while !is_so() {
-            tokio::time::sleep(Duration::from_millis(5)).await;
+            moment().await;
         }
     });
     waited.await.unwrap_or_else(|_| panic!("{what}"));

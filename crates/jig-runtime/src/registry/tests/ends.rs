@@ -198,7 +198,7 @@ fn s063_the_end_of_the_turn_is_told_to_those_who_wait() {
                 let id = add(&handles, None, session);
                 // They end one after the other.
                 let worker = tool.obeys_with(move |board, _| {
-                    thread::sleep(Duration::from_millis(50 * number));
+                    jig_testkit::let_pass(Duration::from_millis(50 * number));
                     board.stopped(Err(ToolError::new("ended")));
                 });
                 (id, worker)

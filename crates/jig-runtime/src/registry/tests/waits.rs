@@ -152,7 +152,7 @@ fn await_ends_without_news() {
                 let (handles, ids, cancel) = (Arc::clone(&handles), ids.clone(), cancel.clone());
                 thread::spawn(move || handles.until(&ids, mode, None, Some(&cancel)).is_ok())
             };
-            thread::sleep(Duration::from_millis(delay));
+            jig_testkit::let_pass(Duration::from_millis(delay));
             assert!(!waiting.is_finished());
             cancel.cancel();
             assert_eq!(all(vec![waiting]), [true]);

@@ -6,6 +6,7 @@ use std::sync::{Mutex, mpsc};
 use std::time::{Duration, Instant};
 
 use jig_policy::NetRule;
+use jig_testkit::{let_pass, until, until_it_rests};
 use rustix::net::{AddressFamily, SocketType};
 
 use super::world::{LONG, OK, Server, World, expect, hear, say};
@@ -36,7 +37,7 @@ fn a_lie_is_found_however_it_is_told() {
         let mut stream = world.connect("api.test", server.port);
         for (number, part) in parts.iter().enumerate() {
             if number > 0 {
-                std::thread::sleep(PAUSE);
+                let_pass(PAUSE);
             }
             let _ = stream.write_all(part.as_bytes());
         }
@@ -47,7 +48,7 @@ fn a_lie_is_found_however_it_is_told() {
     let mut stream = world.connect("api.test", server.port);
     for part in ["GET / H", "TTP/1.1\r\nHost: api.test\r\n\r\n"] {
         stream.write_all(part.as_bytes()).unwrap();
-        std::thread::sleep(PAUSE);
+        let_pass(PAUSE);
     }
     assert!(hear(&mut stream).ends_with(b"hello"));
     // Some of them were connected before anybody knew, and nothing of the lie went over.
@@ -171,22 +172,17 @@ fn who_is_gone_holds_no_place() {
     stream.write_all(words.as_bytes()).unwrap();
     let _held = kept.recv_timeout(LONG).unwrap();
     // Until nobody takes any more.
-    let mut last = Instant::now();
-    while last.elapsed() < Duration::from_millis(500) {
-        match stream.write(&[0; 64 * 1024]) {
-            Ok(1..) => last = Instant::now(),
-            Ok(0) => break,
-            Err(_) => std::thread::sleep(Duration::from_millis(10)),
+    let mut sent = 0;
+    until_it_rests("nobody takes any more", 0, || {
+        while let Ok(count @ 1..) = stream.write(&[0; 64 * 1024]) {
+            sent += count as u64;
         }
-    }
+        sent
+    });
     assert_eq!(*world.gateway.shared.open(), 1);
     rustix::net::sockopt::set_socket_linger(&stream, Some(Duration::ZERO)).unwrap();
     drop(stream);
-    let began = Instant::now();
-    while *world.gateway.shared.open() > 0 {
-        assert!(began.elapsed() < LONG, "its place is still taken");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    until("its place is free", || *world.gateway.shared.open() == 0);
 }
 
 /// A program that has said all and waits for the answer is not gone, however long that takes.
@@ -195,7 +191,7 @@ fn who_only_listens_is_waited_for() {
     let server = Server::start(|mut stream| {
         let heard = hear(&mut stream);
         // Longer than the kernel takes to ask whether somebody is there, and to give up.
-        std::thread::sleep(Duration::from_secs(6));
+        let_pass(Duration::from_secs(6));
         stream.write_all(b"late").unwrap();
         heard
     });

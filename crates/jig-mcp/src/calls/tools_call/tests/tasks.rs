@@ -1,7 +1,6 @@
 //! The Tasks extension.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use jig_engine::Turn;
 use serde_json::{Value, json};
@@ -24,7 +23,7 @@ pub(super) async fn until_status(client: &mut Client, id: &Value, wanted: &str) 
             return task;
         }
         assert!(std::time::Instant::now() < deadline, "{task}");
-        tokio::time::sleep(Duration::from_millis(20)).await;
+        super::moment().await;
     }
 }
 

@@ -1,0 +1,6 @@
+//! The arena, and every attack in it.
+
+#[cfg(target_os = "linux")]
+mod arena;
+#[cfg(target_os = "linux")]
+mod attacks;
