@@ -6,6 +6,7 @@ pub(crate) mod components;
 pub(crate) mod denials;
 pub(crate) mod files;
 pub(crate) mod proxy;
+pub(crate) mod requests;
 pub(crate) mod servers;
 pub(crate) mod station;
 

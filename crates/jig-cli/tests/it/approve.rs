@@ -7,6 +7,7 @@ use std::thread;
 
 use serde_json::{Value as Json, json};
 
+use super::follow::follow;
 use super::mcp_client::{Client, PATIENCE, text};
 use super::station_access::is_out_of_reach;
 use super::terminal_user::Seat;
@@ -166,6 +167,13 @@ fn mistakes_are_explained() {
     let id = told(&create(&mut client, "a.txt"));
     let ran = desk.run(&["approve", &id, "--answer", "7"]);
     fails(&ran, &["takes no value"]);
+    let shown = desk.run(&["approve", &id]);
+    assert!(shown.out.contains("a.txt"), "{shown:?}");
+    follow(
+        "`jig approve ID` shows a question, and asks",
+        &ran.err,
+        &shown.err,
+    );
 
     // Two servers of one workspace have the same names.
     let mut second = server_too(&desk);
@@ -173,7 +181,9 @@ fn mistakes_are_explained() {
     let pid = second.pid().to_string();
     let ran = desk.run(&["approve", &id, "--once"]);
     fails(&ran, &["2 servers ask", &format!("--server {pid}")]);
-    desk.ok(&["approve", &id, "--once", "--server", &pid]);
+    let once = desk.run(&["approve", &id, "--once", "--server", &pid]);
+    assert_eq!(once.code, Some(0), "{once:?}");
+    follow("say which: {}", &ran.err, &once.err);
     assert_ne!(create(&mut second, "b.txt")["isError"], true);
     assert_eq!(questions(&desk).len(), 1);
 
@@ -199,6 +209,11 @@ fn mistakes_are_explained() {
         &ran,
         &["another workspace", &format!("-C {}", desk.workspace.root)],
     );
+    let (_, command) = ran.err.split_once("hint: `jig ").unwrap();
+    let words: Vec<&str> = command.split('`').next().unwrap().split(' ').collect();
+    let shown = desk.run(&words);
+    assert!(shown.out.contains("a.txt"), "{shown:?}");
+    follow("`jig -C {} approve {id}`", &ran.err, &shown.err);
 }
 
 fn server_too(desk: &Desk) -> Client {
@@ -447,7 +462,8 @@ fn a_wider_configuration_is_held() {
         let id = config().unwrap()["id"].as_str().unwrap().to_owned();
         told(&create(&mut client, "a.txt"));
         // A program that does not watch, an agent for example, cannot accept it.
-        fails(&desk.run(&["approve", &id, "--once"]), &["at a terminal"]);
+        let unseen = desk.run(&["approve", &id, "--once"]);
+        fails(&unseen, &["at a terminal"]);
         fails(&desk.run(&["approve", &id, "--turn"]), &["at a terminal"]);
         let shown = desk.run(&["approve", &id]);
         assert!(shown.out.contains("fs_create_file"), "{shown:?}");
@@ -458,6 +474,11 @@ fn a_wider_configuration_is_held() {
         seat.types("y\r");
         let (status, screen) = seat.ends();
         assert!(status.success() && screen.contains("accepted"), "{screen}");
+        follow(
+            "read it and answer at a terminal: `jig approve {id}`",
+            &unseen.err,
+            &screen,
+        );
         changed(&mut client);
         assert_ne!(create(&mut client, "a.txt")["isError"], true);
 

@@ -24,6 +24,7 @@ mod knowledge;
 mod log;
 mod mcp_assistant;
 mod mcp_client;
+mod mcp_handles;
 mod mcp_hostile;
 mod mcp_http;
 mod mcp_http_attacks;

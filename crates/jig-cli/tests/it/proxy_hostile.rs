@@ -158,6 +158,18 @@ fn a_command_that_nobody_confines_is_not_started() {
     assert!(ran.err.contains("env -u JIG_PROXY_FD"), "{ran:?}");
     assert!(!desk.path("made").exists());
     server.join().unwrap();
+    // The way out: without the variable jig has a sandbox of its own for it.
+    let mut jig = desk.command("env");
+    jig.env("JIG_PROXY_FD", "3")
+        .args(["-u", "JIG_PROXY_FD", env!("CARGO_BIN_EXE_jig"), "proxy"])
+        .args(["--", "echo", "hello"]);
+    let again = Ran::of(jig.output().unwrap());
+    assert_eq!(again.out, "hello\n", "{again:?}");
+    super::follow::follow(
+        "to have jig confine it, start jig without the variable: env -u {DESCRIPTOR_VARIABLE} jig proxy …; a program that serves processes which need no sandbox starts them itself (`Relay` of the SDK)",
+        &ran.err,
+        &again.err,
+    );
 }
 
 /// `jig proxy -- COMMAND` with this as its descriptor 3.

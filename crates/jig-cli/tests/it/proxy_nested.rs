@@ -331,9 +331,15 @@ fn one_descriptor_serves_one_at_a_time() {
     let mut lines = BufReader::new(jig.stdout.take().unwrap()).lines();
     assert_eq!(lines.next().unwrap().unwrap(), "second 125");
     drop(jig.stdin.take());
-    assert_eq!(lines.next().unwrap().unwrap(), "third");
+    let third = lines.next().unwrap().unwrap();
+    assert_eq!(third, "third");
     let ran = Ran::of(jig.wait_with_output().unwrap());
     assert_eq!(ran.code, Some(0), "{ran:?}");
+    super::follow::follow(
+        "start one command after the other, or from a program that serves all of them (`Relay` of the SDK)",
+        &ran.err,
+        &third,
+    );
     insta::assert_snapshot!(ran.err, @"
     error: descriptor 3 is in use by another process
     hint: start one command after the other, or from a program that serves all of them (`Relay` of the SDK)

@@ -129,9 +129,10 @@ fn a_changed_definition_is_held() {
         );
 
         // `--yes` is not for that.
-        let told = desk.told(&["call", "small_echo", "text=a", "--yes"]);
-        assert!(told.contains("[exit 1]"), "{told}");
-        assert!(told.contains("jig servers accept small"), "{told}");
+        let call = ["call", "small_echo", "text=a", "--yes"];
+        let refused = desk.told(&call);
+        assert!(refused.contains("[exit 1]"), "{refused}");
+        assert!(refused.contains("jig servers accept small"), "{refused}");
         // The list goes on showing what was accepted, and says what is held.
         let shown = desk.json(&["tools", "small_echo"]);
         assert_eq!(shown["description"], "Says it again.", "{shown:#}");
@@ -153,7 +154,13 @@ fn a_changed_definition_is_held() {
         let told = desk.told(&["servers", "accept", "small", "--yes"]);
         assert!(told.contains("[exit 0]"), "{told}");
         follow(hint, &before_it, &desk.told(&["servers"]));
-        assert_eq!(desk.result(&["small_echo", "text=a"]), "a");
+        let again = desk.told(&call);
+        assert!(again.contains("[exit 0]"), "{again}");
+        follow(
+            "`jig servers accept {}` shows what there is to accept, and accepts it",
+            &refused,
+            &again,
+        );
         let after = desk.json(&["tools", "small_echo"])["definition"]["hash"].clone();
         assert_ne!(before, after);
     });
@@ -177,6 +184,12 @@ fn a_new_tool_is_held_unless_the_server_is_followed() {
                 let told = desk.told(&["call", "small_later"]);
                 assert!(told.contains("held") && told.contains("[exit 1]"), "{told}");
                 desk.ok(&["servers", "accept", "small", "--yes"]);
+                let again = desk.told(&["call", "small_later"]);
+                follow(
+                    "`jig servers accept {name}` shows what it says, and asks",
+                    &told,
+                    &again,
+                );
             }
             assert_eq!(desk.served().len(), 2);
         });

@@ -108,11 +108,13 @@ fn an_answer_is_not_taken_for_another_question() {
         let harmless = shown("tool");
         desk.workspace.write("go", "");
         shown("policy");
+        let mut told = String::new();
         for args in [
             &["apply", "bait", "once"][..],
             &["apply", "bait", "once", "--question", &harmless],
         ] {
             let ran = desk.run(args);
+            told.clone_from(&ran.err);
             assert_eq!(ran.code, Some(1), "{ran:?}");
             assert!(
                 ran.err.contains("jig asks: Allow `bait` to create"),
@@ -120,6 +122,14 @@ fn an_answer_is_not_taken_for_another_question() {
             );
         }
         assert!(!desk.path("new.txt").exists());
+        // The command that was offered, with one of its answers.
+        let (_, command) = told.split_once("hint: `jig ").unwrap();
+        let command = command.split('`').next().unwrap();
+        let command = command.replace("once|turn|no", "once");
+        let ran = desk.run(&command.split(' ').collect::<Vec<_>>());
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        until("it is written", || desk.path("new.txt").exists());
+        super::follow::follow("`{}`", &told, &ran.err);
     });
 }
 

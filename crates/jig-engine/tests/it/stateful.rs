@@ -8,6 +8,8 @@
 
 mod dispatch;
 mod explained;
+#[path = "../../../jig-cli/tests/support/follow.rs"]
+mod follow;
 mod git;
 mod git_attacks;
 mod inquiries;

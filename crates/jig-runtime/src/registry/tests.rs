@@ -2,6 +2,8 @@
 
 mod ends;
 mod errors;
+#[path = "../../../jig-cli/tests/support/follow.rs"]
+mod follow;
 mod ids;
 mod notices;
 mod questions;
@@ -18,6 +20,7 @@ use jig_proto::{Content, Fetch, HandleId, HandleReport, Question, ToolError, Too
 use jig_pty::{Log, Screen, Size, Transcript};
 use jig_testkit::until;
 
+use self::follow::follow;
 use super::{HandleLimits, HandleOptions, Handles};
 use crate::session::{AskedBy, Board, Order, Orders, Session, Setup, Takes};
 

@@ -199,8 +199,8 @@ fn opened(around: &Around<'_>, one: &Missing, path: &Path, denial: Denial) -> De
     if around.holds_what_is_withheld(&place) {
         let shown = around.shown(&place);
         let advice = hint!(
-            "`{shown}` holds what no tool is meant to see, and an entry opens all of it, so no rule is offered; \
-             name only what is needed in `sandbox.system`, or put it elsewhere"
+            "the folder `{shown}` holds what no tool is meant to see, and an entry opens all of it, so no rule is \
+             offered; name only what is needed in `sandbox.system`, or put it elsewhere"
         );
         return advise(denial, advice);
     }

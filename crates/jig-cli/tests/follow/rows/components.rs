@@ -82,3 +82,38 @@ pub(crate) fn several_tools() -> Row {
         ..Row::default()
     }
 }
+
+pub(crate) fn no_function_of_a_tool() -> Row {
+    Row {
+        hint: "`jig wasm new` makes a tool that does",
+        config: COMPONENT,
+        wrong: "printf '\\0asm\\r\\0\\001\\0' > tool.wasm; jig call check",
+        // What it makes, built.
+        right: "«jig wasm new» mine && cp \"$REPO/target/guests/noop.wasm\" tool.wasm && jig call check",
+        works: "",
+    }
+}
+
+pub(crate) fn unknown_import() -> Row {
+    Row {
+        hint: "a tool can import WASI 0.2, `jp:host` and `jig:tool/vfs`",
+        config: COMPONENT,
+        wrong: "printf '\\0asm\\r\\0\\001\\0\\007\\016\\001\\102\\002\\001\\100\\0\\001\\0\\004\\0\\001f\\001\\0\\012\\032\\001\\0\\025some:where/else@1.0.0\\005\\0' > tool.wasm; jig call check",
+        right: "cp \"$REPO/target/guests/hosted.wasm\" tool.wasm; jig wasm inspect tool.wasm | grep -E 'wasi:|jp:host'; jig call check; true",
+        works: "jp:host",
+    }
+}
+
+pub(crate) fn newer_import() -> Row {
+    Row {
+        hint: "build it for WASI 0.2 (`wasm32-wasip2`): WASI 0.3 is not supported",
+        config: COMPONENT,
+        wrong: "printf '\\0asm\\r\\0\\001\\0\\007\\016\\001\\102\\002\\001\\100\\0\\001\\0\\004\\0\\001f\\001\\0\\012\\041\\001\\0\\034wasi:clocks/wall-clock@0.3.0\\005\\0' > tool.wasm; jig call check",
+        right: "cp \"$REPO/target/guests/noop.wasm\" tool.wasm; jig call check",
+        works: "",
+    }
+}
+
+/// A tool that is a component.
+const COMPONENT: &str =
+    "[tools.check]\nsource = \"local\"\nwasm = \"tool.wasm\"\nrun = \"unattended\"\n";

@@ -182,6 +182,18 @@ pattern!(
     "milk 3l $2"
 );
 
+pub(crate) fn replaced_by_too_much() -> Row {
+    Row {
+        hint: "replace less at once",
+        wrong: "(echo first; yes line | head -n 20000) > notes.md; new=$(head -c 1000 /dev/zero | tr '\\0' x)\n\
+                jig call --yes fs_modify_file --args \"{ \\\"path\\\": \\\"notes.md\\\", \\\"patterns\\\": [{ \\\"old\\\": \\\"line\\\", \\\"new\\\": \\\"$new\\\", \\\"all\\\": true }] }\"",
+        right: "new=$(head -c 1000 /dev/zero | tr '\\0' x)\n\
+                jig call --yes fs_modify_file --args \"{ \\\"path\\\": \\\"notes.md\\\", \\\"patterns\\\": [{ \\\"old\\\": \\\"first\\\", \\\"new\\\": \\\"$new\\\" }] }\" && wc -c notes.md",
+        works: "101001 notes.md",
+        ..Row::default()
+    }
+}
+
 pub(crate) fn empty_search() -> Row {
     Row {
         hint: "to list files, use `fs_list_files`",

@@ -242,6 +242,11 @@ fn a_question_can_be_left_open_for_later() {
         .unwrap();
     let (stopped, _) = shop.until("writing", "h_1", Status::Stopped);
     assert_eq!(result(&stopped), Ok("written".to_owned()));
+    follow::follow(
+        "fetch `{id}` to see what came of it",
+        &refused.unwrap_err().to_string(),
+        "written",
+    );
 }
 
 const ASKING: &str = r#"

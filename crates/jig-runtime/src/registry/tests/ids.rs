@@ -143,6 +143,7 @@ fn too_many_handles_are_refused() {
     tool.stops("done");
     assert_eq!((handles.counts().live, handles.counts().stopped), (1, 1));
     assert!(handles.reserve(None, "t", HandleOptions::default()).is_ok());
+    follow("abort some of them first", &refused.to_string(), "");
     drop(reserved);
 }
 

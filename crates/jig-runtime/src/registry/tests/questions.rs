@@ -115,6 +115,7 @@ fn s034_an_answer_goes_to_the_question_that_was_told() {
     fetch(&handles, &id);
     apply(&handles, &id, json!(false)).unwrap();
     assert_eq!(tool.input(), "false");
+    follow("fetch `{id}` to see where it stands", &late.to_string(), "");
     // An answer by the number of an old question is refused, too.
     let late = handles.answer(&id, pending.number, json!(true));
     assert!(late.is_err());
@@ -138,9 +139,15 @@ fn only_a_person_answers_the_policy() {
     handles.answer(&id, pending.number, json!("once")).unwrap();
     assert_eq!(tool.input(), "\"once\"");
     tool.runs();
+    assert_eq!(fetch(&handles, &id).state.status(), Status::Running);
     // The assistant, who was told of that question, was never to answer it: this is input.
     apply(&handles, &id, json!("ls")).unwrap();
     assert_eq!(tool.input(), "\"ls\"");
+    follow(
+        "fetch `{id}` to see whether it was decided",
+        &refused.to_string(),
+        "",
+    );
     tool.needs_leave();
     let pending = handles.question(&id).unwrap();
     handles
@@ -213,6 +220,7 @@ fn s034_a_notice_is_not_the_question() {
     fetch(&handles, &id);
     apply(&handles, &id, json!(false)).unwrap();
     assert_eq!(tool.input(), "false");
+    follow("fetch `{id}` to see the question", &unread.to_string(), "");
     tool.runs();
     // Nor after another question that was read.
     tool.asks("a file");
