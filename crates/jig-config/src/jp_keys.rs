@@ -1,5 +1,7 @@
 //! What only JP understands in a file that was written for it: every such key is named, and none is an error.
 
+use jig_proto::hint;
+
 use crate::origin::Origin;
 use crate::problem::Problem;
 use crate::quoting::dotted;
@@ -61,7 +63,7 @@ pub(crate) fn warnings(ignored: Vec<Ignored>) -> Vec<Problem> {
                 crate::quoting::quote(&one.key),
                 one.why
             ),
-            "keep it if JP reads this file, otherwise remove it",
+            hint!("keep it if JP reads this file, otherwise remove it"),
         );
         warnings.push(warning.at(&one.origin, "").key(one.key.clone()));
     }

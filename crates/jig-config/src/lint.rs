@@ -12,12 +12,12 @@ mod prefixes;
 mod program_files;
 mod topics;
 
-use jig_proto::ToolAction;
+use jig_proto::{ToolAction, hint};
 
 use crate::loading::sources::Sources;
 use crate::model::{Config, Tool};
 use crate::problem::Problem;
-use crate::quoting::{clean, quote};
+use crate::quoting::quote;
 use crate::show::basic_string;
 
 pub use program_files::ProgramMistake;
@@ -57,9 +57,9 @@ fn empty_lists(tool: &Tool, warnings: &mut Vec<Problem>) {
             continue;
         }
         let help = if deny.is_empty() {
-            format!("remove `{list}`: nothing is reachable by default")
+            hint!("remove `{list}`: nothing is reachable by default")
         } else {
-            format!("to allow nothing write `{list} = {deny}`, else remove `{list}`")
+            hint!("to allow nothing write `{list} = {deny}`, else remove `{list}`")
         };
         let message = format!(
             "`access.{list}` of `{}` is empty, so the default of the runtime `{}` holds",
@@ -86,7 +86,7 @@ fn programs(tool: &Tool, warnings: &mut Vec<Problem>) {
         let program = words.next().unwrap_or_default();
         let mut args: Vec<String> = words.collect();
         args.push("\"**\"".to_owned());
-        let help = format!(
+        let help = hint!(
             "for a program with arguments write `commands.{program}.args = [[{}]]`",
             args.join(", ")
         );
@@ -96,7 +96,7 @@ fn programs(tool: &Tool, warnings: &mut Vec<Problem>) {
                     "{} is taken as the name of one program, with the space",
                     quote(&rule.program)
                 ),
-                clean(&help),
+                help,
             )
             .at(&place.origin, "")
             .key(place.key.clone()),
@@ -115,7 +115,7 @@ fn terminal(tool: &Tool, warnings: &mut Vec<Problem>) {
                 "nobody can type into the terminal of `{}`: it has no action `apply`",
                 tool.name
             ),
-            "write `stateful = true` if it is to be given input while it runs",
+            hint!("write `stateful = true` if it is to be given input while it runs"),
         );
         let key = format!("{}.terminal", tool.table());
         warnings.push(problem.at(&node.origin, "").key(key));

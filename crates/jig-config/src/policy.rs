@@ -8,7 +8,7 @@ use jig_policy::{
     ProgramError, ProtectionLevel, ResolveError, ResolveReason, Resource, RuleError, RuleErrorKind,
     RuleErrors, Sensitive, Workspace,
 };
-use jig_proto::ProjectPath;
+use jig_proto::{Hint, ProjectPath, hint};
 use url::Url;
 
 use crate::ConfigFile;
@@ -230,7 +230,7 @@ fn rules_on_the_home(tool: &Tool) -> impl Iterator<Item = Problem> {
             "the path {} is in your home, and rules on files stay inside the workspace",
             quote(&rule.path)
         );
-        let help = format!(
+        let help = hint!(
             "remove the rule; if the tool needs {needed}; a folder of the workspace with the name \
              `~` is written `./{path}`"
         );
@@ -254,7 +254,7 @@ fn rules_with_patterns(tool: &Tool) -> impl Iterator<Item = Problem> {
             "the path {} holds `*`, and the paths of rules are no patterns",
             quote(&rule.path)
         );
-        let help = format!(
+        let help = hint!(
             "a rule holds for all that is below its path: write `path = \"{}\"`; names that are to be \
              kept from a tool wherever they lie are listed in `sandbox.sensitive_paths`, which knows \
              patterns; a file whose name holds `*` is written `./{}`",
@@ -280,14 +280,14 @@ fn rules_on_numbers(tool: &Tool) -> impl Iterator<Item = Problem> {
         let (message, help) = match host.parse::<u16>() {
             Ok(port) => (
                 format!("{} is a port, not a host", quote(host)),
-                format!("write both: `host = \"localhost\", port = {port}`"),
+                hint!("write both: `host = \"localhost\", port = {port}`"),
             ),
             Err(_) => (
                 format!(
                     "{} is no name of a host, but the address {address} in another form",
                     quote(host)
                 ),
-                format!("write `host = \"{address}\"`, or the name that is meant"),
+                hint!("write `host = \"{address}\"`, or the name that is meant"),
             ),
         };
         let problem = Problem::error(message, help);
@@ -329,93 +329,90 @@ fn blamed_key(kind: &RuleErrorKind) -> &'static str {
 }
 
 /// The reason, and what to do about it.
-fn explain(kind: &RuleErrorKind) -> (String, String) {
+fn explain(kind: &RuleErrorKind) -> (String, Hint) {
     match kind {
         RuleErrorKind::Path(error) => explain_path(error),
         RuleErrorKind::Net(error) => explain_net(error),
         RuleErrorKind::Env(error) => explain_env(error),
         RuleErrorKind::Command(error) => explain_command(error),
-        other => (
-            other.to_string(),
-            "correct the rule, or remove it".to_owned(),
-        ),
+        other => (other.to_string(), hint!("correct the rule, or remove it")),
     }
 }
 
-fn explain_path(error: &ResolveError) -> (String, String) {
+fn explain_path(error: &ResolveError) -> (String, Hint) {
     let path = quote(&error.path);
     match &error.reason {
         ResolveReason::Outside => (
             format!("the path {path} is outside the workspace, and rules on files stay inside"),
-            format!(
+            hint!(
                 "remove the rule; if the tool needs the path, add `sandbox.system = [\"{}\"]` to it",
                 clean(&error.path)
             ),
         ),
         ResolveReason::DotDot => (
             format!("the path {path} leaves the workspace by `..`, and rules on files stay inside"),
-            "write a path inside the workspace; if the tool needs one outside, list it, absolute, \
+            hint!(
+                "write a path inside the workspace; if the tool needs one outside, list it, absolute, \
              in `sandbox.system`"
-                .to_owned(),
+            ),
         ),
         ResolveReason::LinkLeaves => (
             format!("the path {path} leads out of the workspace through a symbolic link"),
-            "replace the link by a directory, or remove the rule and list the link's target in \
+            hint!(
+                "replace the link by a directory, or remove the rule and list the link's target in \
              `sandbox.system`"
-                .to_owned(),
+            ),
         ),
         ResolveReason::Dangling => (
             format!("the path {path} goes through a symbolic link that points to nothing"),
-            "create what the link points to, or remove the link".to_owned(),
+            hint!("create what the link points to, or remove the link"),
         ),
         ResolveReason::Loop => (
             format!("the path {path} goes through symbolic links that form a loop"),
-            "remove one of the links".to_owned(),
+            hint!("remove one of the links"),
         ),
         reason => (
             format!("{path} is no path of the workspace: {reason}"),
-            "write a path relative to the workspace; the workspace itself is `.`".to_owned(),
+            hint!("write a path relative to the workspace; the workspace itself is `.`"),
         ),
     }
 }
 
-fn explain_net(error: &NetRuleError) -> (String, String) {
+fn explain_net(error: &NetRuleError) -> (String, Hint) {
     match error {
         NetRuleError::Host(host) => {
             let help = parts_of_url(host).unwrap_or_else(|| {
-                "write a host name or an address, such as `api.example.com`".to_owned()
+                hint!("write a host name or an address, such as `api.example.com`")
             });
             (format!("{} is not a host", quote(host)), help)
         }
         NetRuleError::Wildcard(host) => (
             format!("{} holds `*`, and hosts are matched exactly", quote(host)),
-            "write one rule per host, without `*`".to_owned(),
+            hint!("write one rule per host, without `*`"),
         ),
         NetRuleError::NoDefaultPort(scheme) => (
             format!("the scheme {} has no port of its own", quote(scheme)),
-            "add `port` to the rule".to_owned(),
+            hint!("add `port` to the rule"),
         ),
         NetRuleError::Scheme(scheme) => (
             format!("{} is not the scheme of a URL", quote(scheme)),
-            "write the part before `://` alone, such as `https`".to_owned(),
+            hint!("write the part before `://` alone, such as `https`"),
         ),
         NetRuleError::PathPrefix(prefix) => (
             format!(
                 "`path_prefix` is {}, and must be a plain path that begins with `/`",
                 quote(prefix)
             ),
-            "write the beginning of the URL's path without query and `..`, such as `/v1/users`"
-                .to_owned(),
+            hint!(
+                "write the beginning of the URL's path without query and `..`, such as `/v1/users`"
+            ),
         ),
-        error => (
-            error.to_string(),
-            "write a host name or an address".to_owned(),
-        ),
+        error => (error.to_string(), hint!("write a host name or an address")),
     }
 }
 
 /// A URL, or a host with a port, as the keys of a rule.
-fn parts_of_url(text: &str) -> Option<String> {
+fn parts_of_url(text: &str) -> Option<Hint> {
     let url = match text.contains("://") {
         true => Url::parse(text).ok()?,
         false => Url::parse(&format!("none://{text}")).ok()?,
@@ -434,36 +431,36 @@ fn parts_of_url(text: &str) -> Option<String> {
         keys.push(format!("path_prefix = \"{}\"", url.path()));
     }
     let keys = keys.join(", ");
-    Some(format!("write its parts as keys: `{}`", clean(&keys)))
+    Some(hint!("write its parts as keys: `{}`", clean(&keys)))
 }
 
-fn explain_env(error: &EnvNameError) -> (String, String) {
+fn explain_env(error: &EnvNameError) -> (String, Hint) {
     (
         error.to_string(),
-        "write the exact name, or a prefix that ends in one `*`, such as `AWS_*`".to_owned(),
+        hint!("write the exact name, or a prefix that ends in one `*`, such as `AWS_*`"),
     )
 }
 
-fn explain_command(error: &CommandRuleError) -> (String, String) {
+fn explain_command(error: &CommandRuleError) -> (String, Hint) {
     match error {
         CommandRuleError::RestInside(_) => (
             "`**` stands for any rest, so it can only be the last argument of a list".to_owned(),
-            "move `**` to the end of the list, or leave it out".to_owned(),
+            hint!("move `**` to the end of the list, or leave it out"),
         ),
         CommandRuleError::Program(ProgramError::Path(error)) => {
             let (message, _) = explain_path(error);
             (
                 message,
-                "name a program on the search path, or a file of the workspace".to_owned(),
+                hint!("name a program on the search path, or a file of the workspace"),
             )
         }
         CommandRuleError::Program(error) => (
             error.to_string(),
-            "write the name of a program, such as `cargo`, and its arguments in `args`".to_owned(),
+            hint!("write the name of a program, such as `cargo`, and its arguments in `args`"),
         ),
         error => (
             error.to_string(),
-            "list every variable by its exact name".to_owned(),
+            hint!("list every variable by its exact name"),
         ),
     }
 }

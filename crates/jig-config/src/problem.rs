@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin as SnippetOrigin, Renderer, Snippet};
+use jig_proto::Hint;
 use serde_json::{Value as Json, json};
 
 use crate::origin::{Layer, Origin};
@@ -29,7 +30,7 @@ pub enum Severity {
 pub struct Problem {
     severity: Severity,
     message: String,
-    help: String,
+    help: Hint,
     key: String,
     file: Option<String>,
     origin: Option<Origin>,
@@ -40,11 +41,11 @@ pub struct Problem {
 }
 
 impl Problem {
-    pub(crate) fn error(message: impl Into<String>, help: impl Into<String>) -> Self {
+    pub(crate) fn error(message: impl Into<String>, help: Hint) -> Self {
         Self {
             severity: Severity::Error,
             message: message.into(),
-            help: help.into(),
+            help,
             key: String::new(),
             file: None,
             origin: None,
@@ -54,14 +55,14 @@ impl Problem {
         }
     }
 
-    pub(crate) fn warning(message: impl Into<String>, help: impl Into<String>) -> Self {
+    pub(crate) fn warning(message: impl Into<String>, help: Hint) -> Self {
         Self {
             severity: Severity::Warning,
             ..Self::error(message, help)
         }
     }
 
-    pub(crate) fn note(message: impl Into<String>, help: impl Into<String>) -> Self {
+    pub(crate) fn note(message: impl Into<String>, help: Hint) -> Self {
         Self {
             severity: Severity::Note,
             ..Self::error(message, help)
@@ -130,6 +131,12 @@ impl Problem {
 
     /// What to do about it.
     pub fn help(&self) -> &str {
+        self.help.text()
+    }
+
+    /// The same as it was made, for a test that does what it says.
+    #[doc(hidden)]
+    pub fn hint(&self) -> &Hint {
         &self.help
     }
 
@@ -170,7 +177,7 @@ impl Problem {
             "column": self.place().map(Origin::column),
             "key": self.key,
             "message": self.message,
-            "help": self.help,
+            "help": self.help.text(),
         })
     }
 
@@ -197,9 +204,7 @@ impl Problem {
         } else if let Some(file) = &self.file {
             group = group.element(SnippetOrigin::path(file.as_str()));
         }
-        if !self.help.is_empty() {
-            group = group.element(Level::HELP.message(self.help.as_str()));
-        }
+        group = group.element(Level::HELP.message(self.help.text()));
         let renderer = if colour {
             Renderer::styled()
         } else {

@@ -2,7 +2,7 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 use jig_policy::Sensitive;
-use jig_proto::ProjectPath;
+use jig_proto::{ProjectPath, hint};
 
 use crate::loading::files;
 use crate::loading::sources::Sources;
@@ -101,7 +101,7 @@ impl Declared<'_> {
                     "{} is the whole machine, and a tool sees only what is named",
                     self.quoted()
                 ),
-                "list the directories that the tool needs, such as `\"/opt/toolchain\"`",
+                hint!("list the directories that the tool needs, such as `\"/opt/toolchain\"`"),
             ))
         })
     }
@@ -114,7 +114,7 @@ impl Declared<'_> {
                     "{} shows the processes of the host, through which a tool leaves its sandbox",
                     self.quoted()
                 ),
-                "remove it: a tool has a `/proc` of its own, with its own processes",
+                hint!("remove it: a tool has a `/proc` of its own, with its own processes"),
             ))
         })
     }
@@ -134,7 +134,7 @@ impl Declared<'_> {
                 "{} lies inside the workspace, where the rules of `access.fs` decide",
                 self.quoted()
             ),
-            format!(
+            hint!(
                 "remove it, and write a rule instead: `access.fs = [{{ path = {}, {} }}]`",
                 basic_string(&relative),
                 grants.join(", ")
@@ -215,7 +215,7 @@ impl Declared<'_> {
                 self.quoted(),
                 quote(place.as_str())
             ),
-            "remove `write = true`, or name a directory that only this tool uses",
+            hint!("remove `write = true`, or name a directory that only this tool uses"),
         )))
     }
 
@@ -226,7 +226,7 @@ impl Declared<'_> {
                 self.tool.name,
                 self.quoted()
             ),
-            "remove it, or name only the files that the tool needs",
+            hint!("remove it, or name only the files that the tool needs"),
         ))
     }
 

@@ -9,7 +9,10 @@ use serde_json::json;
 
 /// What somebody can do about a refusal or a mistake. It is shown as a line that begins with `hint: `.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Hint(String);
+pub struct Hint {
+    template: &'static str,
+    text: String,
+}
 
 /// Makes a [`Hint`] of a template and what is filled in, as `format!` takes them.
 ///
@@ -28,28 +31,34 @@ macro_rules! hint {
 impl Hint {
     /// For [`hint!`](crate::hint) alone.
     #[doc(hidden)]
-    pub fn made(template: &str, text: String) -> Self {
+    pub fn made(template: &'static str, text: String) -> Self {
         record(|| json!({ "template": template, "text": text }));
-        Self(text)
+        Self { template, text }
     }
 
     /// The words alone.
     pub fn text(&self) -> &str {
-        &self.0
+        &self.text
+    }
+
+    /// What it was made of, for a test that follows it.
+    #[doc(hidden)]
+    pub fn template(&self) -> &'static str {
+        self.template
     }
 }
 
 /// As a line of its own.
 impl fmt::Display for Hint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "hint: {}", self.0)
+        write!(f, "hint: {}", self.text)
     }
 }
 
 /// The words alone.
 impl From<Hint> for String {
     fn from(hint: Hint) -> Self {
-        hint.0
+        hint.text
     }
 }
 

@@ -1,6 +1,7 @@
 //! Commands that load, and will probably not do what was meant.
 
 use camino::Utf8PathBuf;
+use jig_proto::{Hint, hint};
 
 use crate::loading::files::{self, Found};
 use crate::model::{Config, Input, Runtime, Syntax, Tool, is_template, shell_syntax};
@@ -11,7 +12,7 @@ use crate::value::Node;
 
 impl Config {
     /// What to do about a tool whose program could not be started, as far as its file tells.
-    pub fn start_hint(&self, tool: &Tool) -> Option<String> {
+    pub fn start_hint(&self, tool: &Tool) -> Option<Hint> {
         let command = tool.command.as_ref()?;
         if let Some(mistake) = command.program_mistake(&self.workspace, &[]) {
             return Some(mistake.help);
@@ -19,14 +20,13 @@ impl Config {
         let is_name = !command.program.contains('/') && !is_template(&command.program);
         let in_workspace = files::found(&self.workspace.join(&command.program)) == Found::File;
         match (is_name && !command.shell, in_workspace) {
-            (true, true) => Some(format!(
+            (true, true) => Some(hint!(
                 "for the file of the workspace write `./{}` in `command`",
                 clean(&command.program)
             )),
-            (true, false) => Some(
+            (true, false) => Some(hint!(
                 "install the program, correct its name in `command`, or name it by its path"
-                    .to_owned(),
-            ),
+            )),
             (false, _) => None,
         }
     }
@@ -57,7 +57,7 @@ fn lint(config: &Config, tool: &Tool, search_path: &[Utf8PathBuf], warnings: &mu
     if node.is_built_in() || tool.is_server() {
         return;
     }
-    let warn = |message: String, help: String| {
+    let warn = |message: String, help: Hint| {
         let key = format!("{}.command", tool.table());
         Problem::warning(message, help)
             .at(&node.origin, "")
@@ -79,7 +79,7 @@ fn lint(config: &Config, tool: &Tool, search_path: &[Utf8PathBuf], warnings: &mu
             "no shell reads the command of {name}, so {} reaches the program as it is",
             quote(&word)
         );
-        let help = format!(
+        let help = hint!(
             "to have `sh -c` read it, write `command = {{ program = {}, shell = true }}`; to mean the word itself, \
              put it in single quotes",
             clean(&basic_string(line))
@@ -90,7 +90,7 @@ fn lint(config: &Config, tool: &Tool, search_path: &[Utf8PathBuf], warnings: &mu
         let message = format!(
             "a shell reads what is filled into the script of {name} as code, whoever calls the tool"
         );
-        let help = format!(
+        let help = hint!(
             "write `command = {{ program = {}, shell = true }}`: values then stay values",
             clean(&basic_string(script))
         );
@@ -116,7 +116,7 @@ fn lint(config: &Config, tool: &Tool, search_path: &[Utf8PathBuf], warnings: &mu
             false => format!("{{{{tool.arguments['{}']}}}}", clean(first)),
         };
         let message = format!("{what} {} of {name} {never} the program", names.join(", "));
-        let help = format!(
+        let help = hint!(
             "add `{template}` to `command`, or write `input = \"stdin\"` to hand the whole call over there, as JSON"
         );
         warnings.push(warn(message, help));
@@ -157,7 +157,7 @@ pub(super) fn styles(config: &Config, warnings: &mut Vec<Problem>) {
     };
     let problem = Problem::warning(
         format!("`style` of {name}{more} does nothing here: it is how JP displays a tool"),
-        "keep it if JP reads this file, otherwise remove it",
+        hint!("keep it if JP reads this file, otherwise remove it"),
     );
     warnings.push(problem.at(&origin, "").key(key));
 }
@@ -174,7 +174,7 @@ pub(super) fn folder_of_jp(config: &Config, warnings: &mut Vec<Problem>) {
     }
     let problem = Problem::warning(
         "the files in `.jp/config.d` are not loaded: JP extends them by itself, jig does not",
-        "write `extends = [\"config.d/**/*.toml\"]` in `.jp/config.toml`",
+        hint!("write `extends = [\"config.d/**/*.toml\"]` in `.jp/config.toml`"),
     );
     warnings.push(problem.in_file(".jp/config.d"));
 }

@@ -1,6 +1,7 @@
 //! Rules that the runtime of a tool can't hold it to.
 
 use jig_policy::NetRule;
+use jig_proto::hint;
 
 use crate::model::{Runtime, Tool};
 use crate::origin::Layer;
@@ -38,8 +39,10 @@ fn paths_under_tls(tool: &Tool, warnings: &mut Vec<Problem>) {
                 tool.name,
                 quote(&rule.host)
             ),
-            "remove `path_prefix`; or write `scheme = \"http\"` if only plain HTTP is meant, or \
-             `runtime = \"vfs\"` if the tool speaks that protocol, so that jig makes its requests",
+            hint!(
+                "remove `path_prefix`; or write `scheme = \"http\"` if only plain HTTP is meant, or \
+             `runtime = \"vfs\"` if the tool speaks that protocol, so that jig makes its requests"
+            ),
         );
         warnings.push(problem.at(&place.origin, "").key(place.key.clone()));
     }
@@ -71,8 +74,10 @@ fn programs(tool: &Tool) -> Option<Problem> {
              starts programs itself, and can run any file that it can read",
             tool.name
         ),
-        "what holds is what files and hosts it reaches; where the programs matter, write \
-         `runtime = \"vfs\"`, so that jig starts them",
+        hint!(
+            "what holds is what files and hosts it reaches; where the programs matter, write \
+         `runtime = \"vfs\"`, so that jig starts them"
+        ),
     );
     let key = format!("{}.{above}.commands", tool.table());
     Some(problem.at(&node.origin, "").key(key))

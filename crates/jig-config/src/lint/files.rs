@@ -1,7 +1,7 @@
 //! Rules on files: repeated, redundant, misspelt, or opening what they should not.
 
 use jig_policy::{Capabilities, Capability, FsRule, Guards, ProtectionLevel};
-use jig_proto::ProjectPath;
+use jig_proto::{Hint, ProjectPath, hint};
 
 use crate::loading::files;
 use crate::loading::sources::Sources;
@@ -21,7 +21,7 @@ impl Rule<'_> {
         self.rule.capabilities
     }
 
-    fn warn(&self, message: String, help: impl Into<String>) -> Problem {
+    fn warn(&self, message: String, help: Hint) -> Problem {
         Problem::warning(message, help)
             .at(&self.place.origin, "")
             .key(self.place.key.clone())
@@ -71,7 +71,7 @@ fn never_applies(rule: &Rule<'_>, later: &Rule<'_>) -> Problem {
             "this rule on {} never applies: a later one is on the same path",
             quote(&rule.rule.path)
         ),
-        "remove it, or put what both grant into one rule",
+        hint!("remove it, or put what both grant into one rule"),
     )
     .and(&later.place.origin, "this one decides")
 }
@@ -104,7 +104,7 @@ fn redundant(rule: &Rule<'_>, rules: &[Rule<'_>], guards: &Guards) -> Option<Pro
             quote(&broader.rule.path),
             rule.grants()
         ),
-        "remove it, or change what it grants",
+        hint!("remove it, or change what it grants"),
     );
     Some(problem.and(&broader.place.origin, "the broader rule"))
 }
@@ -121,7 +121,7 @@ fn sensitive(rule: &Rule<'_>, guards: &Guards) -> Option<Problem> {
             quote(&rule.rule.path),
             found.pattern
         ),
-        "remove the rule unless the tool needs exactly this file",
+        hint!("remove the rule unless the tool needs exactly this file"),
     ))
 }
 
@@ -142,7 +142,7 @@ fn protected(rule: &Rule<'_>, guards: &Guards) -> Option<Problem> {
                 "this rule on {path} has no effect on changes: it is {}, which no tool may change",
                 guard.what
             ),
-            "remove `write`, `create`, `update` and `delete` from the rule",
+            hint!("remove `write`, `create`, `update` and `delete` from the rule"),
         ),
         ProtectionLevel::Named => rule.warn(
             format!(
@@ -153,7 +153,7 @@ fn protected(rule: &Rule<'_>, guards: &Guards) -> Option<Problem> {
                     _ => "widen what tools may do",
                 }
             ),
-            "remove the rule unless changing it is the tool's purpose",
+            hint!("remove the rule unless changing it is the tool's purpose"),
         ),
     })
 }
@@ -176,7 +176,7 @@ fn misspelt(rule: &Rule<'_>, sources: &Sources) -> Option<Problem> {
             "this rule is on {}, which does not exist",
             quote(&rule.rule.path)
         ),
-        format!("did you mean {}?", quote(&meant)),
+        hint!("did you mean {}?", quote(&meant)),
     ))
 }
 
@@ -199,7 +199,7 @@ fn history(tool: &Tool, rules: &[Rule<'_>], sources: &Sources) -> Option<Problem
             "{} can't be read directly, but `.git` can, and its history may hold the contents",
             quote(&hidden.rule.path)
         ),
-        format!(
+        hint!(
             "if it was ever committed, also add a rule with `path = \".git\"` alone to `{}`",
             tool.name
         ),

@@ -1,6 +1,7 @@
 //! Rules on hosts and variables: repeated or redundant.
 
 use jig_policy::{EnvRule, NetRule, is_loader_prefix, is_loader_variable};
+use jig_proto::hint;
 
 use crate::model::{RulePlace, Tool};
 use crate::problem::Problem;
@@ -85,7 +86,7 @@ fn gives_nothing(name: &str, place: &RulePlace) -> Problem {
              rules with their exact names grant them",
             quote(name)
         ),
-        "write one rule for each variable that the tool needs, with its whole name",
+        hint!("write one rule for each variable that the tool needs, with its whole name"),
     )
     .at(&place.origin, "")
     .key(place.key.clone())
@@ -97,7 +98,7 @@ fn never_applies(what: &str, name: &str, place: &RulePlace, other: &RulePlace) -
             "this rule on {} never applies: a later one is on the same {what}",
             quote(name)
         ),
-        "remove it, or put what both grant into one rule",
+        hint!("remove it, or put what both grant into one rule"),
     )
     .at(&place.origin, "")
     .and(&other.origin, "this one decides")
@@ -110,7 +111,7 @@ fn changes_nothing(what: &str, name: &str, place: &RulePlace, other: &RulePlace)
             "this rule on {} changes nothing: a broader one on the same {what} says the same",
             quote(name)
         ),
-        "remove it, or change what it grants",
+        hint!("remove it, or change what it grants"),
     )
     .at(&place.origin, "")
     .and(&other.origin, "the broader rule")

@@ -1,5 +1,7 @@
 //! Settings of the LLM that nothing comes of.
 
+use jig_proto::hint;
+
 use crate::model::{Config, LlmConfig};
 use crate::problem::Problem;
 use crate::quoting::{closest, dotted, quote};
@@ -21,8 +23,8 @@ fn unused_models(llm: &LlmConfig, warnings: &mut Vec<Problem>) {
             continue;
         }
         let help = match closest(name, used) {
-            Some(meant) => format!("did you mean {}? if not, remove it", quote(meant)),
-            None => format!(
+            Some(meant) => hint!("did you mean {}? if not, remove it", quote(meant)),
+            None => hint!(
                 "remove it; the models are {} and {}",
                 quote(used[0]),
                 quote(used[1])

@@ -1,7 +1,7 @@
 //! Run rules on a directory that also match its neighbours.
 
 use camino::Utf8Path;
-use jig_proto::{ProjectPath, ToolAction};
+use jig_proto::{ProjectPath, ToolAction, hint};
 
 use crate::loading::files;
 use crate::loading::sources::Sources;
@@ -37,7 +37,7 @@ pub(super) fn lint(
                     quote(prefix),
                     quote(&format!("{prefix}-other/file"))
                 ),
-                format!("write `prefix = \"{}/\"`", clean(prefix)),
+                hint!("write `prefix = \"{}/\"`", clean(prefix)),
             );
             let key = format!("{}.run", tool.table());
             warnings.push(problem.at(rule.origin(), "").key(key));

@@ -3,6 +3,7 @@
 //! It is for people alone: nothing is decided by it, and what is found may have changed by the time of a call.
 
 use camino::{Utf8Path, Utf8PathBuf};
+use jig_proto::{Hint, hint};
 
 use crate::loading::files::{self, Found};
 use crate::model::{Command, is_template, shell_syntax};
@@ -14,14 +15,14 @@ pub struct ProgramMistake {
     /// What is wrong, in one sentence without a period.
     pub message: String,
     /// What to do.
-    pub help: String,
+    pub help: Hint,
 }
 
 impl ProgramMistake {
-    fn new(message: impl Into<String>, help: impl Into<String>) -> Option<Self> {
+    fn new(message: impl Into<String>, help: Hint) -> Option<Self> {
         Some(Self {
             message: message.into(),
-            help: help.into(),
+            help,
         })
     }
 }
@@ -82,8 +83,8 @@ fn of_name(name: &str, root: &Utf8Path, search_path: &[Utf8PathBuf]) -> Option<P
     let in_workspace = files::found(&root.join(name)) == Found::File;
     let places: Vec<String> = looked.iter().map(|folder| quote(folder.as_str())).collect();
     let help = match in_workspace {
-        true => format!("for the file of the workspace write `./{}`", clean(name)),
-        false => "install it, correct the name, or name the program by its path".to_owned(),
+        true => hint!("for the file of the workspace write `./{}`", clean(name)),
+        false => hint!("install it, correct the name, or name the program by its path"),
     };
     ProgramMistake::new(
         format!(
@@ -102,7 +103,7 @@ fn of_file(written: &str, path: &Utf8Path) -> Option<ProgramMistake> {
         Found::Folder => {
             return ProgramMistake::new(
                 format!("{shown} is a folder, not a program"),
-                "name the file in it that is to be run",
+                hint!("name the file in it that is to be run"),
             );
         }
         Found::Nothing if !files::exists(path) => {
@@ -111,12 +112,13 @@ fn of_file(written: &str, path: &Utf8Path) -> Option<ProgramMistake> {
             let name = path.file_name().unwrap_or_default();
             let meant = closest(name, names.iter().map(String::as_str));
             let help = match meant.filter(|meant| *meant != name) {
-                Some(meant) => format!(
+                Some(meant) => hint!(
                     "did you mean `{}`?",
                     clean(Utf8Path::new(written).with_file_name(meant).as_str())
                 ),
-                None => "correct the path, which is relative to the workspace, or create the file"
-                    .to_owned(),
+                None => hint!(
+                    "correct the path, which is relative to the workspace, or create the file"
+                ),
             };
             return ProgramMistake::new(format!("there is no program {shown}"), help);
         }
@@ -126,11 +128,11 @@ fn of_file(written: &str, path: &Utf8Path) -> Option<ProgramMistake> {
     let head = files::head(path, LONGEST_LINE).unwrap_or_default();
     if !files::is_program(path) {
         let help = match interpreter_for(written) {
-            Some(interpreter) => format!(
+            Some(interpreter) => hint!(
                 "make it a program, `chmod +x {word}`, or name its interpreter: `command = \
                  \"{interpreter} {word}\"`"
             ),
-            None => format!("make it a program: `chmod +x {word}`"),
+            None => hint!("make it a program: `chmod +x {word}`"),
         };
         return ProgramMistake::new(
             format!("{shown} may not be executed: it has no `x` bit"),
@@ -146,7 +148,7 @@ fn of_file(written: &str, path: &Utf8Path) -> Option<ProgramMistake> {
             format!(
                 "the first line of {shown} ends with a carriage return, which becomes part of the interpreter's name"
             ),
-            format!("save the file with line ends of Unix: `sed -i 's/\\r$//' {word}`"),
+            hint!("save the file with line ends of Unix: `sed -i 's/\\r$//' {word}`"),
         );
     }
     let line = String::from_utf8_lossy(line);
@@ -159,7 +161,9 @@ fn of_file(written: &str, path: &Utf8Path) -> Option<ProgramMistake> {
                 "{shown} needs the interpreter {}, which is not there",
                 quote(interpreter)
             ),
-            "install it, or correct the first line, such as `#!/bin/sh` or `#!/usr/bin/env python3`",
+            hint!(
+                "install it, or correct the first line, such as `#!/bin/sh` or `#!/usr/bin/env python3`"
+            ),
         ),
     }
 }
@@ -181,7 +185,7 @@ fn without_first_line(written: &str, head: &[u8]) -> Option<ProgramMistake> {
             "{} does not say what runs it: its first line is no `#!`",
             quote(written)
         ),
-        format!("make `{first}` its first line"),
+        hint!("make `{first}` its first line"),
     )
 }
 

@@ -1,5 +1,7 @@
 //! Topics of the knowledge base that can't be reached, or that hold nothing.
 
+use jig_proto::hint;
+
 use crate::loading::files;
 use crate::loading::sources::Sources;
 use crate::model::{Config, Topic};
@@ -34,7 +36,7 @@ fn same_title(topic: &Topic, other: &Topic) -> Problem {
             quote(&topic.id),
             quote(topic.title())
         ),
-        "give each a title of its own",
+        hint!("give each a title of its own"),
     )
     .at(&title(topic), "")
     .and(&title(other), "")
@@ -54,11 +56,11 @@ fn no_directory(sources: &Sources, topic: &Topic) -> Option<Problem> {
         .file_name()
         .and_then(|name| closest(name, names.iter().map(String::as_str)));
     let help = match meant {
-        Some(meant) => format!(
+        Some(meant) => hint!(
             "did you mean {}? if not, create the directory",
             quote(meant)
         ),
-        None => "create the directory, and put a file into it for each subject".to_owned(),
+        None => hint!("create the directory, and put a file into it for each subject"),
     };
     let problem = Problem::warning(
         format!(
@@ -99,7 +101,7 @@ fn directories(sources: &Sources, topic: &Topic) -> Vec<Problem> {
                         "{} is a directory, not a subject: it is not {list}",
                         quote(name)
                     ),
-                    format!("for all that is below it write `\"{name}/**\"`"),
+                    hint!("for all that is below it write `\"{name}/**\"`"),
                 )
                 .at(origin.unwrap_or(topic.declared_at()), "")
                 .key(key(topic, list)),

@@ -13,7 +13,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use jig_proto::ProjectPath;
+use jig_proto::{Hint, ProjectPath, hint};
 
 use crate::jp_keys::{self, Ignored};
 use crate::loading::files;
@@ -22,7 +22,7 @@ use crate::loading::sources::Sources;
 use crate::model::{ConfigFile, ConfigFolder, check_llm, shown_path};
 use crate::origin::{Layer, Origin, Text};
 use crate::problem::Problem;
-use crate::quoting::{clean, quote};
+use crate::quoting::quote;
 use crate::shape::ROOT;
 use crate::shape::check::check;
 use crate::value::{Node, Value};
@@ -203,7 +203,7 @@ impl Reader<'_> {
                         "{} is loaded without being extended",
                         quote(&self.shown(&path))
                     ),
-                    "remove it from `extends`".to_owned(),
+                    hint!("remove it from `extends`"),
                 ))),
             };
         }
@@ -216,14 +216,14 @@ impl Reader<'_> {
         if self.chain.len() > MOST_LEVELS {
             return Err(wanted.error((
                 format!("files extend each other over more than {MOST_LEVELS} levels"),
-                "name the files in one place".to_owned(),
+                hint!("name the files in one place"),
             )));
         }
         self.extended += 1;
         if self.extended > MOST_FILES {
             return Err(wanted.error((
                 format!("more than {MOST_FILES} files are extended"),
-                "name fewer files, or put several into one".to_owned(),
+                hint!("name fewer files, or put several into one"),
             )));
         }
         let (content, real) = self.content(wanted, &path)?;
@@ -234,7 +234,7 @@ impl Reader<'_> {
                     "the extended files hold more than {} MiB",
                     MOST_BYTES / (1024 * 1024)
                 ),
-                "name fewer or smaller files".to_owned(),
+                hint!("name fewer or smaller files"),
             )));
         }
         let place = Place {
@@ -266,13 +266,13 @@ impl Reader<'_> {
         content.ok_or_else(|| {
             let help = match path.as_str().contains(['[', '{']) {
                 true => {
-                    "correct the path, or create the file; only `*`, `**` and `?` make a pattern"
+                    hint!("correct the path, or create the file; only `*`, `**` and `?` make a pattern")
                 }
-                false => "correct the path, which is relative to this file, or create the file",
+                false => hint!("correct the path, which is relative to this file, or create the file"),
             };
             wanted.error((
                 format!("there is no file {} to extend", quote(&shown)),
-                help.to_owned(),
+                help,
             ))
         })
     }
@@ -379,7 +379,7 @@ pub(crate) fn refuse(node: &Node, problems: &mut Vec<Problem>) {
     if let Some(entry) = node.entry(KEY) {
         let problem = Problem::error(
             "only a file can extend others",
-            "give the file by `--config FILE`, or write `extends` in `jig.toml`",
+            hint!("give the file by `--config FILE`, or write `extends` in `jig.toml`"),
         );
         problems.push(problem.at(&entry.key, "").key(KEY));
     }
@@ -400,22 +400,22 @@ pub(super) fn inside(
 fn missing_file(shown: &str) -> Problem {
     Problem::error(
         format!("there is no file {}", quote(shown)),
-        "correct the path given by `--config`, or create the file",
+        hint!("correct the path given by `--config`, or create the file"),
     )
     .in_file(shown)
 }
 
-fn cycle(reader: &Reader<'_>, path: &Utf8Path) -> (String, String) {
+fn cycle(reader: &Reader<'_>, path: &Utf8Path) -> (String, Hint) {
     let chain = reader.chain.iter().map(|one| reader.shown(one));
     let mut chain: Vec<String> = chain.map(|one| quote(&one)).collect();
     chain.push(quote(&reader.shown(path)));
     (
         format!("files extend each other in a circle: {}", chain.join(" → ")),
-        "remove one of the entries of `extends`; a pattern must not cover its own file".to_owned(),
+        hint!("remove one of the entries of `extends`; a pattern must not cover its own file"),
     )
 }
 
-fn behind_link(shown: &str, link: &str) -> (String, String) {
+fn behind_link(shown: &str, link: &str) -> (String, Hint) {
     let message = match shown == link {
         true => format!("{} is a symbolic link", quote(shown)),
         false => format!(
@@ -426,7 +426,7 @@ fn behind_link(shown: &str, link: &str) -> (String, String) {
     };
     (
         format!("{message}, and a file of the workspace extends only what is there itself"),
-        format!(
+        hint!(
             "write the path of the file that is meant, or put a copy in place of {}",
             quote(link)
         ),
@@ -435,12 +435,8 @@ fn behind_link(shown: &str, link: &str) -> (String, String) {
 
 impl Wanted {
     /// What is wrong with the entry: the message and what to do.
-    fn error(&self, (message, help): (String, String)) -> Box<Problem> {
-        Box::new(
-            Problem::error(message, clean(&help))
-                .at(&self.origin, "")
-                .key(KEY),
-        )
+    fn error(&self, (message, help): (String, Hint)) -> Box<Problem> {
+        Box::new(Problem::error(message, help).at(&self.origin, "").key(KEY))
     }
 }
 

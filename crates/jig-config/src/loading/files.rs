@@ -6,6 +6,7 @@
 mod without_links;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use jig_proto::{Hint, hint};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
@@ -46,7 +47,7 @@ fn text_of(file: &OwnedFd, shown: &str) -> Result<String, Box<Problem>> {
         let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
         let reason =
             format!("is not valid UTF-8: the first bad byte is at offset {at}, in line {line}");
-        let help = format!("save the file as UTF-8, or remove the byte in line {line}");
+        let help = hint!("save the file as UTF-8, or remove the byte in line {line}");
         unusable(shown, &reason, help)
     })
 }
@@ -213,12 +214,12 @@ pub(crate) const MAX_NAMES: usize = 1000;
 
 fn cannot_open(shown: &str, error: Errno) -> Box<Problem> {
     let help = match error {
-        Errno::LOOP => "remove one of the links, or put a regular file in its place".to_owned(),
+        Errno::LOOP => hint!("remove one of the links, or put a regular file in its place"),
         Errno::ACCESS | Errno::PERM => {
-            format!("make it readable for you, `chmod u+r {shown}`, or remove it")
+            hint!("make it readable for you, `chmod u+r {shown}`, or remove it")
         }
-        Errno::NAMETOOLONG => "give the file a shorter path".to_owned(),
-        _ => "make the file readable, or remove it".to_owned(),
+        Errno::NAMETOOLONG => hint!("give the file a shorter path"),
+        _ => hint!("make the file readable, or remove it"),
     };
     let reason = match error {
         Errno::LOOP => "its symbolic links go in a circle".to_owned(),
@@ -237,17 +238,22 @@ fn not_regular(shown: &str, kind: FileType) -> Box<Problem> {
         _ => "not a regular file",
     };
     let reason = format!("is {what}, and configuration is read from regular files only");
-    unusable(shown, &reason, "put a TOML file in its place, or remove it")
+    unusable(
+        shown,
+        &reason,
+        hint!("put a TOML file in its place, or remove it"),
+    )
 }
 
 fn too_large(shown: &str) -> Box<Problem> {
     let limit = MAX_FILE_BYTES / (1024 * 1024);
     let reason = format!("is larger than {limit} MiB, the limit for a file of configuration");
-    let help =
-        "remove what does not belong there, or split it into several files given by `--config`";
+    let help = hint!(
+        "remove what does not belong there, or split it into several files given by `--config`"
+    );
     unusable(shown, &reason, help)
 }
 
-fn unusable(shown: &str, reason: &str, help: impl Into<String>) -> Box<Problem> {
+fn unusable(shown: &str, reason: &str, help: Hint) -> Box<Problem> {
     Box::new(Problem::error(format!("{} {reason}", quote(shown)), help).in_file(clean(shown)))
 }

@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::ops::Range;
 use std::sync::Arc;
 
+use jig_proto::hint;
 use toml::de::{DeTable, DeValue};
 
 use crate::loading::parse::{convert, syntax_error};
@@ -31,7 +32,7 @@ pub(crate) fn from_variable(
         problems.push(
             Problem::error(
                 format!("the variable {} is not valid UTF-8", quote(&shown)),
-                "set it to UTF-8 text, or unset it",
+                hint!("set it to UTF-8 text, or unset it"),
             )
             .in_file("the environment"),
         );
@@ -50,8 +51,10 @@ pub(crate) fn from_variable(
         problems.push(
             Problem::error(
                 format!("the variable {} names no key", quote(&shown)),
-                "write the keys with two underscores between them: \
-                 `JIG_CFG__TOOLS__NAME__RUN=unattended`",
+                hint!(
+                    "write the keys with two underscores between them: \
+                 `JIG_CFG__TOOLS__NAME__RUN=unattended`"
+                ),
             )
             .at(&Origin::new(&text, 0..shown.len()), ""),
         );
@@ -69,7 +72,7 @@ pub(crate) fn from_set(assignment: &str, problems: &mut Vec<Problem>) -> Option<
         problems.push(
             Problem::error(
                 format!("`--set {}` has no value", clean(assignment)),
-                format!("write `--set {}=VALUE`", clean(assignment.trim())),
+                hint!("write `--set {}=VALUE`", clean(assignment.trim())),
             )
             .at(&whole, "there is no `=`"),
         );
@@ -79,8 +82,8 @@ pub(crate) fn from_set(assignment: &str, problems: &mut Vec<Problem>) -> Option<
         problems.push(
             Problem::error(
                 format!("{} is not a key", quote(&assignment[..equals])),
-                "write the keys with dots between them, in quotes where they hold other characters \
-                 than letters, digits, `_` and `-`: `tools.\"my.tool\".run=ask`",
+                hint!("write the keys with dots between them, in quotes where they hold other characters \
+                 than letters, digits, `_` and `-`: `tools.\"my.tool\".run=ask`"),
             )
             .at(&Origin::new(&text, 0..equals), ""),
         );

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
+use jig_proto::hint;
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
@@ -50,7 +51,7 @@ pub(crate) fn convert(
                 problems.push(
                     Problem::error(
                         format!("the number {} is too large", quote(value.as_str())),
-                        format!("write a number between {} and {}", i64::MIN, i64::MAX),
+                        hint!("write a number between {} and {}", i64::MIN, i64::MAX),
                     )
                     .at(&origin, ""),
                 );
@@ -175,41 +176,42 @@ pub(crate) fn syntax_error(text: &Arc<Text>, origin: &Origin, message: &str) -> 
     let (message, help) = match reason {
         DUPLICATE => (
             format!("the key {} is already set", quote(written)),
-            "keep one of the two; tables are continued under one header, and each rule of a list \
+            hint!(
+                "keep one of the two; tables are continued under one header, and each rule of a list \
              has its own `[[…]]`"
-                .to_owned(),
+            ),
         ),
         "string values must be quoted" if written.is_empty() => (
             "the value is missing".to_owned(),
-            "write a value after `=`, or remove the line".to_owned(),
+            hint!("write a value after `=`, or remove the line"),
         ),
         "string values must be quoted" => match written {
             "yes" | "on" | "True" | "TRUE" => (
                 format!("{} is not a value in TOML", quote(written)),
-                "write `true`".to_owned(),
+                hint!("write `true`"),
             ),
             "no" | "off" | "False" | "FALSE" => (
                 format!("{} is not a value in TOML", quote(written)),
-                "write `false`".to_owned(),
+                hint!("write `false`"),
             ),
             _ => (
                 format!("{} is a string without quotes", quote(written)),
-                format!("put it in quotes: `\"{}\"`", crate::quoting::clean(written)),
+                hint!("put it in quotes: `\"{}\"`", crate::quoting::clean(written)),
             ),
         },
         "recursion limit" | "cannot recurse further; max recursion depth met" => (
             "the value is nested too deeply".to_owned(),
-            "use fewer levels".to_owned(),
+            hint!("use fewer levels"),
         ),
         "key with no value" => (
             "this key has no value".to_owned(),
-            "write `=` and a value after it".to_owned(),
+            hint!("write `=` and a value after it"),
         ),
         reason => (
             format!("this is not TOML: {reason}"),
             match expected {
-                Some("nothing") | None => "remove it, or correct it".to_owned(),
-                Some(expected) => format!("write {expected} here"),
+                Some("nothing") | None => hint!("remove it, or correct it"),
+                Some(expected) => hint!("write {expected} here"),
             },
         ),
     };
@@ -253,7 +255,7 @@ fn without_quotes(text: &Arc<Text>, origin: &Origin, message: &str) -> Option<Pr
     let shown = crate::quoting::clean(value);
     let problem = Problem::error(
         format!("{} is a string without quotes", quote(value)),
-        format!(
+        hint!(
             "put it in quotes: `{} = {}`",
             crate::quoting::clean(key),
             crate::show::basic_string(&shown)

@@ -1,6 +1,7 @@
 //! `sandbox.filesystem`, `.network` and `.commands`: another spelling of `access` (X-08).
 
 use jig_policy::{Access, Capabilities, Capability, EnvRule, FsRule, NetRule};
+use jig_proto::hint;
 use url::Url;
 
 use super::rules::{RulePlace, RulePlaces, read_commands};
@@ -104,8 +105,10 @@ fn read_network(
                         "{} is no place to reach: {reason}",
                         quote(item.text().unwrap_or_default())
                     ),
-                    "write a URL without user, query and fragment, \
-                     `\"https://api.example.com/v1\"`, or a bare host, `\"api.example.com\"`",
+                    hint!(
+                        "write a URL without user, query and fragment, \
+                     `\"https://api.example.com/v1\"`, or a bare host, `\"api.example.com\"`"
+                    ),
                 )
                 .at(&item.origin, "")
                 .key(place.key),

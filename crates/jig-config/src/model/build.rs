@@ -12,6 +12,7 @@ use std::sync::Arc;
 use camino::Utf8PathBuf;
 use indexmap::IndexMap;
 use jig_policy::DefaultAccess;
+use jig_proto::{Hint, hint};
 use serde_json::{Map, Value as Json};
 
 use super::command::Command;
@@ -197,7 +198,7 @@ impl Builder<'_> {
             self.ignored(
                 "input",
                 &format!("a tool of runtime `{runtime}` gets its call by a protocol"),
-                "remove `input`",
+                hint!("remove `input`"),
             );
         }
         self.only_of_programs(runtime);
@@ -341,7 +342,7 @@ impl Builder<'_> {
                     "runtime",
                     "wasm",
                     "the runtime is not `wasm`, but a component is given",
-                    "remove `wasm`, or write `runtime = \"wasm\"`",
+                    hint!("remove `wasm`, or write `runtime = \"wasm\"`"),
                 );
                 None
             }
@@ -352,7 +353,7 @@ impl Builder<'_> {
                     "wasm",
                     "command",
                     "two components are given for one tool",
-                    "keep `wasm` and remove `command`",
+                    hint!("keep `wasm` and remove `command`"),
                 );
                 None
             }
@@ -361,7 +362,7 @@ impl Builder<'_> {
                     self.ignored(
                         "command",
                         "the tool runs the component that `wasm` names",
-                        "remove `command`",
+                        hint!("remove `command`"),
                     );
                 }
                 Some((Runtime::Wasm, None, Some(wasm)))
@@ -370,7 +371,7 @@ impl Builder<'_> {
             (Some("wasm"), None, None) => {
                 self.nothing_to_run(
                     "it has the runtime `wasm` and no component",
-                    "add `wasm = \"tools/NAME.wasm\"`",
+                    hint!("add `wasm = \"tools/NAME.wasm\"`"),
                 );
                 None
             }
@@ -381,7 +382,7 @@ impl Builder<'_> {
                         .map(|(name, _)| format!("`{name}`"))
                         .collect();
                     self.nothing_to_run("jig has no code for it",
-                        &format!("remove `runtime = \"builtin\"` and add a `command`; jig's own tools are {}",
+                        hint!("remove `runtime = \"builtin\"` and add a `command`; jig's own tools are {}",
                             names.join(", ")));
                     return None;
                 }
@@ -389,7 +390,7 @@ impl Builder<'_> {
                     self.ignored(
                         "command",
                         "the tool's code is part of jig",
-                        "remove `command`, or write `runtime = \"stdio\"` to run it",
+                        hint!("remove `command`, or write `runtime = \"stdio\"` to run it"),
                     );
                 }
                 Some((Runtime::Builtin, None, None))
@@ -404,7 +405,7 @@ impl Builder<'_> {
                 if command.is_none() && !own_code {
                     self.nothing_to_run(
                         "it has neither `command` nor `wasm`",
-                        "add `command = \"PROGRAM ARGUMENTS\"` or `wasm = \"FILE.wasm\"`",
+                        hint!("add `command = \"PROGRAM ARGUMENTS\"` or `wasm = \"FILE.wasm\"`"),
                     );
                     return None;
                 }
@@ -431,7 +432,7 @@ impl Builder<'_> {
                     "the command of {} has no `program`",
                     quote(self.name.as_str())
                 ),
-                "add `program = \"…\"` to it",
+                hint!("add `program = \"…\"` to it"),
             )
             .at(&entry.key, "")
             .key(format!("{}.command", self.prefix));
@@ -454,7 +455,7 @@ impl Builder<'_> {
                 self.ignored(
                     key,
                     &format!("the tool's source is `{source}`, and only local tools have it"),
-                    &format!("remove `{key}`, or write `source = \"local\"`"),
+                    hint!("remove `{key}`, or write `source = \"local\"`"),
                 );
             }
         }
@@ -464,7 +465,7 @@ impl Builder<'_> {
         }
     }
 
-    fn nothing_to_run(&mut self, why: &str, help: &str) {
+    fn nothing_to_run(&mut self, why: &str, help: Hint) {
         let runtime = self
             .node
             .get("runtime")
@@ -481,7 +482,7 @@ impl Builder<'_> {
         self.errors.push(problem);
     }
 
-    fn two_programs(&mut self, first: &str, second: &str, what: &str, help: &str) {
+    fn two_programs(&mut self, first: &str, second: &str, what: &str, help: Hint) {
         let (Some(one), Some(two)) = (self.node.entry(first), self.node.entry(second)) else {
             return;
         };
@@ -492,7 +493,7 @@ impl Builder<'_> {
         self.errors.push(problem);
     }
 
-    fn ignored(&mut self, key: &str, why: &str, help: &str) {
+    fn ignored(&mut self, key: &str, why: &str, help: Hint) {
         let Some(entry) = self.node.entry(key) else {
             return;
         };

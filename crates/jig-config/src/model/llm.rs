@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use jig_proto::{Hint, hint};
 use serde_json::Value as Json;
 use url::{Host, Url};
 
@@ -259,7 +260,7 @@ pub(crate) fn check_quota(layers: &[Node], problems: &mut Vec<Problem>) {
         limit != 0.0 && (wanted == 0.0 || wanted > limit)
     };
     for node in tables().filter(is_workspace) {
-        let refused = |name: &str, entry: &Entry, why: &str, help: &str| {
+        let refused = |name: &str, entry: &Entry, why: &str, help: Hint| {
             Problem::error(why, help)
                 .at(&entry.key, "")
                 .and(&first.origin, "your own quota")
@@ -271,7 +272,7 @@ pub(crate) fn check_quota(layers: &[Node], problems: &mut Vec<Problem>) {
                 entry,
                 "a file of the workspace cannot raise the quota that your own file sets: whoever writes \
                  the project's files would spend your tokens",
-                "remove it, or lower it; to allow more, raise `quota` in your own file",
+                hint!("remove it, or lower it; to allow more, raise `quota` in your own file"),
             )
         }));
         for name in ["weights", "models"] {
@@ -281,7 +282,7 @@ pub(crate) fn check_quota(layers: &[Node], problems: &mut Vec<Problem>) {
                     entry,
                     "a file of the workspace cannot say what tokens count towards a quota that you set: \
                      whoever writes the project's files would spend your tokens",
-                    "move it into your own file",
+                    hint!("move it into your own file"),
                 )
             }));
         }
@@ -307,7 +308,7 @@ fn not_in_a_workspace(name: &str, entry: &Entry) -> Problem {
             "`{name}` cannot stand in a file of the workspace: whoever writes the project's files would \
              choose {what}"
         ),
-        format!(
+        hint!(
             "move it into your own file, `~/.config/jig/config.toml`, or pass `--config FILE` or \
              `--set llm.{name}=…`"
         ),
@@ -320,7 +321,7 @@ fn not_in_a_workspace(name: &str, entry: &Entry) -> Problem {
 fn no_model(node: &Node) -> Problem {
     Problem::error(
         "the LLM has no `model`, so nothing can be asked",
-        "add `model = \"…\"` to `[llm]`: the name of a model, as the provider has it",
+        hint!("add `model = \"…\"` to `[llm]`: the name of a model, as the provider has it"),
     )
     .at(&node.origin, "")
     .key("llm.model")
@@ -328,8 +329,8 @@ fn no_model(node: &Node) -> Problem {
 
 /// The URL of a provider. What is said about a text that is none does not repeat it.
 fn parse_base_url(text: &str) -> Result<Url, Complaint> {
-    let help = "write a URL such as `\"https://api.openai.com/v1\"`";
-    let url = Url::parse(text).map_err(|error| Complaint::new(error, help))?;
+    let help = hint!("write a URL such as `\"https://api.openai.com/v1\"`");
+    let url = Url::parse(text).map_err(|error| Complaint::new(error, help.clone()))?;
     let Some(host) = url.host() else {
         return Err(Complaint::new("it names no host", help));
     };
@@ -339,7 +340,9 @@ fn parse_base_url(text: &str) -> Result<Url, Complaint> {
         "http" => {
             return Err(Complaint::new(
                 "over `http` everybody on the way could read the key and the texts",
-                "write `https`; `http` is for this machine alone, such as `\"http://127.0.0.1:8080/v1\"`",
+                hint!(
+                    "write `https`; `http` is for this machine alone, such as `\"http://127.0.0.1:8080/v1\"`"
+                ),
             ));
         }
         scheme => {
@@ -350,13 +353,13 @@ fn parse_base_url(text: &str) -> Result<Url, Complaint> {
     if !url.username().is_empty() || url.password().is_some() {
         return Err(Complaint::new(
             "it holds a name or a password",
-            "leave that out, and put the key into a variable that `key_env` names",
+            hint!("leave that out, and put the key into a variable that `key_env` names"),
         ));
     }
     if url.query().is_some() || url.fragment().is_some() {
         return Err(Complaint::new(
             "a path is added to it, so that it can have neither `?` nor `#`",
-            "end it before that",
+            hint!("end it before that"),
         ));
     }
     Ok(url)
@@ -377,8 +380,10 @@ fn is_this_machine(host: &Host<&str>) -> bool {
 
 /// The name of a variable, or nothing. What is said about a text that is none does not repeat it.
 fn check_key_env(text: &str) -> Result<(), Complaint> {
-    let help = "write the name of a variable, such as `\"OPENAI_API_KEY\"`, and set that variable to the \
-                key where jig is started; `\"\"` if the provider needs no key";
+    let help = hint!(
+        "write the name of a variable, such as `\"OPENAI_API_KEY\"`, and set that variable to the \
+                key where jig is started; `\"\"` if the provider needs no key"
+    );
     let mut bytes = text.bytes();
     let is_name = match bytes.next() {
         None => return Ok(()),

@@ -1,5 +1,7 @@
 //! The log of what tools did.
 
+use jig_proto::hint;
+
 use crate::origin::Layer;
 use crate::problem::Problem;
 use crate::value::Node;
@@ -43,8 +45,8 @@ pub(crate) fn check_workspace(layers: &[Node], problems: &mut Vec<Problem>) {
             Problem::error(
                 "a file of the workspace cannot say that tools run without a log: whoever writes the project's \
                  files would hide what they do",
-                "remove it, or move it into your own file, `~/.config/jig/config.toml`; for one command, use \
-                 `--optional-log`",
+                hint!("remove it, or move it into your own file, `~/.config/jig/config.toml`; for one command, use \
+                 `--optional-log`"),
             )
             .at(&entry.key, "")
             .key("log.required"),

@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use jig_proto::hint;
 use serde_json::Value as Json;
 
 use crate::origin::{Layer, Origin};
@@ -96,8 +97,8 @@ pub(crate) fn check_workspace(layers: &[Node], problems: &mut Vec<Problem>) {
                     "a file of the workspace cannot raise `{name}`: whoever writes the project's files \
                      would decide how long {what}"
                 ),
-                "remove it, or lower it; to allow more, raise it in your own file, or pass `--config FILE` \
-                 or `--set`",
+                hint!("remove it, or lower it; to allow more, raise it in your own file, or pass `--config FILE` \
+                 or `--set`"),
             )
             .at(&entry.key, "")
             .key(format!("mcp.{name}"));

@@ -3,6 +3,8 @@
 //! It is published to clients and models, which know a part of JSON Schema each. So it is checked here for
 //! being a schema at all: a slip in it would let everything pass, or nothing.
 
+use jig_proto::{Hint, hint};
+
 use crate::problem::Problem;
 use crate::quoting::{closest, key as written_key, quote};
 use crate::shape::either;
@@ -20,7 +22,7 @@ pub(super) fn check(node: &Node, key: &str, errors: &mut Vec<Problem>) {
         let at = node.get("type").unwrap_or(node);
         let problem = Problem::error(
             "the `output` of a tool describes an object, and this schema does not",
-            "write `type = \"object\"`, with what it holds in `properties`",
+            hint!("write `type = \"object\"`, with what it holds in `properties`"),
         );
         errors.push(problem.at(&at.origin, "").key(key));
     }
@@ -81,12 +83,12 @@ impl Checker<'_> {
         }
         let Some(entries) = node.table() else {
             let what = format!("a schema is a table, and this is {}", node.kind().noun());
-            self.problem(node, key, what, "write `{ type = \"…\" }`");
+            self.problem(node, key, what, hint!("write `{{ type = \"…\" }}`"));
             return;
         };
         if depth > DEEPEST {
             let what = "the schema is nested too deeply".to_owned();
-            self.problem(node, key, what, "use fewer levels");
+            self.problem(node, key, what, hint!("use fewer levels"));
             return;
         }
         for (name, entry) in entries {
@@ -96,8 +98,8 @@ impl Checker<'_> {
                 None => {
                     let known = KEYWORDS.iter().map(|(known, _)| *known);
                     let help = match closest(name, known) {
-                        Some(meant) => format!("did you mean `{meant}`?"),
-                        None => "remove it; what an object holds stands in `properties`".to_owned(),
+                        Some(meant) => hint!("did you mean `{meant}`?"),
+                        None => hint!("remove it; what an object holds stands in `properties`"),
                     };
                     let what = format!("{} is no keyword of a schema that jig checks", quote(name));
                     let problem = Problem::error(what, help);
@@ -160,18 +162,18 @@ impl Checker<'_> {
             let help = match keyword {
                 Keyword::Type => {
                     let names = TYPES.map(|name| format!("`\"{name}\"`"));
-                    format!("write {}", either(&names))
+                    hint!("write {}", either(&names))
                 }
-                other => format!("write `{} = {}`", written_key(name), other.example()),
+                other => hint!("write `{} = {}`", written_key(name), other.example()),
             };
-            self.problem(node, key, what, &help);
+            self.problem(node, key, what, help);
         } else if let Some(part) = not_json(node) {
             let what = format!("`{name}` holds {}, which JSON cannot", part.kind().noun());
-            self.problem(part, key, what, "write a string or a number instead");
+            self.problem(part, key, what, hint!("write a string or a number instead"));
         }
     }
 
-    fn problem(&mut self, at: &Node, key: &str, what: String, help: &str) {
+    fn problem(&mut self, at: &Node, key: &str, what: String, help: Hint) {
         let problem = Problem::error(what, help).at(&at.origin, "").key(key);
         self.errors.push(problem);
     }

@@ -1,6 +1,7 @@
 //! The declared rules of a tool as [`Access`], with the place of each.
 
 use jig_policy::{Access, Capabilities, Capability, CommandRule, EnvRule, FsRule, NetRule};
+use jig_proto::hint;
 
 use crate::origin::Origin;
 use crate::problem::Problem;
@@ -183,8 +184,10 @@ fn external_rule(rule: &Node, external: &Entry, place: &RulePlace) -> Problem {
             "the rule on {} says `external = true`, and rules stay inside the workspace",
             quote(&path)
         ),
-        "remove the rule, and list the absolute path in `sandbox.system` of the tool, such as \
-         `sandbox.system = [\"/usr/share/dict\"]`",
+        hint!(
+            "remove the rule, and list the absolute path in `sandbox.system` of the tool, such as \
+         `sandbox.system = [\"/usr/share/dict\"]`"
+        ),
     )
     .at(&external.key, "")
     .key(format!("{}.external", place.key))

@@ -1,7 +1,7 @@
 //! What outlives a call: [`Notices`], and what makes a tool stateful.
 
 use indexmap::IndexMap;
-use jig_proto::Actions;
+use jig_proto::{Actions, Hint, hint};
 
 use super::parameter::{Parameter, parameters};
 use super::{Runtime, Source, ToolName};
@@ -107,7 +107,7 @@ impl Reader<'_> {
                     "stateful",
                     &entry.node,
                     "has an empty list of actions".to_owned(),
-                    "write `stateful = false`, or the actions that it has".to_owned(),
+                    hint!("write `stateful = false`, or the actions that it has"),
                 ));
                 return Actions::NONE;
             }
@@ -119,7 +119,7 @@ impl Reader<'_> {
                     "stateful",
                     &entry.node,
                     "has actions, but not `spawn`, so that nothing could start it".to_owned(),
-                    format!("write `stateful = [\"spawn\", {}]`", names.join(", ")),
+                    hint!("write `stateful = [\"spawn\", {}]`", names.join(", ")),
                 ));
                 return Actions::NONE;
             }
@@ -131,7 +131,7 @@ impl Reader<'_> {
                 "stateful",
                 &entry.node,
                 format!("has two lists of actions: {actions} here, and {other} in a parameter"),
-                "remove the parameter `action`, which a stateful tool has by itself".to_owned(),
+                hint!("remove the parameter `action`, which a stateful tool has by itself"),
             );
             errors.push(problem.and(&parameter.key, "the other list"));
         }
@@ -153,7 +153,7 @@ impl Reader<'_> {
                     "{} has a parameter `{name}`, but this argument {what}",
                     quote(self.name.as_str())
                 ),
-                "give the parameter another name, or write `stateful = false`",
+                hint!("give the parameter another name, or write `stateful = false`"),
             )
             .at(&entry.key, "")
             .key(format!("{}.parameters.{name}", self.prefix));
@@ -179,7 +179,7 @@ impl Reader<'_> {
                 "terminal",
                 &entry.node,
                 format!("can't have a terminal: {why}"),
-                "write `terminal = false`; it is for tools of runtime `stdio`".to_owned(),
+                hint!("write `terminal = false`; it is for tools of runtime `stdio`"),
             );
             errors.push(match self.node.get("runtime") {
                 Some(runtime) => problem.and(&runtime.origin, "the runtime"),
@@ -196,7 +196,7 @@ impl Reader<'_> {
                 "gets its call on standard input, which is its terminal, where it would be echoed \
                  and cut off"
                     .to_owned(),
-                "write `input = \"file\"`, or `input = \"argv\"`".to_owned(),
+                hint!("write `input = \"file\"`, or `input = \"argv\"`"),
             );
             errors.push(problem.and(&input.node.origin, "the call"));
         }
@@ -213,7 +213,7 @@ impl Reader<'_> {
         self.node.get("parameters")?.entry(name)
     }
 
-    fn problem(&self, key: &str, at: &Node, what: String, help: String) -> Problem {
+    fn problem(&self, key: &str, at: &Node, what: String, help: Hint) -> Problem {
         Problem::error(format!("{} {what}", quote(self.name.as_str())), help)
             .at(&at.origin, "")
             .key(format!("{}.{key}", self.prefix))

@@ -1,7 +1,7 @@
 //! [`Topic`]: a directory of subjects that the tool `learn` loads from.
 
 use indexmap::IndexMap;
-use jig_proto::ProjectPath;
+use jig_proto::{ProjectPath, hint};
 
 use crate::origin::Origin;
 use crate::problem::Problem;
@@ -101,7 +101,7 @@ fn no_subjects(id: &str, node: &Node) -> Problem {
             "the topic {} has no `subjects`, so there is nothing to learn",
             quote(id)
         ),
-        format!("add `subjects = \"docs/NAME\"` to `[{key}]`: a directory of the workspace"),
+        hint!("add `subjects = \"docs/NAME\"` to `[{key}]`: a directory of the workspace"),
     )
     .at(&node.origin, "")
     .key(format!("{key}.subjects"))

@@ -5,6 +5,8 @@
 
 use std::fmt::Display;
 
+use jig_proto::{Hint, hint};
+
 use crate::problem::Problem;
 use crate::quoting::{clean, closest, dotted, quote};
 use crate::shape::{Complaint, Key, List, ListMerge, Map, Shape, Table, WRAPPED, Word, either};
@@ -65,7 +67,7 @@ fn out_of_range(
 ) -> Problem {
     Problem::error(
         format!("{} is {value}, out of range", quote(last(path))),
-        format!("write a number between {min} and {max}"),
+        hint!("write a number between {min} and {max}"),
     )
     .at(&node.origin, "")
     .key(dotted(path))
@@ -127,20 +129,20 @@ fn missing(table: &Table, key: &Key, node: &Node, path: &[String]) -> Problem {
     };
     Problem::error(
         format!("{} has no `{}`", table.what, key.name),
-        format!("add `{} = {example}`: {}", key.name, lower_first(key.doc)),
+        hint!("add `{} = {example}`: {}", key.name, lower_first(key.doc)),
     )
     .at(&node.origin, format!("`{}` is missing here", key.name))
     .key(dotted(path))
 }
 
 /// What to write for a key that does not exist.
-fn instead_of(table: &Table, name: &str) -> String {
+fn instead_of(table: &Table, name: &str) -> Hint {
     let foreign = table.foreign.iter().find(|(spelling, _)| *spelling == name);
     if let Some((_, instead)) = foreign {
-        return (*instead).to_owned();
+        return hint!("{instead}");
     }
     if let Some(key) = closest(name, table.keys.iter().map(|key| key.name)) {
-        return format!("did you mean `{key}`?");
+        return hint!("did you mean `{key}`?");
     }
     let close = closest(name, table.foreign.iter().map(|(spelling, _)| *spelling));
     if let Some((_, instead)) = table
@@ -148,14 +150,14 @@ fn instead_of(table: &Table, name: &str) -> String {
         .iter()
         .find(|(spelling, _)| Some(*spelling) == close)
     {
-        return (*instead).to_owned();
+        return hint!("{instead}");
     }
     let keys: Vec<String> = table
         .keys
         .iter()
         .map(|key| format!("`{}`", key.name))
         .collect();
-    format!("remove it; {} can have {}", table.what, either(&keys))
+    hint!("remove it; {} can have {}", table.what, either(&keys))
 }
 
 fn check_map(map: &Map, node: &Node, path: &mut Vec<String>, problems: &mut Vec<Problem>) {
@@ -196,12 +198,12 @@ fn check_wrapped(list: &List, node: &Node, path: &mut Vec<String>, problems: &mu
     if !node.table().is_some_and(|table| table.keys().any(known)) {
         let name = quote_key(path);
         let help = match list.item.for_kind(Kind::Table) {
-            Some(_) => format!(
+            Some(_) => hint!(
                 "use two brackets for each rule, `[[{}]]`, or the form `{{ strategy = \"replace\", \
                  value = [{{ … }}] }}`",
                 dotted(path)
             ),
-            None => format!("write `{} = [\"…\"]`", last(path)),
+            None => hint!("write `{} = [\"…\"]`", last(path)),
         };
         problems.push(
             Problem::error(format!("{name} is a list, and this is a table"), help)
@@ -242,11 +244,11 @@ fn check_word(
         .map(|word| format!("`\"{}\"`", word.name))
         .collect();
     let help = match closest(text, words.iter().map(|word| word.name)) {
-        Some(word) => format!(
+        Some(word) => hint!(
             "did you mean `\"{word}\"`? the choices are {}",
             either(&names)
         ),
-        None => format!("write {}", either(&names)),
+        None => hint!("write {}", either(&names)),
     };
     problems.push(
         Problem::error(
@@ -269,20 +271,20 @@ fn wrong_kind(shape: &Shape, node: &Node, path: &[String]) -> Problem {
     let name = last(path);
     let help = match &node.value {
         Value::Text(text) if fits(Kind::Bool) && (text == "true" || text == "false") => {
-            format!("remove the quotes: `{name} = {text}`")
+            hint!("remove the quotes: `{name} = {text}`")
         }
         Value::Text(text) if fits(Kind::Int) && text.parse::<i64>().is_ok() => {
-            format!("remove the quotes: `{name} = {text}`")
+            hint!("remove the quotes: `{name} = {text}`")
         }
         Value::Text(text) if fits(Kind::List) => {
-            format!("put it in brackets: `{}`", as_list(shape, &clean(text)))
+            hint!("put it in brackets: `{}`", as_list(shape, &clean(text)))
         }
-        Value::Int(value) if free_text => format!("put it in quotes: `\"{value}\"`"),
-        Value::Bool(value) if free_text => format!("put it in quotes: `\"{value}\"`"),
+        Value::Int(value) if free_text => hint!("put it in quotes: `\"{value}\"`"),
+        Value::Bool(value) if free_text => hint!("put it in quotes: `\"{value}\"`"),
         _ if matches!(shape, Shape::Bool) => {
-            format!("write `{name} = true` or `{name} = false`")
+            hint!("write `{name} = true` or `{name} = false`")
         }
-        _ => format!("write {}", shape.noun()),
+        _ => hint!("write {}", shape.noun()),
     };
     Problem::error(
         format!(
@@ -356,3 +358,6 @@ fn lower_first(text: &str) -> String {
         None => String::new(),
     }
 }
+
+#[cfg(test)]
+mod tests;

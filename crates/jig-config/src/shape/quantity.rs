@@ -2,6 +2,8 @@
 //!
 //! A bare number counts bytes or seconds. With so many conventions about, a text must name its unit.
 
+use jig_proto::{Hint, hint};
+
 use crate::shape::Complaint;
 use crate::value::Value;
 
@@ -64,7 +66,7 @@ impl Quantity {
             let slip = self.unit == Unit::Size && (self.min..=self.max).contains(&meant);
             match slip {
                 true => Complaint {
-                    help: format!(
+                    help: hint!(
                         "a bare number counts bytes: write the unit, such as `\"{number}MiB\"`"
                     ),
                     ..complaint
@@ -85,7 +87,7 @@ impl Quantity {
             ));
         }
         if unit.is_empty() && self.unit == Unit::Count {
-            let help = format!("remove the quotes: `{number}`");
+            let help = hint!("remove the quotes: `{number}`");
             return Err(Complaint::new("it is a text", help));
         }
         if unit.is_empty() {
@@ -99,7 +101,7 @@ impl Quantity {
             let help = match half {
                 true => {
                     let unit = folded.to_ascii_uppercase();
-                    format!(
+                    hint!(
                         "write `\"{number}{unit}iB\"`, or `\"{number}{unit}B\"` for powers of ten"
                     )
                 }
@@ -121,7 +123,7 @@ impl Quantity {
         }
         let help = match (amount, self.liftable) {
             // In many programs 0 means "no limit".
-            (0, true) => "write `false` for no limit".to_owned(),
+            (0, true) => hint!("write `false` for no limit"),
             _ => self.help(),
         };
         Err(Complaint::new(self.range(), help))
@@ -164,20 +166,20 @@ impl Quantity {
     }
 
     /// What to write.
-    fn help(&self) -> String {
-        let amount = match self.unit {
-            Unit::Size => {
-                "write a number of bytes, or a size with its unit, such as `\"512MiB\"` or `\"10MB\"`"
-            }
-            Unit::Time => {
-                "write a number of seconds, or a time with its unit, such as `\"90s\"`, `\"10m\"` or \
-                 `\"2h\"`"
-            }
-            Unit::Count => "write a number",
+    fn help(&self) -> Hint {
+        let lifted = match self.liftable {
+            true => "; `false` for no limit",
+            false => "",
         };
-        match self.liftable {
-            true => format!("{amount}; `false` for no limit"),
-            false => amount.to_owned(),
+        match self.unit {
+            Unit::Size => hint!(
+                "write a number of bytes, or a size with its unit, such as `\"512MiB\"` or `\"10MB\"`{lifted}"
+            ),
+            Unit::Time => hint!(
+                "write a number of seconds, or a time with its unit, such as `\"90s\"`, `\"10m\"` or \
+                 `\"2h\"`{lifted}"
+            ),
+            Unit::Count => hint!("write a number{lifted}"),
         }
     }
 

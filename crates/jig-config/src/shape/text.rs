@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use jig_proto::ProjectPath;
+use jig_proto::{Hint, ProjectPath, hint};
 
 use crate::model::{Command, Source, SourceError, ToolName, parse_pointer, parse_resolver};
 
@@ -26,14 +26,14 @@ impl fmt::Debug for TextRule {
 pub(crate) struct Complaint {
     /// Why, as it follows "`KEY` is not valid: ".
     pub(crate) reason: String,
-    pub(crate) help: String,
+    pub(crate) help: Hint,
 }
 
 impl Complaint {
-    pub(crate) fn new(reason: impl fmt::Display, help: impl Into<String>) -> Self {
+    pub(crate) fn new(reason: impl fmt::Display, help: Hint) -> Self {
         Self {
             reason: reason.to_string(),
-            help: help.into(),
+            help,
         }
     }
 }
@@ -49,7 +49,7 @@ pub(crate) static NOT_EMPTY: TextRule = TextRule {
     pattern: Some("^[\\s\\S]"),
     check: |text| {
         if text.is_empty() {
-            return Err(Complaint::new("it is empty", "write a name"));
+            return Err(Complaint::new("it is empty", hint!("write a name")));
         }
         Ok(())
     },
@@ -60,18 +60,24 @@ pub(crate) static EXTENDED: TextRule = TextRule {
     pattern: Some("^[^\\u0000]{1,1024}$"),
     check: |text| {
         if text.trim().is_empty() {
-            return Err(Complaint::new("it is empty", "write the path of a file"));
+            return Err(Complaint::new(
+                "it is empty",
+                hint!("write the path of a file"),
+            ));
         }
         if text.contains('\0') {
-            return Err(Complaint::new("it holds a NUL byte", "remove it"));
+            return Err(Complaint::new("it holds a NUL byte", hint!("remove it")));
         }
         if text.chars().count() > 1024 {
-            return Err(Complaint::new("it is too long", "write a shorter path"));
+            return Err(Complaint::new(
+                "it is too long",
+                hint!("write a shorter path"),
+            ));
         }
         if text.ends_with('/') {
             return Err(Complaint::new(
                 "it names a folder",
-                format!(
+                hint!(
                     "for all files in it write `\"{}*.toml\"`",
                     crate::quoting::clean(text)
                 ),
@@ -88,8 +94,10 @@ pub(crate) static TOOL_NAME: TextRule = TextRule {
         if text == "*" {
             return Ok(());
         }
-        let help = "use 1 to 64 letters, digits, `_`, `-` and `.`, as model providers demand; \
-                    `'*'` alone holds defaults for every tool";
+        let help = hint!(
+            "use 1 to 64 letters, digits, `_`, `-` and `.`, as model providers demand; \
+                    `'*'` alone holds defaults for every tool"
+        );
         match ToolName::new(text) {
             Ok(_) => Ok(()),
             Err(error) => Err(Complaint::new(error, help)),
@@ -101,7 +109,9 @@ pub(crate) static TOOL_NAME: TextRule = TextRule {
 pub(crate) static SERVER_NAME: TextRule = TextRule {
     pattern: Some("^[A-Za-z][A-Za-z0-9_-]{0,31}$"),
     check: |text| {
-        let help = "use 1 to 32 letters, digits, `_` and `-`, a letter first: the names of its tools begin with it";
+        let help = hint!(
+            "use 1 to 32 letters, digits, `_` and `-`, a letter first: the names of its tools begin with it"
+        );
         let fits = |one: char| one.is_ascii_alphanumeric() || one == '_' || one == '-';
         if let Some(bad) = text.chars().find(|one| !fits(*one)) {
             let reason = format!("{bad:?} can't be part of a server's name");
@@ -122,7 +132,7 @@ pub(crate) static SERVER_NAME: TextRule = TextRule {
 pub(crate) static TOOL_PREFIX: TextRule = TextRule {
     pattern: Some("^[A-Za-z0-9_.-]{0,32}$"),
     check: |text| {
-        let help = "use at most 32 letters, digits, `_`, `-` and `.`";
+        let help = hint!("use at most 32 letters, digits, `_`, `-` and `.`");
         let fits = |one: char| one.is_ascii_alphanumeric() || "_.-".contains(one);
         if let Some(bad) = text.chars().find(|one| !fits(*one)) {
             let reason = format!("{bad:?} can't be part of a tool's name");
@@ -150,7 +160,7 @@ pub(crate) static HEADER_NAME: TextRule = TextRule {
         if text.is_empty() || !text.chars().all(fits) {
             return Err(Complaint::new(
                 "it is no name of a header",
-                "write a name such as `Authorization` or `X-Api-Key`",
+                hint!("write a name such as `Authorization` or `X-Api-Key`"),
             ));
         }
         Ok(())
@@ -166,13 +176,17 @@ pub(crate) static SOURCE: TextRule = TextRule {
         };
         let help = match error {
             SourceError::NoServer => {
-                "name the server, and the tool if it has another name there: \
+                hint!(
+                    "name the server, and the tool if it has another name there: \
                  `\"mcp.SERVER\"` or `\"mcp.SERVER.TOOL\"`"
+                )
             }
             _ => {
-                "write `\"local\"` for a program or component of this project, \
+                hint!(
+                    "write `\"local\"` for a program or component of this project, \
                  `\"mcp.SERVER\"` or `\"mcp.SERVER.TOOL\"` for a tool of an MCP server, \
                  `\"builtin\"` for one of jig's own"
+                )
             }
         };
         Err(Complaint::new(error, help))
@@ -188,18 +202,22 @@ pub(crate) static COMMAND: TextRule = TextRule {
         };
         use crate::model::CommandError as E;
         let help = match &error {
-            E::Empty => "name the program, followed by its arguments: `\"python3 tool.py\"`",
+            E::Empty => hint!("name the program, followed by its arguments: `\"python3 tool.py\"`"),
             E::Template { .. } => {
-                "close every `{{` with `}}` and every `{%` with `%}`; for braces that are no template write \
-                 `{{ '{{' }}`"
+                hint!(
+                    "close every `{{{{` with `}}}}` and every `{{%` with `%}}`; for braces that are no template write \
+                 `{{{{ '{{{{' }}}}`"
+                )
             }
             E::Line(_) => {
-                "close it, or use the table form, which needs no quoting: \
-                 `command = { program = \"…\", args = [\"…\"] }`"
+                hint!(
+                    "close it, or use the table form, which needs no quoting: \
+                 `command = {{ program = \"…\", args = [\"…\"] }}`"
+                )
             }
-            E::Nul => "remove it",
+            E::Nul => hint!("remove it"),
             // Only the table form knows `shell`.
-            E::Arithmetic(_) => "use the table form",
+            E::Arithmetic(_) => hint!("use the table form"),
         };
         Err(Complaint::new(error, help))
     },
@@ -211,12 +229,12 @@ pub(crate) static PROJECT_FILE: TextRule = TextRule {
     check: |text| match ProjectPath::normalize(text) {
         Ok(path) if path.is_root() => Err(Complaint::new(
             "it names the workspace itself",
-            "name a file, relative to the workspace",
+            hint!("name a file, relative to the workspace"),
         )),
         Ok(_) => Ok(()),
         Err(error) => Err(Complaint::new(
             error,
-            "put the file into the workspace and name it relative to the workspace",
+            hint!("put the file into the workspace and name it relative to the workspace"),
         )),
     },
 };
@@ -228,7 +246,7 @@ pub(crate) static PROJECT_DIRECTORY: TextRule = TextRule {
         Ok(_) => Ok(()),
         Err(error) => Err(Complaint::new(
             error,
-            "put the directory into the workspace and name it relative to the workspace",
+            hint!("put the directory into the workspace and name it relative to the workspace"),
         )),
     },
 };
@@ -254,7 +272,9 @@ pub(crate) static SUBJECTS: TextRule = TextRule {
         if text.contains(['[', ']', '{', '}']) {
             return Err(Complaint::new(
                 "only `*`, `**` and `?` stand for other characters",
-                "write one pattern for each alternative, and `?` where any one character may stand",
+                hint!(
+                    "write one pattern for each alternative, and `?` where any one character may stand"
+                ),
             ));
         }
         Ok(())
@@ -269,7 +289,9 @@ pub(crate) static ENV_NAME: TextRule = TextRule {
         if literal.contains('*') {
             return Err(Complaint::new(
                 "`*` can only stand at the end of a name",
-                "write the exact name, or a prefix that ends in one `*`, such as `\"AWS_*\"`",
+                hint!(
+                    "write the exact name, or a prefix that ends in one `*`, such as `\"AWS_*\"`"
+                ),
             ));
         }
         variable_name(text, literal)
@@ -283,7 +305,7 @@ pub(crate) static ENV_EXACT: TextRule = TextRule {
         if text.contains('*') {
             return Err(Complaint::new(
                 "a program is given variables by their exact name",
-                "list every variable without `*`",
+                hint!("list every variable without `*`"),
             ));
         }
         variable_name(text, text)
@@ -297,8 +319,10 @@ pub(crate) static RESOLVER: TextRule = TextRule {
         Ok(_) => Ok(()),
         Err(reason) => Err(Complaint::new(
             reason,
-            "write `\"system\"`, an address such as `\"1.1.1.1\"`, or one with a port, such as \
-             `\"127.0.0.1:5353\"` or `\"[::1]:5353\"`",
+            hint!(
+                "write `\"system\"`, an address such as `\"1.1.1.1\"`, or one with a port, such as \
+             `\"127.0.0.1:5353\"` or `\"[::1]:5353\"`"
+            ),
         )),
     },
 };
@@ -327,18 +351,20 @@ pub(crate) static SYSTEM_PATH: TextRule = TextRule {
     pattern: Some("^(?:/|~/)"),
     check: |text| {
         if text.contains('\0') {
-            return Err(Complaint::new("it holds a NUL byte", "remove it"));
+            return Err(Complaint::new("it holds a NUL byte", hint!("remove it")));
         }
         let Some(rest) = text.strip_prefix("~/").or_else(|| text.strip_prefix('/')) else {
             return Err(Complaint::new(
                 "it is not absolute",
-                "start it with `/` or `~/`; a path inside the workspace belongs in `access.fs`",
+                hint!(
+                    "start it with `/` or `~/`; a path inside the workspace belongs in `access.fs`"
+                ),
             ));
         };
         if rest.split('/').any(|name| name == "..") {
             return Err(Complaint::new(
                 "it holds `..`",
-                "write the path without `..`",
+                hint!("write the path without `..`"),
             ));
         }
         Ok(())
@@ -354,8 +380,10 @@ pub(crate) static SENSITIVE: TextRule = TextRule {
             Ok(()) => Ok(()),
             Err(error) => Err(Complaint::new(
                 error,
-                "write a path of the workspace, such as `\"secrets\"` or `\"*.pem\"`; it matches at \
-                 any depth, or only at the top with a leading `./`",
+                hint!(
+                    "write a path of the workspace, such as `\"secrets\"` or `\"*.pem\"`; it matches at \
+                 any depth, or only at the top with a leading `./`"
+                ),
             )),
         }
     },
@@ -370,10 +398,11 @@ pub(crate) static POINTER: TextRule = TextRule {
         };
         let is_name = !text.is_empty() && !text.contains(['/', '~']);
         let help = match is_name {
-            true => format!("write `\"/{}\"`", crate::quoting::clean(text)),
-            false => "write a JSON Pointer: `\"/path\"` for the argument `path`, `\"/edit/file\"` for \
+            true => hint!("write `\"/{}\"`", crate::quoting::clean(text)),
+            false => hint!(
+                "write a JSON Pointer: `\"/path\"` for the argument `path`, `\"/edit/file\"` for \
                       `file` in the argument `edit`; `~1` stands for a slash in a name, `~0` for `~`"
-                .to_owned(),
+            ),
         };
         Err(Complaint::new(reason, help))
     },
@@ -386,7 +415,9 @@ pub(crate) static PREFIX: TextRule = TextRule {
         if text.is_empty() {
             return Err(Complaint::new(
                 "everything begins with it",
-                "write `present = true` if the argument can be anything, or the beginning of it",
+                hint!(
+                    "write `present = true` if the argument can be anything, or the beginning of it"
+                ),
             ));
         }
         let relative = text.trim_start_matches('/');
@@ -394,7 +425,7 @@ pub(crate) static PREFIX: TextRule = TextRule {
             true => Ok(()),
             false => Err(Complaint::new(
                 "as a path, it leads out of where it begins, and nothing would ever match it",
-                "write it without `..`",
+                hint!("write it without `..`"),
             )),
         }
     },
@@ -402,18 +433,18 @@ pub(crate) static PREFIX: TextRule = TextRule {
 
 fn one_line(text: &str, most: usize) -> Result<(), Complaint> {
     if text.trim().is_empty() {
-        return Err(Complaint::new("it is empty", "write a name"));
+        return Err(Complaint::new("it is empty", hint!("write a name")));
     }
     if text.chars().any(char::is_control) {
         return Err(Complaint::new(
             "it holds a line break or another control character",
-            "write it on one line",
+            hint!("write it on one line"),
         ));
     }
     if text.chars().count() > most {
         return Err(Complaint::new(
             format!("it is longer than {most} characters"),
-            "shorten it",
+            hint!("shorten it"),
         ));
     }
     Ok(())
@@ -423,40 +454,43 @@ fn one_line(text: &str, most: usize) -> Result<(), Complaint> {
 /// them.
 fn subject(text: &str) -> Result<(), Complaint> {
     if text.is_empty() {
-        return Err(Complaint::new("it is empty", "write the name of a subject"));
+        return Err(Complaint::new(
+            "it is empty",
+            hint!("write the name of a subject"),
+        ));
     }
     if text.contains(['\0', '\\']) {
         return Err(Complaint::new(
             "it holds a character that no name of a subject has",
-            "separate directories by `/`",
+            hint!("separate directories by `/`"),
         ));
     }
     if text.starts_with('/') {
         return Err(Complaint::new(
             "it begins with `/`",
-            "name subjects relative to the directory of the topic",
+            hint!("name subjects relative to the directory of the topic"),
         ));
     }
     if text.ends_with('/') {
         return Err(Complaint::new(
             "it names a directory",
-            format!("for all that is below it write `\"{text}**\"`"),
+            hint!("for all that is below it write `\"{text}**\"`"),
         ));
     }
     for part in text.split('/') {
         match part {
-            "" => return Err(Complaint::new("it holds `//`", "write one `/`")),
+            "" => return Err(Complaint::new("it holds `//`", hint!("write one `/`"))),
             "." | ".." => {
                 return Err(Complaint::new(
                     format!("it holds `{part}`"),
-                    "name subjects relative to the directory of the topic",
+                    hint!("name subjects relative to the directory of the topic"),
                 ));
             }
             "**" => {}
             part if part.contains("**") => {
                 return Err(Complaint::new(
                     "`**` stands for whole directories",
-                    "put it between slashes, as in `\"rust/**\"`, or write one `*`",
+                    hint!("put it between slashes, as in `\"rust/**\"`, or write one `*`"),
                 ));
             }
             _ => {}
@@ -469,13 +503,13 @@ fn variable_name(text: &str, literal: &str) -> Result<(), Complaint> {
     if text.is_empty() {
         return Err(Complaint::new(
             "it is empty",
-            "write the name of a variable",
+            hint!("write the name of a variable"),
         ));
     }
     if literal.contains(['=', '\0']) {
         return Err(Complaint::new(
             "a variable's name holds neither `=` nor NUL",
-            "write the name alone; the value comes from the host's environment",
+            hint!("write the name alone; the value comes from the host's environment"),
         ));
     }
     Ok(())

@@ -3,6 +3,7 @@
 use jig_config::{Layer, load};
 use jig_policy::Capability;
 
+use crate::follow::follow_all;
 use crate::workspace::Workspace;
 
 fn tool(name: &str, lines: &str) -> String {
@@ -420,6 +421,9 @@ fn only_files_extend() {
         Err(errors) => errors.to_string(),
     };
     assert!(told.contains("only a file can extend others"), "{told}");
+    let wrong = load(&sources).expect_err("it is no file");
+    let right = Workspace::with("extends = [\"x.toml\"]\n").file("x.toml", "");
+    follow_all(&wrong, &right.load().expect("a file extends"));
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::os::unix::fs::symlink;
 
 use jig_config::{Layer, Sources, load};
 
+use crate::follow::{follow, follow_all};
 use crate::workspace::Workspace;
 
 /// Loading fails with the message of the snapshot and works without the file.
@@ -22,7 +23,10 @@ fn check(name: &str, workspace: &Workspace) {
     } else {
         std::fs::remove_file(path).expect("remove the file");
     }
-    assert!(workspace.load().is_ok());
+    let again = workspace
+        .load()
+        .unwrap_or_else(|errors| panic!("{name}: {errors}"));
+    follow(problem, &again.warnings);
 }
 
 #[test]
@@ -95,6 +99,7 @@ fn a_missing_file_is_an_error_only_when_it_was_named() {
     insta::assert_snapshot!("missing_file", errors.to_string());
 
     let workspace = workspace.file("other.toml", "");
+    follow_all(&errors, &load(&sources).expect("it is there"));
     assert!(load(&sources).is_ok(), "{}", workspace.root());
 }
 

@@ -2,6 +2,7 @@
 
 use jig_config::{Config, Errors, RunMode, RunRules, Sources, load};
 
+use crate::follow::follow_all;
 use crate::workspace::Workspace;
 
 const TOOL: &str = "[tools.a]\nsource = \"local\"\ncommand = \"make\"\n";
@@ -292,9 +293,10 @@ fn mistakes_in_overrides() {
     let set = |name: &str, wrong: &str, right: &str| {
         let mut sources = workspace.sources();
         sources.sets = vec![wrong.to_owned()];
-        insta::assert_snapshot!(name, failed(&sources).to_string());
+        let errors = failed(&sources);
+        insta::assert_snapshot!(name, errors.to_string());
         sources.sets = vec![right.to_owned()];
-        loaded(&sources);
+        follow_all(&errors, &load(&sources).expect("it is mended"));
     };
     set("set_without_value", "tools.a.run", "tools.a.run=ask");
     set("set_without_key", "=ask", "tools.a.run=ask");
@@ -314,9 +316,10 @@ fn mistakes_in_overrides() {
     let variable = |name: &str, wrong: (&str, &str), right: (&str, &str)| {
         let mut sources = workspace.sources();
         sources.environment = vec![(wrong.0.into(), wrong.1.into())];
-        insta::assert_snapshot!(name, failed(&sources).to_string());
+        let errors = failed(&sources);
+        insta::assert_snapshot!(name, errors.to_string());
         sources.environment = vec![(right.0.into(), right.1.into())];
-        loaded(&sources);
+        follow_all(&errors, &load(&sources).expect("it is mended"));
     };
     let good = ("JIG_CFG__TOOLS__A__RUN", "ask");
     variable(
@@ -333,7 +336,10 @@ fn mistakes_in_overrides() {
     let mut sources = workspace.sources();
     let bytes = std::ffi::OsString::from_vec(vec![0xff]);
     sources.environment = vec![("JIG_CFG__TOOLS__A__RUN".into(), bytes)];
-    insta::assert_snapshot!("variable_not_utf_8", failed(&sources).to_string());
+    let errors = failed(&sources);
+    insta::assert_snapshot!("variable_not_utf_8", errors.to_string());
+    sources.environment = vec![(good.0.into(), good.1.into())];
+    follow_all(&errors, &load(&sources).expect("it is mended"));
 }
 
 /// Whoever asks about one tool gets it as it is in the whole, and what a layer mentions.

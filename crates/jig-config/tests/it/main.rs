@@ -8,6 +8,7 @@
 mod documents;
 mod extends;
 mod files;
+mod follow;
 mod guarded_programs;
 mod hostile;
 mod jp;

@@ -2,6 +2,7 @@
 
 use jig_config::{Errors, Sources, load};
 
+use crate::follow::follow_all;
 use crate::workspace::Workspace;
 
 /// Loading `wrong` fails with the message of the snapshot; loading `right` works.
@@ -19,7 +20,8 @@ fn check_in(name: &str, workspace: impl Fn() -> Workspace, wrong: &str, right: &
         assert!(json["line"].as_u64() > Some(0), "{name}");
     }
     let corrected = workspace().file("jig.toml", right).load();
-    corrected.unwrap_or_else(|errors| panic!("{name}, corrected: {errors}"));
+    let corrected = corrected.unwrap_or_else(|errors| panic!("{name}, corrected: {errors}"));
+    follow_all(&errors, &corrected);
 }
 
 fn errors(sources: &Sources) -> Errors {

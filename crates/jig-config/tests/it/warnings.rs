@@ -2,6 +2,7 @@
 
 use jig_config::{Severity, Sources, load};
 
+use crate::follow::follow;
 use crate::workspace::Workspace;
 
 const TOOL: &str = "[tools.a]\nsource = \"local\"\ncommand = \"make\"\n";
@@ -34,11 +35,12 @@ fn check_in(name: &str, workspace: impl Fn() -> Workspace, odd: &str, plain: &st
             "{name}"
         );
     }
-    let rest: Vec<String> = warnings(plain)
-        .iter()
-        .map(|one| one.render(false))
-        .collect();
+    let again = warnings(plain);
+    let rest: Vec<String> = again.iter().map(|one| one.render(false)).collect();
     assert_eq!(rest, [""; 0], "{name}, with the help followed");
+    for problem in &found {
+        follow(problem, &again);
+    }
 }
 
 fn fs(rules: &[&str]) -> String {

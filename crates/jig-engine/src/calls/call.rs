@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use jig_broker::CancelToken;
 use jig_config::Tool;
-use jig_proto::{CommandError, HandleId, Outcome, SchemaError, ToolError, hint, visible_line};
+use jig_proto::{
+    CommandError, HandleId, Hint, Outcome, SchemaError, ToolError, hint, visible_line,
+};
 use jig_runtime::{HandleError, StartError, TemplateError, Tracer};
 use serde_json::{Map, Value, json};
 
@@ -199,7 +201,7 @@ pub enum CallError {
         /// The tool.
         tool: String,
         /// What to do about it, if that is known.
-        hint: Option<String>,
+        hint: Option<Hint>,
         /// Why not.
         #[source]
         error: StartError,

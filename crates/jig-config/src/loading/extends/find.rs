@@ -2,7 +2,7 @@
 
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use jig_policy::Sensitive;
-use jig_proto::ProjectPath;
+use jig_proto::{ProjectPath, hint};
 
 use super::walk::{Part, Walk};
 use super::{KEY, Place, Reader, behind_link, inside, origin_of};
@@ -86,9 +86,8 @@ fn below_workspace(
                 "{} is not in the workspace, and a file of the workspace extends only what lies there",
                 quote(&wanted.text)
             ),
-            "write a path relative to this file that stays inside; a file of your own is extended by \
-             `~/.config/jig/config.toml`, or given by `--config`"
-                .to_owned(),
+            hint!("write a path relative to this file that stays inside; a file of your own is extended by \
+             `~/.config/jig/config.toml`, or given by `--config`"),
         )));
     };
     refuse_sensitive(wanted, &inside)?;
@@ -103,7 +102,7 @@ fn refuse_sensitive(wanted: &Wanted, inside: &ProjectPath) -> Result<(), Box<Pro
                 "{} is on the list of sensitive paths, and can't be configuration",
                 quote(inside.as_str())
             ),
-            "extend another file".to_owned(),
+            hint!("extend another file"),
         ))),
     }
 }
@@ -119,7 +118,7 @@ fn of_the_person(
         (Some(_), None) => {
             return Err(wanted.error((
                 format!("{}: the home directory is not known", quote(&wanted.text)),
-                "set the variable HOME, or write the whole path".to_owned(),
+                hint!("set the variable HOME, or write the whole path"),
             )));
         }
         (None, _) => folder.join(&wanted.text),
@@ -180,7 +179,7 @@ fn matching(
                 "the pattern {} covers folders with more than {MOST_NAMES} names",
                 quote(&wanted.text)
             ),
-            "begin it with the folder in which the files lie".to_owned(),
+            hint!("begin it with the folder in which the files lie"),
         )));
     }
     let (mut files, others): (Vec<_>, Vec<_>) = walk
@@ -241,7 +240,7 @@ fn refuse_whole_workspace(
             "the pattern {} covers the workspace itself, where a file that a tool makes would be configuration",
             quote(&wanted.text)
         ),
-        format!("put the files into a folder of their own, and write `\"{example}\"`"),
+        hint!("put the files into a folder of their own, and write `\"{example}\"`"),
     )))
 }
 
@@ -253,11 +252,11 @@ fn not_toml(reader: &Reader<'_>, wanted: &Wanted, others: &[Utf8PathBuf]) -> Pro
     }
     let pattern = clean(&wanted.text);
     let help = match wanted.text.ends_with('*') && !wanted.text.ends_with(".*") {
-        true => format!(
+        true => hint!(
             "write `\"{}*.toml\"`, or turn the files into TOML",
             clean(pattern.trim_end_matches('*'))
         ),
-        false => "let the pattern end with `.toml`, or turn the files into TOML".to_owned(),
+        false => hint!("let the pattern end with `.toml`, or turn the files into TOML"),
     };
     let message = format!(
         "{} {} not extended: jig reads TOML only",

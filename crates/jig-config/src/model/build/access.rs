@@ -1,5 +1,7 @@
 //! The rules of a tool, in whichever spelling they were written.
 
+use jig_proto::hint;
+
 use super::Builder;
 use crate::model::{RulePlaces, Source, access_spelling, rules};
 use crate::origin::Layer;
@@ -37,8 +39,8 @@ impl Builder<'_> {
                         self.owner.name(),
                         quote(self.name.as_str())
                     ),
-                    "keep `access`, and move what `sandbox.filesystem`, `.network` and `.commands` \
-                     allow into it",
+                    hint!("keep `access`, and move what `sandbox.filesystem`, `.network` and `.commands` \
+                     allow into it"),
                 )
                 .at(&in_sandbox.key, "rules in `sandbox`")
                 .and(&access.key, "rules in `access`")
@@ -73,13 +75,13 @@ impl Builder<'_> {
         let (why, help) = match source {
             Source::Mcp { server, .. } if self.remote.contains(server) => (
                 "its server runs elsewhere, where jig cannot confine it",
-                "remove the rules; what the tool may be called with is for `run` to say".to_owned(),
+                hint!("remove the rules; what the tool may be called with is for `run` to say"),
             ),
             Source::Mcp { server, .. } => {
                 let server = dotted(&["mcp".to_owned(), "servers".to_owned(), server.clone()]);
                 (
                     "all tools of a server run in its one program",
-                    format!(
+                    hint!(
                         "rules belong to the server: write them in `[{}.access]`",
                         clean(&server)
                     ),
@@ -87,7 +89,7 @@ impl Builder<'_> {
             }
             _ => (
                 "it is code of jig itself",
-                "remove the rules; only tools of source `local` can have them".to_owned(),
+                hint!("remove the rules; only tools of source `local` can have them"),
             ),
         };
         // Nobody meant the tools that only jig declares.
@@ -122,7 +124,7 @@ impl Builder<'_> {
                 format!(
                     "the rules of `'*'` don't hold for {name}, a tool of source `{kind}`: {why}"
                 ),
-                "move the rules to the tools that they are meant for",
+                hint!("move the rules to the tools that they are meant for"),
             )
             .at(&entry.key, "")
             .key("tools.'*'.access");

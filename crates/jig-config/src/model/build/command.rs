@@ -1,6 +1,7 @@
 //! The command of a tool, and the mistakes that people make in one.
 
 use indexmap::IndexMap;
+use jig_proto::{Hint, hint};
 
 use super::Builder;
 use crate::model::command::{Known, Syntax, shell_syntax};
@@ -49,7 +50,7 @@ impl Builder<'_> {
                 quote(self.name.as_str()),
                 quote(&operator)
             ),
-            format!(
+            hint!(
                 "to have `sh -c` run it, write `command = {{ program = {}, shell = true }}`; to mean the word \
                  itself, put it in quotes: `'{}'`",
                 clean(&basic_string(line)),
@@ -87,7 +88,7 @@ impl Builder<'_> {
                     quote(self.name.as_str()),
                     mistake.why
                 ),
-                clean(&mistake.help),
+                mistake.help.clone(),
             );
             let key = format!("{}.command", self.prefix);
             self.errors
@@ -97,15 +98,17 @@ impl Builder<'_> {
 }
 
 /// What to do about a command that can't run.
-fn command_help(error: &CommandError) -> &'static str {
+fn command_help(error: &CommandError) -> Hint {
     match error {
         CommandError::Arithmetic(_) => {
-            "hand the value over in `args` to a script that first checks that it is a number"
+            hint!("hand the value over in `args` to a script that first checks that it is a number")
         }
-        CommandError::Empty => "name the program",
-        CommandError::Nul => "remove it",
+        CommandError::Empty => hint!("name the program"),
+        CommandError::Nul => hint!("remove it"),
         _ => {
-            "close every `{{` with `}}` in the same word; for braces that are no template write `{{ '{{' }}`"
+            hint!(
+                "close every `{{{{` with `}}}}` in the same word; for braces that are no template write `{{{{ '{{{{' }}}}`"
+            )
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Settings of programs that the operating system confines, on tools that are none.
 
+use jig_proto::hint;
+
 use super::Builder;
 use crate::model::{OverlayMode, Runtime};
 use crate::problem::Problem;
@@ -20,7 +22,7 @@ impl Builder<'_> {
                     "{}, so no call is run again to say why it failed",
                     what(runtime)
                 ),
-                "remove `repeatable`; it is for tools of runtime `stdio`",
+                hint!("remove `repeatable`; it is for tools of runtime `stdio`"),
             );
         }
         // Whoever sets them for all tools knows that some are no programs.
@@ -44,7 +46,7 @@ impl Builder<'_> {
                     quote(self.name.as_str()),
                     what(runtime)
                 ),
-                format!("remove `{key}`; it is for tools of runtime `stdio`"),
+                hint!("remove `{key}`; it is for tools of runtime `stdio`"),
             );
             let key = format!("{}.sandbox.{key}", self.prefix);
             self.warnings.push(problem.at(&entry.key, "").key(key));
@@ -68,7 +70,7 @@ impl Builder<'_> {
                     "{} can't write to a layer: {why}",
                     quote(self.name.as_str())
                 ),
-                "remove `overlay`; it is for tools of runtime `stdio`",
+                hint!("remove `overlay`; it is for tools of runtime `stdio`"),
             );
             let declared = self.node.get("runtime");
             let problem = problem.at(&entry.node.origin, "");
@@ -83,7 +85,7 @@ impl Builder<'_> {
                      call that ends",
                     quote(self.name.as_str())
                 ),
-                "remove `overlay`, or write `stateful = false`",
+                hint!("remove `overlay`, or write `stateful = false`"),
             );
             let problem = problem.at(&entry.node.origin, "");
             match self.node.entry("stateful") {

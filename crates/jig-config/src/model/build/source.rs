@@ -1,5 +1,7 @@
 //! Where a tool comes from, and whether there is such a place.
 
+use jig_proto::hint;
+
 use super::Builder;
 use crate::model::Source;
 use crate::problem::Problem;
@@ -15,13 +17,16 @@ impl Builder<'_> {
             return Some(source);
         }
         let meant = closest(self.name.as_str(), self.defined.iter().copied());
-        let mut help = format!(
-            "add `source = \"local\"` and a `command` to `[{}]`, or `source = \"mcp.SERVER\"`",
-            self.prefix
-        );
-        if let Some(meant) = meant {
-            help = format!("did you mean the tool `{meant}`? if not, {help}");
-        }
+        let table = &self.prefix;
+        let help = match meant {
+            Some(meant) => hint!(
+                "did you mean the tool `{meant}`? if not, add `source = \"local\"` and a `command` to `[{table}]`, \
+                 or `source = \"mcp.SERVER\"`"
+            ),
+            None => hint!(
+                "add `source = \"local\"` and a `command` to `[{table}]`, or `source = \"mcp.SERVER\"`"
+            ),
+        };
         let problem = Problem::error(
             format!(
                 "the tool {} has no `source`, so there is nothing to run",
@@ -45,13 +50,13 @@ impl Builder<'_> {
         }
         let meant = closest(server, self.servers.iter().map(String::as_str));
         let key = dotted(&["mcp".to_owned(), "servers".to_owned(), server.clone()]);
-        let mut help = format!(
-            "declare it: `[{}]` with `command` and `args`, or `url`",
-            clean(&key)
-        );
-        if let Some(meant) = meant {
-            help = format!("did you mean the server `{}`? if not, {help}", clean(meant));
-        }
+        let key = clean(&key);
+        let help = match meant.map(clean) {
+            Some(meant) => hint!(
+                "did you mean the server `{meant}`? if not, declare it: `[{key}]` with `command` and `args`, or `url`"
+            ),
+            None => hint!("declare it: `[{key}]` with `command` and `args`, or `url`"),
+        };
         let at = self
             .node
             .get("source")

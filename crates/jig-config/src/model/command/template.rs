@@ -5,12 +5,13 @@
 use std::collections::{BTreeSet, HashSet};
 
 use indexmap::IndexMap;
+use jig_proto::{Hint, hint};
 use minijinja::{Environment, ErrorKind, UndefinedBehavior};
 use serde_json::{Map, Value as Json, json};
 
 use super::Command;
 use crate::model::{Input, Parameter};
-use crate::quoting::{closest, quote};
+use crate::quoting::{clean, closest, quote};
 
 /// Whether anything in a word is to be filled in.
 pub(crate) fn is_template(word: &str) -> bool {
@@ -41,7 +42,7 @@ pub(crate) struct Mistake {
     pub(crate) word: String,
     /// Why, as it follows the word.
     pub(crate) why: String,
-    pub(crate) help: String,
+    pub(crate) help: Hint,
 }
 
 impl Command {
@@ -99,7 +100,7 @@ impl Known<'_> {
     }
 
     /// Why a variable can never have a value, and what to do.
-    fn unknown(&self, variable: &str) -> Option<(String, String)> {
+    fn unknown(&self, variable: &str) -> Option<(String, Hint)> {
         let steps: Vec<&str> = variable.split('.').collect();
         match steps.as_slice() {
             ["tool", "arguments", name, below @ ..] => self.unknown_argument(name, below),
@@ -107,18 +108,21 @@ impl Known<'_> {
             ["context", member, ..] => self.unknown_member("context", member, &CONTEXT),
             ["input", "file", ..] if self.input != Input::File => Some((
                 "`input.file` has no value: the tool does not get its call as a file".to_owned(),
-                "write `input = \"file\"`".to_owned(),
+                hint!("write `input = \"file\"`"),
             )),
             ["input", member, ..] => self.unknown_member("input", member, &INPUT),
             ["tool" | "context" | "input"] => None,
             [root, ..] => {
                 let is_parameter = self.parameters.contains_key(*root);
                 let help = match closest(root, ROOTS) {
-                    _ if is_parameter => format!("write `{{{{tool.arguments.{root}}}}}`"),
-                    Some(meant) => format!("did you mean `{meant}`?"),
-                    None => "write `tool.arguments.NAME` for an argument of the call; `tool`, \
+                    _ if is_parameter => {
+                        hint!("write `{{{{tool.arguments.{}}}}}`", clean(root))
+                    }
+                    Some(meant) => hint!("did you mean `{meant}`?"),
+                    None => hint!(
+                        "write `tool.arguments.NAME` for an argument of the call; `tool`, \
                              `context` and `input` are all that there is"
-                        .to_owned(),
+                    ),
                 };
                 Some((format!("there is no {}", quote(root)), help))
             }
@@ -126,7 +130,7 @@ impl Known<'_> {
         }
     }
 
-    fn unknown_argument(&self, name: &str, below: &[&str]) -> Option<(String, String)> {
+    fn unknown_argument(&self, name: &str, below: &[&str]) -> Option<(String, Hint)> {
         let mut known = self.parameters;
         let mut path = "tool.arguments".to_owned();
         for step in std::iter::once(&name).chain(below) {
@@ -140,12 +144,12 @@ impl Known<'_> {
                 continue;
             }
             let help = match closest(step, known.keys().map(String::as_str)) {
-                Some(meant) => format!("did you mean `{path}.{meant}`?"),
-                None if path == "tool.arguments" => format!(
+                Some(meant) => hint!("did you mean `{}.{}`?", clean(&path), clean(meant)),
+                None if path == "tool.arguments" => hint!(
                     "declare it, `parameters.{} = {{ type = \"string\" }}`, or remove the template",
-                    crate::quoting::key(step)
+                    clean(&crate::quoting::key(step))
                 ),
-                None => "declare it below `properties`, or remove the template".to_owned(),
+                None => hint!("declare it below `properties`, or remove the template"),
             };
             let what = match path.as_str() {
                 "tool.arguments" => "the tool has no parameter".to_owned(),
@@ -161,16 +165,16 @@ impl Known<'_> {
         of: &str,
         member: &str,
         known: &[&'static str],
-    ) -> Option<(String, String)> {
+    ) -> Option<(String, Hint)> {
         if known.contains(&member) {
             return None;
         }
         let is_parameter = of == "tool" && self.parameters.contains_key(member);
         let members: Vec<String> = known.iter().map(|one| format!("`{of}.{one}`")).collect();
         let help = match closest(member, known.iter().copied()) {
-            _ if is_parameter => format!("write `{{{{tool.arguments.{member}}}}}`"),
-            Some(meant) => format!("did you mean `{of}.{meant}`?"),
-            None => format!("there is {}", members.join(", ")),
+            _ if is_parameter => hint!("write `{{{{tool.arguments.{}}}}}`", clean(member)),
+            Some(meant) => hint!("did you mean `{of}.{meant}`?"),
+            None => hint!("there is {}", members.join(", ")),
         };
         Some((format!("`{of}` has no {}", quote(member)), help))
     }
@@ -199,16 +203,19 @@ impl Known<'_> {
     }
 
     /// A filter, a test or a function that does not exist, as far as an empty call meets it.
-    fn unknown_function(&self, word: &str) -> Option<(String, String)> {
+    fn unknown_function(&self, word: &str) -> Option<(String, Hint)> {
         let environment = environment(UndefinedBehavior::Chainable);
         let error = environment.render_str(word, ()).err()?;
         match error.kind() {
-            ErrorKind::UnknownFilter | ErrorKind::UnknownTest | ErrorKind::UnknownFunction => Some((
-                in_words(&error),
-                "correct its name; `default('')`, `tojson`, `join(' ')`, `lower` and `trim` are \
-                 among those that there are"
-                    .to_owned(),
-            )),
+            ErrorKind::UnknownFilter | ErrorKind::UnknownTest | ErrorKind::UnknownFunction => {
+                Some((
+                    in_words(&error),
+                    hint!(
+                        "correct its name; `default('')`, `tojson`, `join(' ')`, `lower` and `trim` are among those \
+                     that there are"
+                    ),
+                ))
+            }
             _ => None,
         }
     }

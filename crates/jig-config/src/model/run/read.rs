@@ -1,7 +1,7 @@
 //! Reading `run`: a word, a list of rules, or a table with one of both for each action.
 
 use indexmap::IndexMap;
-use jig_proto::ToolAction;
+use jig_proto::{Hint, ToolAction, hint};
 
 use super::condition::{index, parse_pointer};
 use super::{NO_MATCH, RunCondition, RunMode, RunModes, RunRule, RunRules, RunTest};
@@ -63,8 +63,9 @@ impl Reader<'_> {
             let problem = self.problem(
                 &node.origin,
                 "has an empty list of run rules".to_owned(),
-                "write `run = \"ask\"`, or at least one rule: `run = [{ mode = \"ask\" }]`"
-                    .to_owned(),
+                hint!(
+                    "write `run = \"ask\"`, or at least one rule: `run = [{{ mode = \"ask\" }}]`"
+                ),
             );
             errors.push(problem);
         }
@@ -75,8 +76,9 @@ impl Reader<'_> {
                     &item.origin,
                     "has a run rule that is never reached: the one before it matches every call"
                         .to_owned(),
-                    "move the rule without a condition to the end, or remove the one behind it"
-                        .to_owned(),
+                    hint!(
+                        "move the rule without a condition to the end, or remove the one behind it"
+                    ),
                 );
                 errors.push(problem.and(&last.origin, "this matches every call"));
                 break;
@@ -91,9 +93,8 @@ impl Reader<'_> {
                 errors.push(self.problem(
                     &all.origin,
                     "has a run rule with an empty list `all`".to_owned(),
-                    "remove `all`, or write the conditions: `all = [{ arg = \"/path\", prefix = \
-                     \"src/\" }]`"
-                        .to_owned(),
+                    hint!("remove `all`, or write the conditions: `all = [{{ arg = \"/path\", prefix = \
+                     \"src/\" }}]`"),
                 ));
             }
             if errors.len() == before && !own && all.is_none() {
@@ -120,28 +121,26 @@ impl Reader<'_> {
             (None, []) => errors.push(self.problem(
                 &node.origin,
                 "has a condition without `arg`".to_owned(),
-                "say which argument it is about, and what it must be: `{ arg = \"/path\", prefix = \
-                 \"src/\" }`"
-                    .to_owned(),
+                hint!("say which argument it is about, and what it must be: `{{ arg = \"/path\", prefix = \
+                 \"src/\" }}`"),
             )),
             (None, [(name, test), ..]) => errors.push(self.problem(
                 &test.key,
                 format!("has a run rule with `{name}`, and no `arg` that says of which argument"),
-                "add the argument, such as `arg = \"/path\"`".to_owned(),
+                hint!("add the argument, such as `arg = \"/path\"`"),
             )),
             (Some(arg), []) => errors.push(self.problem(
                 &arg.node.origin,
                 "has a run rule about an argument that does not say what the argument must be"
                     .to_owned(),
-                format!("add {}", either(&TESTS.map(|name| format!("`{name}`")))),
+                hint!("add {}", either(&TESTS.map(|name| format!("`{name}`")))),
             )),
             (Some(_), [(first, one), (second, other), ..]) => {
                 let problem = self.problem(
                     &other.key,
                     format!("has a run rule with both `{first}` and `{second}` of one argument"),
-                    "keep one of the two; where both must hold, write `all = [{ arg = …, … }, { arg \
-                     = …, … }]`"
-                        .to_owned(),
+                    hint!("keep one of the two; where both must hold, write `all = [{{ arg = …, … }}, {{ arg \
+                     = …, … }}]`"),
                 );
                 errors.push(problem.and(&one.key, "the other"));
             }
@@ -163,9 +162,9 @@ impl Reader<'_> {
             let listed = names.iter().map(|name| format!("`/{}`", clean(name)));
             let listed: Vec<String> = listed.collect();
             let help = match (closest(first, names.iter().copied()), listed.is_empty()) {
-                (Some(meant), _) => format!("did you mean `/{}`?", clean(meant)),
-                (None, false) => format!("write {}", either(&listed)),
-                (None, true) => "remove the rule: it has no arguments".to_owned(),
+                (Some(meant), _) => hint!("did you mean `/{}`?", clean(meant)),
+                (None, false) => hint!("write {}", either(&listed)),
+                (None, true) => hint!("remove the rule: it has no arguments"),
             };
             self.problem(&arg.node.origin, what, help)
         };
@@ -202,9 +201,8 @@ impl Reader<'_> {
                     quote(pointer),
                     quote(first)
                 ),
-                "correct it after what `parameters` declares; an item of a list is a number, such as \
-                 `/paths/0`"
-                    .to_owned(),
+                hint!("correct it after what `parameters` declares; an item of a list is a number, such as \
+                 `/paths/0`"),
             )),
             Found::Parameter(found) if test == "prefix" && !may_be_text(found) => {
                 Some(self.problem(
@@ -213,14 +211,14 @@ impl Reader<'_> {
                         "has a run rule with a prefix of {}, which is never a text",
                         quote(pointer)
                     ),
-                    "write `equals` or `one_of`".to_owned(),
+                    hint!("write `equals` or `one_of`"),
                 ))
             }
             _ => None,
         }
     }
 
-    fn problem(&self, at: &Origin, what: String, help: String) -> Problem {
+    fn problem(&self, at: &Origin, what: String, help: Hint) -> Problem {
         Problem::error(format!("{} {what}", quote(self.name.as_str())), help)
             .at(at, "")
             .key(format!("{}.run", self.prefix))

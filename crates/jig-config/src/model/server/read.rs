@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use indexmap::IndexMap;
+use jig_proto::hint;
 use serde_json::Value as Json;
 
 use super::secret;
@@ -124,7 +125,7 @@ fn one_spelling(server: &mut Node, key: &str, problems: &mut Vec<Problem>) {
                     "{} has both `args` and `arguments`, which mean the same",
                     quote(key)
                 ),
-                "keep `args`, and remove `arguments`",
+                hint!("keep `args`, and remove `arguments`"),
             )
             .at(&entry.key, "")
             .and(&args.key, "the other")
@@ -142,7 +143,7 @@ fn declared_twice(name: &str, key: &str, here: &Origin, other: &Origin) -> Probl
             "the server {} is declared twice in one file, below `providers.mcp` and `mcp.servers`",
             quote(name)
         ),
-        "keep one of the two; both mean the same",
+        hint!("keep one of the two; both mean the same"),
     )
     .at(here, "")
     .and(other, "the other")
@@ -334,7 +335,7 @@ impl Reader<'_> {
                     "`checksum` of the server {} is not checked",
                     quote(self.name)
                 ),
-                "remove it; jig confines the program, whatever it is",
+                hint!("remove it; jig confines the program, whatever it is"),
             );
             let key = format!("{}.checksum", self.merged.key);
             self.warnings.push(problem.at(&entry.key, "").key(key));

@@ -86,7 +86,10 @@ fn what_is_refused_and_why() {
             complaint.reason.contains(reason),
             "{value:?}: {complaint:?}"
         );
-        assert!(complaint.help.contains(help), "{value:?}: {complaint:?}");
+        assert!(
+            complaint.help.text().contains(help),
+            "{value:?}: {complaint:?}"
+        );
     };
     let range = "between 1KiB and 1TiB";
     check(&SIZE, Value::Int(512), range, "`\"512MiB\"`");

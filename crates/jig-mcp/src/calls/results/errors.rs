@@ -24,7 +24,7 @@ pub(super) fn text(error: &CallError) -> String {
                 hint: Some(hint), ..
             } = error
             {
-                add(&mut text, &format!("hint: {hint}"));
+                add(&mut text, &hint.to_string());
             }
             text
         }

@@ -15,7 +15,7 @@ fn check(word: &str, expected: Result<(), (&str, &str)>) {
     let found = known.mistake(word);
     let found = found
         .as_ref()
-        .map(|one| (one.why.as_str(), one.help.as_str()));
+        .map(|one| (one.why.as_str(), one.help.text()));
     assert_eq!(found, expected.err(), "{word}");
 }
 

@@ -2,6 +2,7 @@
 
 use indexmap::IndexMap;
 use jig_programs::{SplitError, split_line};
+use jig_proto::{Hint, hint};
 
 use super::super::filled::{Filled, FilledError};
 use super::super::url::{ServerUrlError, server_url};
@@ -23,8 +24,8 @@ impl Reader<'_> {
                 let problem = self.problem(
                     "url",
                     "has both a `command` and a `url`",
-                    "keep `command` for a program that jig starts, or `url` for a server that runs \
-                     elsewhere",
+                    hint!("keep `command` for a program that jig starts, or `url` for a server that runs \
+                     elsewhere"),
                 );
                 let problem = problem.at(&url.key, "").and(&command.key, "the program");
                 self.errors.push(problem);
@@ -34,7 +35,7 @@ impl Reader<'_> {
                 let problem = self.problem(
                     "command",
                     "has neither a `command` nor a `url`, so there is nothing to reach",
-                    &format!(
+                    hint!(
                         "add `command = \"PROGRAM\"` and `args = [\"…\"]` to `[{0}]`, or `url = \
                          \"https://…\"`",
                         self.merged.key
@@ -81,24 +82,28 @@ impl Reader<'_> {
             ("stdio" | "local", true) | ("http" | "streamable-http" | "remote", false) => return,
             ("sse", _) => (
                 "is of the type `sse`, an old transport that jig does not speak".to_owned(),
-                "write the server's URL for Streamable HTTP, which most have at `/mcp`, and remove \
+                hint!(
+                    "write the server's URL for Streamable HTTP, which most have at `/mcp`, and remove \
                  `type`"
-                    .to_owned(),
+                ),
             ),
             ("stdio" | "local", false) => (
                 "is of the type `stdio`, but has a `url`".to_owned(),
-                "write `command` for a program that jig starts, or remove `type`".to_owned(),
+                hint!("write `command` for a program that jig starts, or remove `type`"),
             ),
             ("http" | "streamable-http" | "remote", true) => (
                 format!("is of the type {}, but has a `command`", quote(word)),
-                "write `url` for a server that runs elsewhere, or remove `type`".to_owned(),
+                hint!("write `url` for a server that runs elsewhere, or remove `type`"),
             ),
             _ => (
-                format!("has {} for its `type`, which jig does not know", quote(word)),
-                "remove `type`: `command` or `url` says how the server is reached".to_owned(),
+                format!(
+                    "has {} for its `type`, which jig does not know",
+                    quote(word)
+                ),
+                hint!("remove `type`: `command` or `url` says how the server is reached"),
             ),
         };
-        let problem = self.problem("type", &what, &help);
+        let problem = self.problem("type", &what, help);
         self.errors.push(problem.at(&entry.node.origin, ""));
     }
 
@@ -107,8 +112,10 @@ impl Reader<'_> {
             let problem = self.problem(
                 "headers",
                 "has `headers`, but it is a program, which gets none",
-                "remove `headers`; a program gets a secret by `env`, such as `env = { TOKEN = \
-                 \"${TOKEN}\" }`",
+                hint!(
+                    "remove `headers`; a program gets a secret by `env`, such as `env = {{ TOKEN = \
+                 \"${{TOKEN}}\" }}`"
+                ),
             );
             self.errors.push(problem.at(&entry.key, "").without_text());
         }
@@ -130,13 +137,17 @@ impl Reader<'_> {
             };
             let help = match key {
                 "env" | "variables" => {
-                    "remove it; a server elsewhere gets a secret by `headers`, such as \
-                     `headers.Authorization = \"Bearer ${TOKEN}\"`"
+                    hint!(
+                        "remove it; a server elsewhere gets a secret by `headers`, such as \
+                     `headers.Authorization = \"Bearer ${{TOKEN}}\"`"
+                    )
                 }
-                "args" => "remove it, or put it into the `url`",
+                "args" => hint!("remove it, or put it into the `url`"),
                 _ => {
-                    "remove it; what its tools may be called with is for `run` to say, and which of \
+                    hint!(
+                        "remove it; what its tools may be called with is for `run` to say, and which of \
                      them there are, for `tools` and `hide`"
+                    )
                 }
             };
             let what = format!("has `{key}`, but it runs elsewhere: {why}");
@@ -178,7 +189,7 @@ impl Reader<'_> {
             let problem = self.problem(
                 "command",
                 "has a `command` without a program",
-                "name the program first: a name on the search path, or a path",
+                hint!("name the program first: a name on the search path, or a path"),
             );
             self.errors
                 .push(problem.at(&entry.node.origin, "").without_text());
@@ -194,7 +205,9 @@ impl Reader<'_> {
         let problem = self.problem(
             "command",
             &format!("has a `command` that cannot be split into words: {error}"),
-            "close it, or write the words apart: `command = \"PROGRAM\"` and `args = [\"…\"]`",
+            hint!(
+                "close it, or write the words apart: `command = \"PROGRAM\"` and `args = [\"…\"]`"
+            ),
         );
         self.errors
             .push(problem.at(&entry.node.origin, "").without_text());
@@ -208,13 +221,17 @@ impl Reader<'_> {
         };
         let help = match error {
             ServerUrlError::Plain => {
-                "write `https://`; `http://` is for `localhost` and addresses of this machine"
+                hint!(
+                    "write `https://`; `http://` is for `localhost` and addresses of this machine"
+                )
             }
             ServerUrlError::User => {
-                "write a header instead: `headers.Authorization = \"Bearer ${TOKEN}\"`"
+                hint!("write a header instead: `headers.Authorization = \"Bearer ${{TOKEN}}\"`")
             }
-            ServerUrlError::Fragment => "remove `#` and what is behind it",
-            _ => "write the server's URL for Streamable HTTP, such as `https://example.com/mcp`",
+            ServerUrlError::Fragment => hint!("remove `#` and what is behind it"),
+            _ => hint!(
+                "write the server's URL for Streamable HTTP, such as `https://example.com/mcp`"
+            ),
         };
         let problem = self.problem("url", &format!("has no usable `url`: {error}"), help);
         self.errors
@@ -251,7 +268,9 @@ impl Reader<'_> {
         let (what, help) = if words.first().is_none_or(|word| word.trim().is_empty()) {
             (
                 "gets a value from a command without a program".to_owned(),
-                "name the program and its arguments: `{ command = [\"gh\", \"auth\", \"token\"] }`",
+                hint!(
+                    "name the program and its arguments: `{{ command = [\"gh\", \"auth\", \"token\"] }}`"
+                ),
             )
         } else if is_of_workspace {
             (
@@ -260,8 +279,10 @@ impl Reader<'_> {
                      runs with your own rights, and whoever writes the project's files would choose it",
                     clean(key)
                 ),
-                "write a variable, `\"${NAME}\"`, and set it before jig starts; or declare the server in \
-                 your own file, or pass `--config FILE`",
+                hint!(
+                    "write a variable, `\"${{NAME}}\"`, and set it before jig starts; or declare the server in \
+                 your own file, or pass `--config FILE`"
+                ),
             )
         } else {
             return Some(value);
@@ -313,10 +334,10 @@ impl Reader<'_> {
                     clean(key)
                 );
                 let variable = clean(of_env.unwrap_or("TOKEN"));
-                let help = format!(
+                let help = hint!(
                     "write a variable, such as `${{{variable}}}`, or `$$` for a `$` if none is meant"
                 );
-                self.problem(key, &what, &help).without_text()
+                self.problem(key, &what, help).without_text()
             } else {
                 let variable = clean(variable);
                 let what = format!(
@@ -324,8 +345,8 @@ impl Reader<'_> {
                     clean(key)
                 );
                 let help =
-                    format!("write `${{{variable}}}`, or `$${variable}` if no variable is meant");
-                self.problem(key, &what, &help)
+                    hint!("write `${{{variable}}}`, or `$${variable}` if no variable is meant");
+                self.problem(key, &what, help)
             };
             self.warnings.push(problem.at(&node.origin, "").softened());
             return Some(value);
@@ -343,17 +364,17 @@ impl Reader<'_> {
                 false => "",
             }
         );
-        let mut help = format!(
-            "write a variable, such as `\"{}${{{}}}\"`, and set it before jig starts",
-            clean(before),
-            clean(variable)
-        );
-        if !is_of_workspace {
-            help.push_str(
-                ", or a command that prints it: `{ command = [\"gh\", \"auth\", \"token\"] }`",
-            );
-        }
-        let problem = self.problem(key, &what, &help);
+        let (before, variable) = (clean(before), clean(variable));
+        let help = match is_of_workspace {
+            true => hint!(
+                "write a variable, such as `\"{before}${{{variable}}}\"`, and set it before jig starts"
+            ),
+            false => hint!(
+                "write a variable, such as `\"{before}${{{variable}}}\"`, and set it before jig starts, or a command \
+                 that prints it: `{{ command = [\"gh\", \"auth\", \"token\"] }}`"
+            ),
+        };
+        let problem = self.problem(key, &what, help);
         let problem = problem.at(&node.origin, "").without_text();
         match is_of_workspace {
             true => self.errors.push(problem),
@@ -362,25 +383,25 @@ impl Reader<'_> {
         (!is_of_workspace).then_some(value)
     }
 
-    fn problem(&self, key: &str, what: &str, help: &str) -> Problem {
+    fn problem(&self, key: &str, what: &str, help: Hint) -> Problem {
         Problem::error(format!("the server {} {what}", quote(self.name)), help)
             .key(format!("{}.{key}", self.merged.key))
     }
 }
 
 /// What to do about a value that cannot be read.
-fn filled_help(error: FilledError) -> &'static str {
+fn filled_help(error: FilledError) -> Hint {
     match error {
-        FilledError::Open => "close it; for a `$` that means nothing write `$$`",
-        FilledError::Foreign => {
-            "write a variable of the environment, `${NAME}`; the workspace itself is where the server runs, \
-             so that `.` names it"
-        }
-        FilledError::Nested => "write a text without variables behind `:-`",
-        FilledError::Nul => "remove it",
-        FilledError::Name => {
-            "write `${NAME}` or `${NAME:-text}`, with letters, digits and `_` in the name; for a `$` that \
-             means nothing write `$$`"
-        }
+        FilledError::Open => hint!("close it; for a `$` that means nothing write `$$`"),
+        FilledError::Foreign => hint!(
+            "write a variable of the environment, `${{NAME}}`; the workspace itself is where the server runs, so \
+             that `.` names it"
+        ),
+        FilledError::Nested => hint!("write a text without variables behind `:-`"),
+        FilledError::Nul => hint!("remove it"),
+        FilledError::Name => hint!(
+            "write `${{NAME}}` or `${{NAME:-text}}`, with letters, digits and `_` in the name; for a `$` that means \
+             nothing write `$$`"
+        ),
     }
 }
