@@ -210,6 +210,7 @@ pub(crate) fn not_held(reason: &str) -> anyhow::Error {
 
 /// The same, with the way out that this profile leaves.
 fn not_held_as(reason: &str, profile: Option<&Profile>) -> anyhow::Error {
+    let what = format!("the command was not started: {reason}");
     let hint = match profile {
         // To do without a layer is never made up for: the command would change the files themselves.
         Some(profile) if !profile.overlays.is_empty() => {
@@ -218,16 +219,15 @@ fn not_held_as(reason: &str, profile: Option<&Profile>) -> anyhow::Error {
              the files themselves"
             )
         }
-        Some(profile) if profile.enforce == Enforce::BestEffort => {
-            hint!("`jig doctor` says what this machine can enforce")
-        }
+        // Nothing is left to do without: the reason says what to change.
+        Some(profile) if profile.enforce == Enforce::BestEffort => return anyhow!(what),
         _ => {
             hint!(
                 "`jig doctor` says what this machine can enforce; with --best-effort the command runs with that"
             )
         }
     };
-    anyhow!(hint).context(format!("the command was not started: {reason}"))
+    anyhow!(hint).context(what)
 }
 
 /// Says what of the confinement of a command this machine does not enforce.

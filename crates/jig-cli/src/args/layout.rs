@@ -3,9 +3,11 @@
 //! In the source a paragraph may be broken anywhere: its lines are joined and broken once, here. A line that begins
 //! with a space is an example: a command, two spaces or more, and what it does.
 
+use std::ffi::OsString;
 use std::io;
 
 use clap::{Command, CommandFactory as _, Parser as _, error::ErrorKind};
+use jig_proto::{visible_line, visible_lines};
 
 use super::Args;
 
@@ -26,7 +28,17 @@ pub(crate) fn parse() -> Args {
             help.exit();
         }
     }
-    error.exit()
+    visible(&error, std::env::args_os()).exit()
+}
+
+/// The error as it can be shown: it repeats what was typed, which may hold line ends and worse.
+fn visible(error: &clap::Error, words: impl Iterator<Item = OsString>) -> clap::Error {
+    let words = words.map(|word| visible_line(&word.to_string_lossy()));
+    match Args::try_parse_from(words) {
+        Err(error) => error,
+        // Only what cannot be seen was wrong.
+        Ok(_) => clap::Error::raw(error.kind(), visible_lines(&error.to_string())),
+    }
 }
 
 /// The command and those below it, each with its texts laid out.

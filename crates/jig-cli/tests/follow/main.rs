@@ -67,6 +67,7 @@ rows! {
     calls::init_where_there_is_one,
     calls::policy_of_two_tools,
     calls::call_too_large_for_arguments,
+    calls::configuration_that_is_closed,
     calls::suggest_without_state,
     calls::suggest_with_state_inside,
     station::nothing_to_apply,

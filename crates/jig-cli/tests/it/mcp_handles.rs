@@ -55,3 +55,37 @@ fn arguments_that_are_missing() {
         &text(&greeted),
     );
 }
+
+/// Its tool's program is not found: the answer says what is to be written in the configuration.
+#[test]
+fn programs_that_are_not_found() {
+    for (wrong, right, hint) in [
+        (
+            "greets",
+            "./greets",
+            "for the file of the workspace write `./{}` in `command`",
+        ),
+        (
+            "no-such-program",
+            "sh greets",
+            "install the program, correct its name in `command`, or name it by its path",
+        ),
+    ] {
+        let tool = |command: &str| {
+            format!("[tools.greet]\nsource = 'local'\ncommand = '{command}'\nrun = 'unattended'\n")
+        };
+        let desk = Desk::with(&tool(wrong));
+        desk.workspace.write("greets", "#!/bin/sh\necho hello\n");
+        let greet = || {
+            let mut client = Client::connect(&desk.workspace, json!({}));
+            text(&client.call("greet", json!({})))
+        };
+        let missing = greet();
+        desk.workspace.write("jig.toml", tool(right));
+        let program = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(desk.path("greets"), program).unwrap();
+        let greeted = greet();
+        assert!(greeted.contains("hello"), "{greeted}");
+        follow(hint, &missing, &greeted);
+    }
+}

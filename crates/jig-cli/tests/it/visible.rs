@@ -403,3 +403,23 @@ fn texts_of_all_languages_are_shown_as_they_are() {
         "{ran:?}"
     );
 }
+
+/// The caller's own words, where they are no arguments.
+#[test]
+fn words_that_are_no_arguments() {
+    let desk = Desk::new();
+    for attack in attacks() {
+        let option = format!("--{attack}");
+        for args in [
+            &[attack.as_str()][..],
+            &[&option],
+            &["--color", &attack, "tools"],
+            &["tools", "one", &attack],
+            &["tools", &option],
+        ] {
+            let ran = desk.run(args);
+            assert_eq!(ran.code, Some(2), "{ran:?}");
+            holds("arguments", &attack, &ran.err);
+        }
+    }
+}

@@ -1,5 +1,9 @@
+#[path = "../../../../crates/jig-cli/tests/support/follow.rs"]
+mod follow;
+
 use std::time::Duration;
 
+use self::follow::follow;
 use super::{Bounds, Pattern, Problem, Replaced, apply};
 
 const BOUNDS: Bounds = Bounds {
@@ -168,7 +172,14 @@ fn an_expression_that_searches_everything_for_each_match_is_given_up() {
         ..BOUNDS
     };
     let found = apply(&before, &[all(regex("a.*b|a", "x"))], bounds);
-    assert_eq!(found.unwrap_err().why, "takes too long to match");
+    let problem = found.unwrap_err();
+    assert_eq!(problem.why, "takes too long to match");
+    apply(&before, &[all(text("a", "x"))], BOUNDS).unwrap();
+    follow(
+        "use a simpler expression, or plain text",
+        &problem.hint.to_string(),
+        "",
+    );
 }
 
 #[test]

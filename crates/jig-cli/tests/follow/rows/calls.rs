@@ -187,6 +187,16 @@ pub(crate) fn call_too_large_for_arguments() -> Row {
     }
 }
 
+pub(crate) fn configuration_that_is_closed() -> Row {
+    Row {
+        hint: "make it readable for you, `chmod u+r {shown}`, or remove it",
+        config: HELLO,
+        wrong: "chmod 000 jig.toml; unshare -U --map-user=1000 jig config check",
+        right: "«chmod u+r jig.toml»; unshare -U --map-user=1000 jig config check",
+        works: "valid",
+    }
+}
+
 pub(crate) fn suggest_without_state() -> Row {
     Row {
         hint: "set HOME or XDG_STATE_HOME",
