@@ -1,8 +1,8 @@
 //! What the words of a command run: files of the workspace, and packages of registries.
 //!
 //! [`split_line`] makes words of a line. [`workspace_code()`] names the files of the workspace that a command runs, and
-//! [`Download`] the packages that it fetches first. Both read the words and never start anything. The tables of
-//! interpreters and package runners (`npx`, `uvx`) are here, and in no other crate.
+//! [`Download`] the packages that it fetches first. Both read the words and never start anything. jig-config and
+//! jig-engine ask this crate: they have no tables of interpreters and package runners (`npx`, `uvx`) of their own.
 //!
 //! ```
 //! use camino::Utf8Path;

@@ -3,7 +3,7 @@
 use camino::{Utf8Path, Utf8PathBuf};
 use jig_config::{AddedFs, AddedNet, AddedSystem, Additions, Preset};
 use jig_policy::{Capabilities, Capability, Sensitive};
-use jig_programs::Download;
+use jig_programs::{Download, Launcher};
 use jig_project::locate;
 use jig_proto::ProjectPath;
 
@@ -176,12 +176,11 @@ pub fn joined(learned: Additions, named: &Additions) -> Additions {
 
 /// The toolchain that a program belongs to, and where it downloads packages from.
 fn toolchain(program: &str) -> (Option<Preset>, &'static [&'static str]) {
-    const NPM: &[&str] = &["registry.npmjs.org"];
-    const PYPI: &[&str] = &["pypi.org", "files.pythonhosted.org"];
+    let (npm, pypi) = (Launcher::Npx.hosts(), Launcher::Uvx.hosts());
     match program {
-        "npx" | "npm" | "pnpm" | "pnpx" | "yarn" | "bunx" => (Some(Preset::Node), NPM),
+        "npx" | "npm" | "pnpm" | "pnpx" | "yarn" | "bunx" => (Some(Preset::Node), npm),
         "node" | "tsx" | "ts-node" => (Some(Preset::Node), &[]),
-        "uvx" | "uv" | "pipx" => (Some(Preset::Python), PYPI),
+        "uvx" | "uv" | "pipx" => (Some(Preset::Python), pypi),
         "cargo" => (Some(Preset::Rust), &[]),
         "go" => (Some(Preset::Go), &[]),
         name if name.starts_with("python") => (Some(Preset::Python), &[]),
