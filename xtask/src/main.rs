@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
-use tools::Missing;
+use foreign_programs::Missing;
 
 const USAGE: &str = "\
 Usage: cargo xtask <CHORE>
@@ -138,7 +138,7 @@ fn with_go() -> Result<Option<OsString>, String> {
     if has_go() {
         return Ok(None);
     }
-    let folder = match tools::go(&tools::target().join("go")) {
+    let folder = match foreign_programs::go(&foreign_programs::target().join("go")) {
         Ok(folder) => folder,
         Err(Missing::Skipped(_) | Missing::Unreachable(_)) => return Ok(None),
         Err(Missing::Failed(error)) => return Err(error),

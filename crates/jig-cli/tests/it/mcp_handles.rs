@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use super::desk::Desk;
 use super::follow::follow;
 use super::mcp_client::{Client, text};
+use super::workspace_user::Desk;
 
 /// It names a handle that does not exist, and one of another tool.
 #[test]
