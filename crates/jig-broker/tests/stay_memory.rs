@@ -111,7 +111,7 @@ fn floods_do_not_fill_memory() {
     }
 }
 
-/// Lets a program print for a while, without reading, and ends it.
+/// Lets a program print for this time, or as much as is enough, without reading, and ends it.
 fn flood(broker: &Broker, script: &str, terminal: Option<TerminalSize>, time: Duration) {
     let start = ProcessStart {
         args: vec!["-c".into(), script.into()],
@@ -124,7 +124,7 @@ fn flood(broker: &Broker, script: &str, terminal: Option<TerminalSize>, time: Du
     let process = started.process;
     let begin = Instant::now();
     let mut seq = 0;
-    while begin.elapsed() < time || seq == 0 {
+    while seq == 0 || begin.elapsed() < time && seq < ENOUGH {
         // What is there is bounded, whatever was printed.
         let output = look(broker, process, View::All);
         assert!(output.content.len() <= 256 * 1024, "{script}");
@@ -144,3 +144,6 @@ fn flood(broker: &Broker, script: &str, terminal: Option<TerminalSize>, time: Du
 /// How much more memory may be there after some hundred megabytes of output. What the allocator keeps is
 /// part of it.
 const MOST: u64 = 24 << 20;
+
+/// What is kept without a bound is far more than [`MOST`] once so many bytes were printed.
+const ENOUGH: u64 = 4 * MOST;

@@ -404,6 +404,7 @@ fn with_daemons(desk: &Desk, args: &[&str]) -> Child {
             .iter()
             .all(|beat| desk.path(beat).exists())
     });
+    assert!(!jig_testkit::working_in(desk.workspace.root.as_std_path()).is_empty());
     jig
 }
 

@@ -128,17 +128,24 @@ fn a_lie_that_is_told_slowly_is_one() {
         let secured = Server::secured(&site.authority.server(&names));
         for (server, scheme) in [(Server::plain(), "http"), (secured, "https")] {
             let port = server.port();
-            let slowly = |name: &str| {
-                let script = format!("python3 slow.py {scheme} {port} {name}");
-                site.does(&both(&server), &script)
-            };
-            let honest = slowly("allowed.test");
+            let settings = both(&server);
+            let slowly = |name: &str| format!("python3 slow.py {scheme} {port} {name}");
+            let [honest, denied, other] = ["allowed.test", "denied.test", "other.test"].map(slowly);
+            site.tools(&[
+                ("honest", &settings, &honest),
+                ("denied", &settings, &denied),
+                ("other", &settings, &other),
+            ]);
+            // Each takes its time, beside the others.
+            let [honest, denied, other] = std::thread::scope(|scope| {
+                ["honest", "denied", "other"]
+                    .map(|tool| scope.spawn(move || site.call(tool)))
+                    .map(|call| call.join().unwrap())
+            });
             assert!(honest.says("GET / on allowed.test"), "{honest}");
-            for name in ["denied.test", "other.test"] {
-                let called = slowly(name);
-                called.refused("connect", "");
-                assert_eq!(server.seen().len(), 1, "{scheme} {name}");
-            }
+            denied.refused("connect", "");
+            other.refused("connect", "");
+            assert_eq!(server.seen().len(), 1, "{scheme}");
         }
     });
 }

@@ -54,7 +54,7 @@ fn every_way_and_an_ordinary_user_get_the_same() {
             // The program is reached by its link in /proc, because the directories above it may be closed
             // to others.
             let mut command = Command::new("/proc/self/exe");
-            command.current_dir("/").env(LAUNCH, way);
+            command.arg("observe::").current_dir("/").env(LAUNCH, way);
             if as_nobody {
                 command.uid(NOBODY).gid(NOBODY);
             }

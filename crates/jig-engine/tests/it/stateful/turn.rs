@@ -152,6 +152,7 @@ fn s063_the_end_of_the_turn_is_the_end_of_everything() {
     shop.report("job", json!({"action": "spawn"}));
     let beat = shop.root.join("beat");
     jig_testkit::until("the daemon runs", || beat.exists());
+    assert!(!jig_testkit::working_in(shop.root.as_std_path()).is_empty());
 
     shop.engine.end_turn();
     assert!(shop.engine.handles.list().is_empty());

@@ -224,6 +224,7 @@ fn j019_cancelling_ends_the_whole_tree() {
     jig_testkit::until("it is at work", || {
         world.has("alive") || running.is_finished()
     });
+    assert!(!jig_testkit::working_in(world.root.as_std_path()).is_empty());
     token.cancel();
     let error = running.join().unwrap().unwrap_err();
     assert_eq!(error.to_string(), "the call was cancelled");

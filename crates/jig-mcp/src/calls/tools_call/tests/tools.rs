@@ -35,6 +35,7 @@ impl Loader for Disk {
         let files = DiskFiles::open(&self.root).map_err(|error| error.to_string())?;
         let mut engine = Engine::new(Arc::clone(config), Arc::new(files));
         engine.timing.cancel_grace = Duration::from_millis(300);
+        engine.timing.kill_grace = Duration::from_millis(300);
         Ok(engine)
     }
 
