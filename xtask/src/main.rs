@@ -22,11 +22,13 @@ mod providers;
 #[cfg(test)]
 mod requirements;
 mod skips;
+#[cfg(test)]
+mod sleeps;
 mod trial;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, ExitCode, ExitStatus, Stdio};
 use std::time::Instant;
 
 use foreign_programs::Missing;
