@@ -267,17 +267,43 @@ fn cargo_command(args: &[&str]) -> Command {
 
 /// Runs a command with its output shown, and says how long it took.
 fn run(command: &mut Command) -> Result<(), String> {
-    let words: Vec<String> = std::iter::once(command.get_program())
-        .chain(command.get_args())
-        .map(|word| word.to_string_lossy().into_owned())
-        .collect();
-    let line = words.join(" ");
+    let line = line_of(command);
     eprintln!("+ {line}");
     let start = Instant::now();
     let status = command
         .status()
         .map_err(|error| format!("cannot start `{line}`: {error}"))?;
     eprintln!("  {:.1} s", start.elapsed().as_secs_f64());
+    succeeded(&line, status)
+}
+
+/// The same with its output shown when it has ended, so that commands which run beside each other can be told apart.
+fn run_beside_others(command: &mut Command) -> Result<(), String> {
+    let line = line_of(command);
+    let start = Instant::now();
+    let output = command
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| format!("cannot start `{line}`: {error}"))?;
+    eprintln!(
+        "+ {line}\n{}{}  {:.1} s",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+        start.elapsed().as_secs_f64()
+    );
+    succeeded(&line, output.status)
+}
+
+/// A command as it is shown.
+fn line_of(command: &Command) -> String {
+    let words: Vec<String> = std::iter::once(command.get_program())
+        .chain(command.get_args())
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect();
+    words.join(" ")
+}
+
+fn succeeded(line: &str, status: ExitStatus) -> Result<(), String> {
     if status.success() {
         Ok(())
     } else {

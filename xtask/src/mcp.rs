@@ -5,6 +5,8 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
 
 use crate::foreign_programs::{self, Missing};
 use crate::skips;
@@ -31,12 +33,22 @@ pub(crate) fn check(parts: &[&str]) -> Result<(), String> {
         Err(Missing::Unreachable(error) | Missing::Failed(error)) => return Err(error),
     };
     let wanted = |part: &&&str| parts.is_empty() || parts.contains(part);
-    let mut failed = Vec::new();
-    for part in PARTS.iter().filter(wanted) {
-        if let Err(error) = installed.run(part) {
-            failed.push(error);
+    let wanted: Mutex<Vec<&str>> = Mutex::new(PARTS.iter().filter(wanted).copied().collect());
+    let failed = Mutex::new(Vec::new());
+    let next = || locked(&wanted).pop();
+    let work = || {
+        while let Some(part) = next() {
+            if let Err(error) = installed.run(part) {
+                locked(&failed).push(error);
+            }
         }
-    }
+    };
+    // Two at a time: each waits for its servers as long as it works.
+    thread::scope(|scope| {
+        scope.spawn(work);
+        scope.spawn(work);
+    });
+    let failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
     match failed.is_empty() {
         true => Ok(()),
         false => Err(failed.join("\n")),
@@ -145,8 +157,12 @@ impl Installed {
             .args(["-W", "error::SyntaxWarning", "-m", "unittest", "discover"])
             .arg("-s")
             .arg(self.tests.join(part));
-        crate::run(command.current_dir(crate::root()))
+        crate::run_beside_others(command.current_dir(crate::root()))
     }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What the official client for Python needs.
@@ -159,5 +175,5 @@ fn read(path: &Path) -> Result<String, Missing> {
         .map_err(|error| Missing::Failed(format!("cannot read {}: {error}", path.display())))
 }
 
-/// The folders with tests, in the order in which they run.
+/// The folders with tests. The last ones begin first, because they take longest.
 const PARTS: [&str; 4] = ["python", "inspector", "conformance", "third_party"];
