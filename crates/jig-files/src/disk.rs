@@ -163,6 +163,10 @@ impl ProjectFiles for DiskFiles {
         Ok(self.place(self.root.locate_entry(path)?))
     }
 
+    fn is_local(&self) -> bool {
+        root::is_local(self.root.fd(), self.root.canonical())
+    }
+
     fn read(&self, place: &Place, limit: u64) -> Result<Bytes, FilesError> {
         place.check_owner(self.number)?;
         self.read_file(place, limit).map(Bytes::from)

@@ -26,6 +26,12 @@ pub trait ProjectFiles: fmt::Debug + Send + Sync + sealed::Sealed {
     /// This is how a link is removed or moved; links further up are followed.
     fn locate_entry(&self, path: &ProjectPath) -> Result<Place, FilesError>;
 
+    /// Whether all files are on this machine, as far as is known now: a file system that is reached over the network
+    /// may keep whoever asks it waiting.
+    fn is_local(&self) -> bool {
+        true
+    }
+
     /// Reads a whole file; [`FilesError::TooLarge`] if it has more than `limit` bytes.
     fn read(&self, place: &Place, limit: u64) -> Result<Bytes, FilesError>;
 

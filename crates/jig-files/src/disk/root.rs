@@ -161,17 +161,22 @@ impl Root {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
             return self.locate_root();
         };
-        let parent = self.locate(&parent)?;
         let own = ProjectPath::normalize(name)
             .map_err(|_| FilesError::NotFound { path: path.clone() })?;
-        let here = parent.resolved.path().join(&own);
-        let Some((Handle { at, .. }, _)) = &parent.held else {
-            return Ok(Located::nothing(lookup::missing(&here)?));
+        // The root is open: there is nothing to find.
+        let parent = match parent.is_root() {
+            true => None,
+            false => Some(self.locate(&parent)?),
         };
-        let directory = match at {
-            At::Root => self.fd(),
-            At::Directory(fd) => fd.as_fd(),
-            _ => return Ok(Located::nothing(lookup::missing(&here)?)),
+        let above = parent.as_ref().map(|parent| parent.resolved.path());
+        let here = above.map_or(own.clone(), |above| above.join(&own));
+        let held = parent
+            .as_ref()
+            .map(|parent| parent.held.as_ref().map(|(held, _)| &held.at));
+        let directory = match held {
+            None | Some(Some(At::Root)) => self.fd(),
+            Some(Some(At::Directory(fd))) => fd.as_fd(),
+            Some(_) => return Ok(Located::nothing(lookup::missing(&here)?)),
         };
         let found = Found::look(directory, name, self.portable)
             .map_err(|error| FilesError::from_io(path, error))?;
@@ -497,6 +502,61 @@ mod linux {
         let guards = OFlags::NOCTTY | OFlags::CLOEXEC;
         rustix::fs::openat(descriptors, name, flags | guards, Mode::empty())
     }
+}
+
+/// Whether everything below a directory is on this machine, as far as is known now: a file system that is reached over
+/// the network, or that a program serves, may keep whoever asks it waiting.
+#[cfg(target_os = "linux")]
+pub(super) fn is_local(fd: BorrowedFd<'_>, path: &Utf8Path) -> bool {
+    const LOCAL: [i128; 7] = [
+        0xef53,      // ext2, ext3, ext4
+        0x5846_5342, // xfs
+        0x9123_683e, // btrfs
+        0x0102_1994, // tmpfs
+        0x794c_7630, // overlay
+        0x2fc1_2fc1, // zfs
+        0xf2f5_2010, // f2fs
+    ];
+    let is_local = |fd: BorrowedFd<'_>| {
+        let system = rustix::fs::fstatfs(fd);
+        system.is_ok_and(|system| LOCAL.contains(&i128::from(system.f_type)))
+    };
+    // What is mounted below could be anything, and to ask it could take long.
+    is_local(fd)
+        && mounts()
+            .is_some_and(|mounts| !mounts.iter().any(|at| at.starts_with(path) && at != path))
+}
+
+/// Where something is mounted; `None` if that cannot be told.
+#[cfg(target_os = "linux")]
+fn mounts() -> Option<Vec<Utf8PathBuf>> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    let file = rustix::fs::open("/proc/self/mountinfo", flags, Mode::empty()).ok()?;
+    let mut text = Vec::new();
+    loop {
+        let mut part = [0; 4096];
+        match rustix::io::read(&file, &mut part) {
+            Ok(0) => break,
+            Ok(read) => text.extend_from_slice(&part[..read]),
+            Err(Errno::INTR) => {}
+            Err(_) => return None,
+        }
+    }
+    let text = String::from_utf8(text).ok()?;
+    let places = text.lines().map(|line| line.split(' ').nth(4));
+    places
+        .map(|place| {
+            // As the kernel writes them: a space in a name would end the column.
+            let place = place?.replace("\\040", " ").replace("\\011", "\t");
+            Some(Utf8PathBuf::from(place.replace("\\134", "\\")))
+        })
+        .collect()
+}
+
+/// Elsewhere that is not known.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn is_local(_: BorrowedFd<'_>, _: &Utf8Path) -> bool {
+    false
 }
 
 /// Whether something lies in the process file system, and not in what is mounted over it.

@@ -93,6 +93,18 @@ fn in_time(work: impl FnOnce() + Send + 'static) {
     thread.join().unwrap();
 }
 
+/// Whoever asks for a file of these may wait for somebody else.
+#[test]
+#[cfg(target_os = "linux")]
+fn what_is_not_on_this_machine_is_told() {
+    let is_local = |root: &str| DiskFiles::open(Utf8Path::new(root)).unwrap().is_local();
+    // The kernel makes it up.
+    assert!(!is_local("/proc"));
+    // Wherever it lies itself, `/proc` is mounted below it.
+    assert!(!is_local("/"));
+    assert!(jig_files::MemoryFiles::new().is_local());
+}
+
 #[test]
 fn pipes_sockets_and_devices_are_never_opened() {
     let field = Field::new();
