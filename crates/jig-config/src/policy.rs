@@ -1,6 +1,7 @@
 //! Compiling the rules of a tool, and showing what is wrong with one at its place.
 
 use std::io;
+use std::sync::Arc;
 
 use camino::Utf8Path;
 use jig_policy::{
@@ -11,13 +12,13 @@ use jig_policy::{
 use jig_proto::{Hint, ProjectPath, hint};
 use url::Url;
 
-use crate::ConfigFile;
 use crate::loading::files;
 use crate::loading::sources::Sources;
 use crate::model::{Config, Preset, Tool};
 use crate::problem::{Errors, Problem};
 use crate::quoting::{clean, quote};
 use crate::value::Node;
+use crate::{ConfigFile, ToolName};
 
 /// What a guard on configuration says that it guards.
 pub const LOADED: &str = "configuration that jig loads";
@@ -37,18 +38,43 @@ impl Config {
         compiled.map_err(|errors| tool.rule_errors(&errors))
     }
 
+    /// The same for a call: what the tool may not change is looked for when a decision first needs it.
+    pub fn policy_of_call<L>(
+        self: &Arc<Self>,
+        tool: &Tool,
+        workspace: &Workspace<L>,
+    ) -> Result<Policy, Errors>
+    where
+        L: Lookup + Clone + Send + 'static,
+    {
+        let root = workspace.root().to_owned();
+        let state = self.state_inside(&root);
+        let sensitive = tool.sensitive(&state);
+        let (config, of) = (Arc::clone(self), Guarded::of(tool));
+        let guards = move || config.protection(&of, &root, &state);
+        let (access, default) = (&tool.access, tool.default_access);
+        let compiled = Policy::compile_lazily(access, default, sensitive, guards, workspace);
+        compiled.map_err(|errors| tool.rule_errors(&errors))
+    }
+
     /// What stands above the rules of a tool in the workspace at `root`: the sensitive paths with
     /// the tool's own, every file of configuration, the programs of the other tools and of servers, and, unless
     /// the tool has the preset `git`, what makes git run programs.
     pub fn guards(&self, tool: &Tool, root: &Utf8Path) -> Guards {
+        let state = self.state_inside(root);
+        let mut guards = self.protection(&Guarded::of(tool), root, &state);
+        guards.sensitive = tool.sensitive(&state);
+        guards
+    }
+
+    /// The [`guards`](Self::guards) without the sensitive paths.
+    fn protection(&self, tool: &Guarded, root: &Utf8Path, state: &[String]) -> Guards {
         let mut guards = Guards::of_workspace();
-        if tool.sandbox.presets.contains(&Preset::Git) {
+        if tool.configures_git {
             guards = guards.without_git();
         } else {
             protect_worktrees(&mut guards, root);
         }
-        let state = self.state_inside(root);
-        guards.sensitive = tool.sensitive(&state);
         let folders = self.folders.iter();
         let folders = folders.map(|folder| (&folder.path, &folder.inside));
         // What lies in a guarded folder needs no guard of its own, if its real place lies there, too: a link in the
@@ -77,7 +103,7 @@ impl Config {
         }
         for path in state {
             // A name that is no pattern is protected against changes at least.
-            guards.protect(&path, ProtectionLevel::Never, "the state of jig");
+            guards.protect(path, ProtectionLevel::Never, "the state of jig");
         }
         let is_other = |other: &&Tool| other.name != tool.name || other.server != tool.server;
         for other in self.confined().filter(is_other) {
@@ -104,6 +130,23 @@ impl Config {
             .collect();
         inside.dedup();
         inside
+    }
+}
+
+/// The tool that guards are for: what they have to know of it.
+struct Guarded {
+    name: ToolName,
+    server: Option<String>,
+    configures_git: bool,
+}
+
+impl Guarded {
+    fn of(tool: &Tool) -> Self {
+        Self {
+            name: tool.name.clone(),
+            server: tool.server.clone(),
+            configures_git: tool.sandbox.presets.contains(&Preset::Git),
+        }
     }
 }
 

@@ -1,11 +1,16 @@
 //! Rules on files, compiled: the most specific one for a path in one pass over its components.
 
+mod guarded;
+
 use std::collections::HashMap;
+use std::sync::{Arc, LazyLock};
 
 use jig_proto::ProjectPath;
 
+pub(crate) use self::guarded::Guarded;
+use self::guarded::LazyGuarded;
 use crate::decision::{Decision, Reason, Rule};
-use crate::guard::{self, Guards, Protected, ProtectionLevel};
+use crate::guard::{self, Protected, ProtectionLevel};
 use crate::index::{Hit, Index, IndexEntry, Levels, SEED, absorb};
 use crate::lookup::Lookup;
 use crate::policy::{Resource, RuleError, RuleErrorKind};
@@ -52,36 +57,32 @@ impl CompiledFsRule {
 #[derive(Debug, Clone)]
 pub(crate) struct FsTable {
     rules: Vec<CompiledFsRule>,
-    protected: Vec<Protected>,
     sensitive: Sensitive,
     /// Path to the rule that counts there; the bits are its capabilities.
     by_path: Index,
     rule_levels: Levels,
-    /// Path to the strongest protection at exactly that path.
-    guards: Index,
-    guard_levels: Levels,
-    /// The protection of what git obeys in any repository, if there is one.
-    repositories: Option<Protected>,
-    /// Path to what is restricted strictly below it, in `below`.
+    /// Path to what is withheld strictly below it, in `below`.
     above: Index,
     below: Vec<Below>,
+    guarded: Arc<LazyGuarded>,
 }
 
-/// What is restricted below a path: numbers of a rule that withholds, or of a protected path.
+/// What is withheld below a path: numbers of a rule.
 #[derive(Debug, Clone, Copy)]
 struct Below {
     undeletable: u32,
     uncreatable: u32,
-    protected: u32,
 }
 
 const NONE: u32 = u32::MAX;
 
 impl FsTable {
+    /// Compiles rules. Where the protected paths lead is found by `guarded`, when a decision first needs it.
     pub(crate) fn compile<L: Lookup>(
         declared: &[FsRule],
         default: DefaultAccess,
-        guards: &Guards,
+        sensitive: Sensitive,
+        guarded: impl FnOnce() -> Guarded + Send + 'static,
         workspace: &Workspace<L>,
         errors: &mut Vec<RuleError>,
     ) -> Self {
@@ -104,54 +105,25 @@ impl FsTable {
         if declared.is_empty() {
             rules.push(default_rule(default));
         }
-        let mut protected = guards.protected.clone();
-        protected.extend(guards.git_link(workspace.lookup()));
-        for guard in &guards.protected {
-            // A configuration file may be a link: the name and what it leads to are both kept.
-            if let Ok(resolved) = workspace.resolve(guard.path.as_str())
-                && *resolved.path() != guard.path
-            {
-                protected.push(Protected {
-                    path: resolved.path().clone(),
-                    ..guard.clone()
-                });
-            }
-        }
-        let mut table = Self::build(rules, protected, guards.sensitive.clone());
-        table.repositories = guards.repositories();
-        table
-    }
-
-    fn build(rules: Vec<CompiledFsRule>, protected: Vec<Protected>, sensitive: Sensitive) -> Self {
         let mut rule_levels = Levels::default();
         let by_path = Index::build((0_u32..).zip(&rules).map(|(value, rule)| {
             rule_levels.insert(rule.path.depth());
             entry(&rule.path, value, rule.capabilities().bits())
         }));
-        let mut guard_levels = Levels::default();
-        let mut weakest_first: Vec<(u32, &Protected)> = (0..).zip(&protected).collect();
-        weakest_first.sort_by_key(|(_, guard)| guard.level);
-        let guards = Index::build(weakest_first.into_iter().map(|(value, guard)| {
-            guard_levels.insert(guard.path.depth());
-            entry(&guard.path, value, 0)
-        }));
         let mut table = Self {
             rules,
-            protected,
             sensitive,
             by_path,
             rule_levels,
-            guards,
-            guard_levels,
-            repositories: None,
             above: Index::default(),
             below: Vec::new(),
+            guarded: Arc::new(LazyLock::new(Box::new(guarded))),
         };
         table.find_ancestors();
         table
     }
 
-    /// Notes, for every path above a restricted one, that it is.
+    /// Notes, for every path above one where a rule withholds something, that it is.
     fn find_ancestors(&mut self) {
         let mut below: HashMap<String, Below> = HashMap::new();
         let mut note = |path: &ProjectPath, set: &dyn Fn(&mut Below)| {
@@ -159,7 +131,6 @@ impl FsTable {
                 let nothing = Below {
                     undeletable: NONE,
                     uncreatable: NONE,
-                    protected: NONE,
                 };
                 set(below.entry(above.to_owned()).or_insert(nothing));
             }
@@ -177,9 +148,6 @@ impl FsTable {
                 note(&rule.path, &|below| below.uncreatable = number);
             }
         }
-        for (number, guard) in (0_u32..).zip(&self.protected) {
-            note(&guard.path, &|below| below.protected = number);
-        }
         let below: Vec<(String, Below)> = below.into_iter().collect();
         self.above = Index::build((0_u32..).zip(&below).map(|(value, (path, _))| IndexEntry {
             hash: hash_of(path),
@@ -195,11 +163,11 @@ impl FsTable {
     }
 
     pub(crate) fn protected(&self) -> &[Protected] {
-        &self.protected
+        self.guarded.protected()
     }
 
     pub(crate) fn protects_repositories(&self) -> bool {
-        self.repositories.is_some()
+        self.guarded.repositories().is_some()
     }
 
     pub(crate) fn sensitive(&self) -> &Sensitive {
@@ -226,11 +194,11 @@ impl FsTable {
     /// The answer for the path itself, whatever is declared below it.
     pub(crate) fn decide_itself(&self, capability: Capability, path: &ProjectPath) -> Decision<'_> {
         let decision = self.decide_alone(capability, path);
-        if let Some(guard) = &self.repositories
-            && matches!(capability, Capability::Create | Capability::Update)
+        if matches!(capability, Capability::Create | Capability::Update)
             && decision.is_allowed()
             && guard::names_repository(path.as_str())
             && self.rule_at(path).is_none()
+            && let Some(guard) = self.guarded.repositories()
         {
             return Decision::uncovered(Reason::NamedOnly(&guard.what), decision.rule);
         }
@@ -241,7 +209,7 @@ impl FsTable {
     pub(crate) fn decide_alone(&self, capability: Capability, path: &ProjectPath) -> Decision<'_> {
         let prefixes = Prefixes::of(path.as_str());
         let guard = if Capabilities::WRITE.has(capability) {
-            self.guard(capability, &prefixes)
+            self.guarded.on_the_way(capability, &prefixes)
         } else {
             None
         };
@@ -276,16 +244,11 @@ impl FsTable {
     /// stands in the way beside it would suggest that lifting that is enough.
     pub(crate) fn pinned(&self, path: &ProjectPath, by: Capability) -> Option<Decision<'_>> {
         let prefixes = Prefixes::of(path.as_str());
-        let hit = prefixes.find(&self.above, prefixes.count() - 1);
-        let below = hit.and_then(|hit| self.below.get(hit.value as usize));
-        let protected = below.and_then(|below| self.protected.get(below.protected as usize));
-        let obeyed = self
-            .repositories
-            .as_ref()
-            .filter(|_| prefixes.has_dotted && guard::holds_obeyed(path.as_str()));
-        if let Some(guard) = protected.or(obeyed) {
+        if let Some(guard) = self.guarded.below(path, &prefixes) {
             return Some(Decision::deny(Reason::ProtectedBelow(guard), None));
         }
+        let hit = prefixes.find(&self.above, prefixes.count() - 1);
+        let below = hit.and_then(|hit| self.below.get(hit.value as usize));
         let withholding = below.and_then(|below| {
             let number = match by {
                 Capability::Delete => below.undeletable,
@@ -330,32 +293,6 @@ impl FsTable {
             }
         }
         None
-    }
-
-    /// The strongest protection on the way, with the depth of the path that has it.
-    fn guard(
-        &self,
-        capability: Capability,
-        prefixes: &Prefixes<'_>,
-    ) -> Option<(&Protected, usize)> {
-        let mut strongest: Option<(&Protected, usize)> = None;
-        for depth in 0..prefixes.count() {
-            if self.guard_levels.may_hold(depth)
-                && let Some(hit) = prefixes.find(&self.guards, depth)
-                && let Some(guard) = self.protected.get(hit.value as usize)
-                && strongest.is_none_or(|(other, _)| other.level <= guard.level)
-            {
-                strongest = Some((guard, depth));
-            }
-        }
-        if let Some(guard) = &self.repositories
-            && prefixes.has_dotted
-            && let Some(depth) = guard::obeyed_depth(capability, prefixes.path)
-            && strongest.is_none_or(|(other, at)| (other.level, at) < (guard.level, depth))
-        {
-            strongest = Some((guard, depth));
-        }
-        strongest
     }
 }
 

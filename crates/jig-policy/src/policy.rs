@@ -9,7 +9,7 @@ use crate::command::{CommandRuleError, CommandTable, CompiledCommandRule, Progra
 use crate::connection::Connection;
 use crate::decision::Decision;
 use crate::env::{CompiledEnvRule, EnvNameError, EnvTable, EnvUse};
-use crate::fs::{CompiledFsRule, FsTable};
+use crate::fs::{CompiledFsRule, FsTable, Guarded};
 use crate::guard::{Guards, Protected};
 use crate::lookup::Lookup;
 use crate::net::{CompiledNetRule, NetRuleError, NetTable, NetTarget};
@@ -67,9 +67,42 @@ impl Policy {
         guards: &Guards,
         workspace: &Workspace<L>,
     ) -> Result<Self, RuleErrors> {
+        let guarded = Guarded::find(guards.clone(), workspace);
+        let sensitive = guards.sensitive.clone();
+        Self::build(access, default, sensitive, || guarded, workspace)
+    }
+
+    /// The same, but the paths that `guards` protect are looked for when a decision first needs them. A call that
+    /// only reads never does.
+    ///
+    /// The [sensitive](Guards::sensitive) paths of `guards` do not count: reading is decided by them, so they are
+    /// given at once.
+    pub fn compile_lazily<L>(
+        access: &Access,
+        default: DefaultAccess,
+        sensitive: Sensitive,
+        guards: impl FnOnce() -> Guards + Send + 'static,
+        workspace: &Workspace<L>,
+    ) -> Result<Self, RuleErrors>
+    where
+        L: Lookup + Clone + Send + 'static,
+    {
+        let place = workspace.clone();
+        let guarded = move || Guarded::find(guards(), &place);
+        Self::build(access, default, sensitive, guarded, workspace)
+    }
+
+    fn build<L: Lookup>(
+        access: &Access,
+        default: DefaultAccess,
+        sensitive: Sensitive,
+        guarded: impl FnOnce() -> Guarded + Send + 'static,
+        workspace: &Workspace<L>,
+    ) -> Result<Self, RuleErrors> {
         let mut errors = Vec::new();
+        let fs = &access.fs;
         let policy = Self {
-            fs: FsTable::compile(&access.fs, default, guards, workspace, &mut errors),
+            fs: FsTable::compile(fs, default, sensitive, guarded, workspace, &mut errors),
             net: NetTable::compile(&access.net, &mut errors),
             env: EnvTable::compile(&access.env, &mut errors),
             commands: CommandTable::compile(
@@ -183,8 +216,8 @@ impl Policy {
         Capability::ALL.into_iter().filter(is_granted).collect()
     }
 
-    /// The paths that a tool may not change, or not by a broad rule, as canonical as they were when the
-    /// policy was compiled.
+    /// The paths that a tool may not change, or not by a broad rule, as canonical as they were when they were looked
+    /// for.
     pub fn protected(&self) -> &[Protected] {
         self.fs.protected()
     }

@@ -13,6 +13,7 @@ use jig_proto::{PathSyntaxError, ProjectPath};
 use crate::lookup::{DiskLookup, Entry, Lookup};
 
 /// A workspace as path resolution sees it: its tree and the absolute paths that mean its root.
+#[derive(Clone)]
 pub struct Workspace<L> {
     lookup: L,
     roots: Vec<Utf8PathBuf>,

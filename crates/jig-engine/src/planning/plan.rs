@@ -142,6 +142,17 @@ impl Engine {
         })
     }
 
+    /// The same for a call: the paths that the tool may not change are looked for when it is about to change something.
+    pub(crate) fn policy_of_call(&self, tool: &Tool) -> Result<Policy, CallError> {
+        let files = FilesLookup(Arc::clone(&self.files));
+        let workspace = Workspace::new(self.files.display_root().to_owned(), files);
+        let policy = self.config.policy_of_call(tool, &workspace);
+        policy.map_err(|errors| CallError::Policy {
+            tool: tool.name.to_string(),
+            errors,
+        })
+    }
+
     /// The command that a call would start, for the one who decides about it; `None` if it starts none, or none that
     /// can be filled in.
     pub(crate) fn shown_command(

@@ -1,7 +1,8 @@
 //! [`Rules`]: what a tool may do, as its runtime, its broker and the tool itself need it.
 //!
 //! The rules of a tool are compiled for every call, because they mean the workspace as it is: a rule on a link is
-//! a rule on what the link leads to now.
+//! a rule on what the link leads to now. What a tool may not change is looked for later, when it is about to change
+//! something.
 
 use std::sync::Arc;
 
@@ -27,7 +28,7 @@ pub(crate) struct Rules {
 impl Engine {
     /// The rules of a tool for a call, in the workspace as it is now.
     pub(crate) fn rules(&self, tool: &Tool) -> Result<Rules, CallError> {
-        let policy = self.policy(tool)?;
+        let policy = self.policy_of_call(tool)?;
         Ok(Rules {
             access: policy.to_wire(),
             methods: open_methods::open(&policy, tool.on_uncovered == OnUncovered::Ask),

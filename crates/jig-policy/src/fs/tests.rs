@@ -1,14 +1,17 @@
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use jig_proto::ProjectPath;
 
 use crate::lookup::{Entry, Lookup};
 use crate::{
     Access, Capabilities, Capability, Decision, DefaultAccess, FsRule, Guards, MoveTarget, Origin,
-    Policy, ProtectionLevel, Reason, Resolved, RuleErrors, Verdict, Workspace,
+    Policy, ProtectionLevel, Reason, Resolved, RuleErrors, Sensitive, Verdict, Workspace,
 };
 
 /// An empty workspace, but for the links `linked -> real` and `out -> /etc`.
+#[derive(Clone)]
 struct Links;
 
 impl Lookup for Links {
@@ -575,4 +578,75 @@ fn a_repository_stays_where_it_is_and_its_folder_need_not_x_65() {
     // The hooks stay what they are.
     let hooks = "Uncovered it would take a sensitive path along (`.git/hooks`)";
     check(&lifted, broad, "move vendor/lib/.git old", hooks);
+}
+
+/// Reading is decided without them, and every change as if they had been looked for at once.
+#[test]
+fn protected_paths_are_looked_for_when_a_change_is_judged() {
+    let declared = |letters: &str, path: &str| FsRule {
+        path: path.to_owned(),
+        capabilities: capabilities(letters),
+        origin: Origin::named("test"),
+    };
+    let access = Access {
+        fs: vec![
+            declared("rcud", "."),
+            declared("r", "src"),
+            declared("rcud", "jig.toml"),
+        ],
+        ..Access::default()
+    };
+    // Both names of what a link leads to are protected.
+    let guards = || {
+        let mut guards = Guards::of_workspace();
+        guards.protect("linked/x", ProtectionLevel::Never, "a thing");
+        guards
+    };
+    let eager = Policy::compile(&access, DefaultAccess::NOTHING, &guards(), &workspace());
+    let eager = eager.expect("the rules are right");
+    let paths = [
+        "a",
+        "src/x",
+        ".git/config",
+        ".git",
+        "lib/.git/config",
+        "lib/.git",
+        ".jig",
+        ".env",
+        "jig.toml",
+        "real/x",
+        "real",
+        ".",
+    ];
+    for capability in Capability::ALL {
+        for path in paths {
+            let looked = Arc::new(AtomicBool::new(false));
+            let lazily = {
+                let looked = Arc::clone(&looked);
+                move || {
+                    looked.store(true, Ordering::SeqCst);
+                    guards()
+                }
+            };
+            let sensitive = Sensitive::default();
+            let none = DefaultAccess::NOTHING;
+            let lazy = Policy::compile_lazily(&access, none, sensitive, lazily, &workspace());
+            let lazy = lazy.expect("the rules are right");
+            let (told, wanted) = (
+                lazy.decide_fs(capability, &at(path)),
+                eager.decide_fs(capability, &at(path)),
+            );
+            assert_eq!(
+                format!("{told:?}"),
+                format!("{wanted:?}"),
+                "{capability:?} {path}"
+            );
+            let changes = Capabilities::WRITE.has(capability);
+            assert_eq!(
+                looked.load(Ordering::SeqCst),
+                changes,
+                "{capability:?} {path}"
+            );
+        }
+    }
 }
