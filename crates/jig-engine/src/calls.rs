@@ -6,3 +6,4 @@
 pub(crate) mod call;
 mod drive;
 mod handle_commands;
+pub(crate) mod here;

@@ -199,11 +199,13 @@ impl Engine {
         let id = call.id.clone();
         self.accepted(tool, &call, asker)?;
         call.arguments = self.agreed(tool, &call, false, asker)?;
+        let here = call.here.take();
         let (cancel, kill) = (call.cancel.clone(), call.kill.clone());
         let mut answers = call.answers.clone();
         self.remembered.add_to(tool, &mut call.answers);
         let mut plan = self.plan(tool, call, Action::Run, None)?;
         plan.given_up = cancel.as_ref().is_some_and(CancelToken::is_cancelled);
+        plan.thread = here.as_ref().map(|here| Arc::clone(&here.thread));
         let layer = self.layer(tool, &mut plan)?;
         let session = Arc::new(self.start_plan(tool, plan)?.session);
         let hook = |token: Option<CancelToken>, end: fn(&Session)| {
@@ -219,7 +221,10 @@ impl Engine {
             answers.clear();
         }
         let of = Asking::of_call(tool.name.as_str(), id.as_deref());
-        let result = self.drive(of, tool, &session, answers, asker);
+        let result = match here {
+            Some(here) => self.drive_here(here, of, tool, &session, answers, asker),
+            None => self.drive(of, tool, &session, answers, asker),
+        };
         tracing::info!(
             tool = tool.name.as_str(),
             is_error = result.is_err(),

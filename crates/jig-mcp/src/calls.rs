@@ -6,6 +6,7 @@
 pub(crate) mod asker;
 pub(crate) mod in_flight;
 pub(crate) mod large_outputs;
+pub(crate) mod lent;
 pub(crate) mod progress;
 pub(crate) mod request_state;
 pub(crate) mod results;

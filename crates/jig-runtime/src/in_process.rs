@@ -14,26 +14,36 @@ use jig_tool::vfs::{Notification, RequestError, Transport};
 use serde_json::{Map, Value};
 
 use crate::denials;
+use crate::here::{self, Here, Lent};
 use crate::session::{Applied, AskedBy, Board, Given, Order, Orders, Setup};
 use crate::{Plan, Session, StartError, workers};
 
-/// Runs a tool on a thread of its own, inside this process; what `tool` returns is how it ended.
+/// Runs a tool inside this process; what `tool` returns is how it ended. It has a thread of its own, unless the plan
+/// lends it one: then it begins when [its call is driven](Session::begin_here).
 ///
 /// # Errors
 ///
 /// If there is no thread to be had.
 pub fn in_process(
-    plan: Plan,
+    mut plan: Plan,
     tool: impl FnOnce(InProcess) -> Result<Content, ToolError> + Send + 'static,
 ) -> Result<Session, StartError> {
     let record = plan.record_inside()?;
-    let (door, orders) = InProcess::new(plan, Asked::Somebody, record);
+    let lent = plan.thread.take().map(Lent::new);
+    let (mut door, orders) = InProcess::new(plan, Asked::Somebody, record);
     let seat = Arc::clone(&door.seat);
-    let session = Session::new(Arc::clone(&seat.board), orders);
-    if seat.plan.given_up {
+    let (board, given_up) = (Arc::clone(&seat.board), seat.plan.given_up);
+    let session = Session::new(board, orders);
+    if given_up {
         session.cancel();
     }
-    workers::spawn(move || seat.board.stopped(run(tool, door)))?;
+    match lent {
+        Some(lent) => session.begin_later(Here::new(lent, move |lent| {
+            door.lent = Some(lent);
+            seat.board.stopped(run(tool, door));
+        })),
+        None => workers::spawn(move || seat.board.stopped(run(tool, door)))?,
+    }
     Ok(session)
 }
 
@@ -101,6 +111,8 @@ pub struct InProcess {
     seat: Arc<Seat>,
     orders: Receiver<Order>,
     asked: Asked,
+    /// The thread on which it runs, if that is somebody else's.
+    lent: Option<Lent>,
     cancelled: bool,
     /// That a question of the tool is not answered, which ends it.
     unanswered: Arc<OnceLock<ToolError>>,
@@ -142,6 +154,7 @@ impl InProcess {
             seat: Arc::new(Seat { plan, board }),
             orders: received,
             asked,
+            lent: None,
             cancelled: false,
             unanswered: Arc::default(),
             waited: Duration::ZERO,
@@ -183,13 +196,12 @@ impl InProcess {
         while !self.give_up() {
             let order = match until {
                 None => self
-                    .orders
-                    .recv()
+                    .wait(|| self.orders.recv())
                     .map_err(|_| RecvTimeoutError::Disconnected),
-                Some(until) => {
+                Some(until) => self.wait(|| {
                     let left = until.saturating_duration_since(Instant::now());
                     self.orders.recv_timeout(left)
-                }
+                }),
             };
             match order {
                 Ok(order) => self.keep(order),
@@ -215,6 +227,7 @@ impl InProcess {
         let answer = match self.asked {
             Asked::Nobody => Ok(Some(Err(Unapproved::Unavailable))),
             Asked::Somebody => {
+                self.have_driven();
                 self.seat
                     .board
                     .waiting(Content::EMPTY, question, AskedBy::Tool);
@@ -243,6 +256,7 @@ impl InProcess {
         if self.asked == Asked::Nobody {
             return Put::Unanswered;
         }
+        self.have_driven();
         self.seat
             .board
             .waiting(Content::EMPTY, question, AskedBy::Tool);
@@ -263,6 +277,7 @@ impl InProcess {
 
     /// Tells how far the tool is: it is shown to whoever watches the call, and kept as the output of a handle.
     pub fn tell(&mut self, content: Content) {
+        self.have_driven();
         self.seat.board.tell(&content);
         self.running(content);
     }
@@ -286,9 +301,24 @@ impl InProcess {
 
     /// Says where the tool stands, for whoever watches the call.
     pub fn running(&mut self, content: Content) {
+        if !content.is_empty() {
+            self.have_driven();
+        }
         if self.question.is_none() {
             self.seat.board.running(content);
         }
+    }
+
+    /// Waits by `wait` for something else than orders. If the thread is lent, it is given back meanwhile.
+    pub fn wait<T>(&self, wait: impl FnMut() -> T) -> T {
+        here::wait(self.lent.as_ref(), wait)
+    }
+
+    /// Has somebody drive the call from now on: there is something to tell, or to ask.
+    fn have_driven(&mut self) {
+        let driven = self.lent.as_ref().map_or(Ok(()), Lent::have_driven);
+        // Without a thread for that, whatever is asked is never answered.
+        self.cancelled |= driven.is_err();
     }
 
     /// Takes orders that need no answer from here.
@@ -324,13 +354,12 @@ impl InProcess {
         }
         let order = match deadline {
             None => self
-                .orders
-                .recv()
+                .wait(|| self.orders.recv())
                 .map_err(|_| RecvTimeoutError::Disconnected),
-            Some(deadline) => {
+            Some(deadline) => self.wait(|| {
                 let left = deadline.saturating_duration_since(Instant::now());
                 self.orders.recv_timeout(left)
-            }
+            }),
         };
         match order {
             Err(RecvTimeoutError::Timeout) => Ok(None),
@@ -458,6 +487,7 @@ impl InProcess {
                 let refused = inquiry.deny(Unapproved::Unavailable);
                 return Err(RequestError::Refused(refused));
             }
+            self.have_driven();
             self.questions += 1;
             let question = inquiry.question(format!("access-{}", self.questions));
             self.seat
@@ -508,7 +538,17 @@ impl InProcess {
                 drop(done);
                 result
             }),
-            _ => work.perform(),
+            _ => {
+                let is_overdue = self.lent.as_ref().is_some_and(Lent::is_overdue);
+                match is_overdue || !work.is_quick() {
+                    true => {
+                        let mut work = Some(work);
+                        let done = self.wait(|| work.take().map(Work::perform));
+                        done.unwrap_or_else(|| Err(ErrorReply::internal("it was not done")))
+                    }
+                    false => work.perform(),
+                }
+            }
         };
         self.seat.board.set_current(None);
         match self.give_up() {
@@ -534,6 +574,9 @@ impl Transport for InProcess {
         if let Notification::State(state) = notification {
             match state {
                 ToolState::Running { content } => {
+                    if !content.is_empty() {
+                        self.have_driven();
+                    }
                     self.seat.board.tell(content);
                     // Only an answer ends the waiting (S-027).
                     if self.question.is_none() {
@@ -546,6 +589,7 @@ impl Transport for InProcess {
                     {
                         return Err(RequestError::Refused(refused));
                     }
+                    self.have_driven();
                     self.question = Some((content.clone(), question.clone()));
                     self.seat.board.tell(content);
                     self.seat

@@ -18,6 +18,7 @@ mod command;
 mod denials;
 #[cfg(unix)]
 pub mod fsproxy;
+mod here;
 mod in_process;
 mod launch;
 mod limits;
@@ -41,7 +42,7 @@ pub use jig_pty::{Cut, Size};
 pub use launch::unreached_in_words;
 pub use limits::{Reached, RunLimits};
 pub use plain_text::plain_bytes;
-pub use plan::{Component, ComponentSource, Delivery, Mount, Plan, Timing, Tracer};
+pub use plan::{Component, ComponentSource, Delivery, LentThread, Mount, Plan, Timing, Tracer};
 pub use registry::{
     Await, Counts, HandleError, HandleInfo, HandleLimits, HandleNumbers, HandleOptions, Handles,
     Leftover, Notices, Pending, Reserved, UnknownHandles, leftovers,

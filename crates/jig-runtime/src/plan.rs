@@ -69,6 +69,9 @@ pub struct Plan {
     pub tracer: Option<Arc<dyn Tracer>>,
     /// Whether the call was given up before it began: a tool inside this process then makes no request. Default: no.
     pub given_up: bool,
+    /// The thread of whoever starts a tool inside this process, if the tool may begin there. Default: none, and it
+    /// gets a thread of its own.
+    pub thread: Option<Arc<dyn LentThread>>,
 }
 
 impl Plan {
@@ -103,6 +106,7 @@ impl Plan {
             remark: String::new(),
             tracer: None,
             given_up: false,
+            thread: None,
         }
     }
 }
@@ -182,6 +186,13 @@ impl Default for Timing {
             kill_grace: Duration::from_secs(5),
         }
     }
+}
+
+/// A thread that has other work to do, and on which a tool may begin. The tool gives it back before it waits, also for
+/// work that may take long.
+pub trait LentThread: std::fmt::Debug + Send + Sync {
+    /// Calls `wait`, which may take as long as it likes, and has another thread do this one's other work meanwhile.
+    fn wait(&self, wait: &mut dyn FnMut());
 }
 
 /// Somebody who is shown the exchange with a tool, line by line.

@@ -10,7 +10,7 @@ mod output;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use jig_broker::{CancelToken, Note, Unapproved};
@@ -20,6 +20,7 @@ use jig_sandbox::{Status as Confinement, Usage};
 use serde_json::Value;
 
 use crate::Reached;
+use crate::here::Here;
 
 #[cfg(test)]
 pub(crate) use board::Takes;
@@ -34,6 +35,8 @@ pub use output::{Look, Output, Painted};
 pub struct Session {
     board: Arc<Board>,
     orders: Orders,
+    /// The tool, if it has not begun.
+    here: Mutex<Option<Here>>,
 }
 
 impl Session {
@@ -41,7 +44,29 @@ impl Session {
         if let Some(waker) = orders.waker() {
             board.keep_waker(waker);
         }
-        Self { board, orders }
+        let here = Mutex::default();
+        Self {
+            board,
+            orders,
+            here,
+        }
+    }
+
+    /// Keeps the tool until whoever drives its call [begins](Self::begin_here) it.
+    pub(crate) fn begin_later(&self, here: Here) {
+        *self.here() = Some(here);
+    }
+
+    /// Runs the tool on this thread to its end, if its plan [lends](crate::Plan::thread) the tool a thread and it has
+    /// not begun. When the tool has something to say or to ask, `driver` is called on another thread, to drive the call
+    /// meanwhile. Says whether it was.
+    pub fn begin_here(&self, driver: impl FnOnce() + Send + 'static) -> bool {
+        let here = self.here().take();
+        here.is_some_and(|here| here.begin(driver))
+    }
+
+    fn here(&self) -> MutexGuard<'_, Option<Here>> {
+        self.here.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Where the tool stands.

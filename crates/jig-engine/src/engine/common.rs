@@ -28,6 +28,8 @@ pub(crate) struct Common {
     pub(crate) server_effects: Mutex<HashMap<String, Effects>>,
     /// The model that answers questions for the assistant. All turns share its quota.
     pub(crate) llm: OnceLock<Option<Llm>>,
+    /// Whether the files of the workspace are on this machine, once that was wanted.
+    pub(crate) files_are_local: OnceLock<bool>,
     /// The policy of a call that does nothing by itself.
     pub(crate) nothing: OnceLock<Arc<Policy>>,
     #[cfg(feature = "wasm-tools")]

@@ -6,6 +6,7 @@ use jig_broker::CancelToken;
 use jig_engine::{About, Answer, Ask, Asker};
 use jig_proto::visible_lines;
 use rmcp::model::InputResponses;
+use tokio::task::block_in_place;
 
 use crate::caller::Caller;
 use crate::calls::in_flight::{InFlight, Request, Way};
@@ -79,7 +80,9 @@ impl Desk {
         if let Some(way) = way {
             self.flight.ask(pending.id(), &ask.question.id, way);
         }
-        let answer = pending.wait(limit, self.flight.cancel_token(), ask.gone);
+        let wait = || pending.wait(limit, self.flight.cancel_token(), ask.gone);
+        // It may be the thread that serves the client, who is to answer.
+        let answer = block_in_place(wait);
         self.flight.asked(pending.id());
         self.by = match pending.answered_by() {
             Some(CLIENT) => "the client's form".to_owned(),

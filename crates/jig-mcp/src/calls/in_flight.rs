@@ -1,6 +1,6 @@
 //! [`InFlight`]: one call that runs, or waits for an answer.
 //!
-//! A thread runs the call to its end by [`Engine::call`], and is the only one that does: whoever wants to know how it
+//! One thread makes the call by [`Engine::call`], and is the only one that does: whoever wants to know how it
 //! goes looks here, and may go away and come back. A call that has to ask is *parked*: its thread waits at the board
 //! of questions, the tool waits for its answer, and nothing of it is started again when the answer comes.
 
@@ -12,9 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use jig_broker::CancelToken;
-#[cfg(doc)]
-use jig_engine::Engine;
-use jig_engine::{Call, CallError};
+use jig_engine::{Call, CallError, CallHere, Engine};
 use rmcp::model::{CallToolResult, ContentBlock, ErrorData, InputResponses};
 use serde_json::{Map, Value};
 use tokio::sync::watch;
@@ -22,6 +20,7 @@ use tokio::time::timeout_at;
 
 use crate::caller::Caller;
 use crate::calls::asker::Desk;
+use crate::calls::lent::{self, RuntimeThread};
 use crate::calls::request_state::{Bound, Ticket};
 use crate::calls::results::result;
 use crate::calls::tools_call::{CLIENT, MODEL};
@@ -130,8 +129,11 @@ pub(crate) enum TooMany {
 }
 
 impl InFlight {
-    /// Begins a call on a thread of its own, as soon as there is room for it. It goes on until it is done or
-    /// [cancelled](Self::cancel), whoever looks.
+    /// Begins a call, as soon as there is room for it. It goes on until it is done or [cancelled](Self::cancel), whoever
+    /// looks.
+    ///
+    /// It begins on the thread that serves its client, if the call gives that back before it waits, and on a thread of
+    /// its own otherwise.
     ///
     /// # Errors
     ///
@@ -144,13 +146,22 @@ impl InFlight {
         caller.in_flight.enter(shared).await?;
         // Nothing waits from here on: a call that has its place begins.
         let flight = caller.in_flight.admit(shared, request.bound);
+        let engine = caller.engine(shared);
+        let begins_here = lent::can_be() && engine.begins_here(&request.tool, &request.arguments);
         let running = Running {
             shared: Arc::clone(shared),
             caller: Arc::clone(caller),
             flight: Arc::clone(&flight),
+            engine,
+            begins_here,
         };
-        // A thread of the pool that is still warm, if there is one.
-        drop(tokio::task::spawn_blocking(move || running.run(request)));
+        if begins_here {
+            // Whoever waits for it is a task of its own, and must be able to ask the client meanwhile.
+            drop(tokio::spawn(async move { running.run(request) }));
+        } else {
+            // A thread of the pool that is still warm, if there is one.
+            drop(tokio::task::spawn_blocking(move || running.run(request)));
+        }
         Ok(flight)
     }
 
@@ -311,6 +322,8 @@ struct Running {
     shared: Arc<Shared>,
     caller: Arc<Caller>,
     flight: Arc<InFlight>,
+    engine: Arc<Engine>,
+    begins_here: bool,
 }
 
 impl Running {
@@ -324,15 +337,24 @@ impl Running {
     }
 
     fn call(&self, request: Request) -> Outcome {
-        let mut desk = Desk::new(&self.shared, &self.caller, &self.flight, &request);
-        let engine = self.caller.engine(&self.shared);
+        let desk = Desk::new(&self.shared, &self.caller, &self.flight, &request);
+        let mut desk = Arc::new(Mutex::new(desk));
+        let engine = &self.engine;
         let mut call = Call::new(request.tool.clone(), Value::Object(request.arguments));
         call.cancel = Some(self.flight.cancel.clone());
+        call.here = self.begins_here.then(|| CallHere {
+            thread: Arc::new(RuntimeThread),
+            engine: Arc::clone(engine),
+            asker: Arc::clone(&desk) as _,
+        });
         let outcome = engine.call(call, &mut desk);
         let failed = outcome.as_ref().is_err_and(never_ran);
         let cancelled = self.flight.cancel.is_cancelled() && outcome.is_err();
         let result = match engine.config().tool(&request.tool) {
-            Some(tool) => result(&self.caller, &engine, tool, outcome, desk.notes()),
+            Some(tool) => {
+                let desk = desk.lock().unwrap_or_else(PoisonError::into_inner);
+                result(&self.caller, engine, tool, outcome, desk.notes())
+            }
             // It was there a moment ago: another configuration came into force.
             None => error(format!("there is no tool `{}` any more", request.tool)),
         };

@@ -27,8 +27,9 @@ use crate::transports::ending::{ServeError, Stop, end_all_turns};
 ///
 /// If serving cannot begin, or the client does something that leaves no way to go on.
 pub fn serve_stdio(shared: &Arc<Shared>, stop: &Stop) -> Result<(), ServeError> {
-    // One thread: there is one client. Calls run on threads of their own.
-    let runtime = tokio::runtime::Builder::new_current_thread()
+    // One thread: there is one client. A call that has to wait has another one take its place.
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
         .enable_all()
         .build()
         .map_err(ServeError::Start)?;

@@ -272,7 +272,7 @@ fn a_session_that_keeps_no_output_shows_what_its_state_tells() {
 fn changes_of_state_are_told_to_the_hook_without_a_lock() {
     let (session, board) = session(Takes::Values);
     let session = Arc::new(session);
-    let told = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let told = Arc::new(Mutex::new(Vec::new()));
     let (theirs, seen) = (Arc::downgrade(&session), Arc::clone(&told));
     session.on_status(move |status| {
         // It would hang here if the board were locked.

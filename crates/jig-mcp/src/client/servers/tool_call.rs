@@ -1,10 +1,9 @@
 //! One call of a server's tool: how the engine makes it ([`ToolServers::call`]), and what happens meanwhile.
 
 use std::cell::{Cell, RefCell};
-use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::task::Poll;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use jig_broker::CancelToken;
@@ -12,9 +11,10 @@ use jig_config::Definitions;
 use jig_engine::{Held, ServerCall, ToolServers};
 use jig_proto::{Content, Question, ToolError, hint};
 use jig_runtime::{InProcess, Put};
+use tokio::runtime::Handle;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
-use tokio::task::spawn_blocking;
+use tokio::task::{block_in_place, spawn_blocking};
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -101,7 +101,8 @@ impl Servers {
 
     fn block_on<T>(&self, work: impl Future<Output = T>) -> Result<T, ToolError> {
         let runtime = self.runtime().map_err(ToolError::new)?;
-        Ok(runtime.block_on(work))
+        // It may be the thread that reads what the server says.
+        Ok(block_in_place(|| runtime.block_on(work)))
     }
 }
 
@@ -114,14 +115,19 @@ impl ToolServers for Servers {
         let runtime = self.runtime().map_err(ToolError::new)?;
         let mut work = pin!(self.call_async(call, cancel, events));
         let result = loop {
-            let next = runtime.block_on(async {
-                tokio::select! {
-                    biased;
-                    result = &mut work => Err(result),
-                    // Its sender lives as long as the work.
-                    Some(event) = received.recv() => Ok(event),
-                }
-            });
+            let next = {
+                let mut next = pin!(async {
+                    tokio::select! {
+                        biased;
+                        result = &mut work => Err(result),
+                        // Its sender lives as long as the work.
+                        Some(event) = received.recv() => Ok(event),
+                    }
+                });
+                // What is to be sent is sent before the thread is given back.
+                let begun = now(&runtime, next.as_mut());
+                begun.unwrap_or_else(|| door.wait(|| runtime.block_on(next.as_mut())))
+            };
             match next {
                 Err(result) => break result,
                 Ok(Event::Progress(text)) => door.tell(Content::text(text)),
@@ -131,7 +137,7 @@ impl ToolServers for Servers {
                     answer,
                     gone,
                 }) => {
-                    let go_on = || runtime.block_on(now(work.as_mut()));
+                    let go_on = || now(&runtime, work.as_mut());
                     let (answered, ended) = put(*question, &gone, go_on, door);
                     let _ = answer.send(answered);
                     if let Some(result) = ended {
@@ -419,12 +425,12 @@ fn put<T>(
 }
 
 /// What work comes to, if it is done by now.
-async fn now<F: Future>(mut work: Pin<&mut F>) -> Option<F::Output> {
-    poll_fn(|context| match work.as_mut().poll(context) {
-        Poll::Ready(result) => Poll::Ready(Some(result)),
-        Poll::Pending => Poll::Ready(None),
-    })
-    .await
+fn now<F: Future>(runtime: &Handle, work: Pin<&mut F>) -> Option<F::Output> {
+    let _inside = runtime.enter();
+    match work.poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(result) => Some(result),
+        Poll::Pending => None,
+    }
 }
 
 /// What comes of the question that waits, if one does. One that the server takes back comes to nothing.

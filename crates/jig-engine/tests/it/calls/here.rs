@@ -1,0 +1,161 @@
+//! Calls whose tools begin on the thread of the caller.
+
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, ThreadId};
+
+use jig_broker::{AuditEntry, AuditSink, CancelToken};
+use jig_engine::{Answer, Ask, Asker, Call, CallError, CallHere, Engine};
+use jig_runtime::LentThread;
+use serde_json::{Value, json};
+
+use crate::calls::World;
+
+/// A thread that counts how often it was given back.
+#[derive(Debug, Default)]
+struct Counted(AtomicUsize);
+
+impl LentThread for Counted {
+    fn wait(&self, wait: &mut dyn FnMut()) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        wait();
+    }
+}
+
+/// Notes which threads write lines of the log.
+#[derive(Debug, Default)]
+struct Writers(Mutex<Vec<(String, ThreadId)>>);
+
+impl AuditSink for Writers {
+    fn record(&self, entry: &AuditEntry) -> io::Result<()> {
+        let line = (entry.operation.to_string(), thread::current().id());
+        self.0.lock().unwrap().push(line);
+        Ok(())
+    }
+}
+
+/// Answers on whatever thread it is asked, and notes that thread.
+struct Somewhere {
+    answer: Answer,
+    asked: Vec<ThreadId>,
+    cancels: Option<CancelToken>,
+}
+
+impl Asker for Somewhere {
+    fn ask(&mut self, _: &Ask<'_>) -> Answer {
+        self.asked.push(thread::current().id());
+        if let Some(cancel) = &self.cancels {
+            cancel.cancel();
+        }
+        self.answer.clone()
+    }
+}
+
+/// What came of a call that began here.
+struct Began {
+    result: Result<String, CallError>,
+    given_back: usize,
+    asked: Vec<ThreadId>,
+    lines: Vec<(String, ThreadId)>,
+}
+
+fn begin(mut engine: Engine, path: &str, answer: &str, cancels: bool) -> Began {
+    let lines = Arc::new(Writers::default());
+    engine.audit = lines.clone();
+    let engine = Arc::new(engine);
+    let thread = Arc::new(Counted::default());
+    let cancel = CancelToken::new();
+    let asker = Arc::new(Mutex::new(Somewhere {
+        answer: Answer::Given(json!(answer)),
+        asked: Vec::new(),
+        cancels: cancels.then(|| cancel.clone()),
+    }));
+    let call = Call {
+        cancel: Some(cancel),
+        here: Some(CallHere {
+            thread: thread.clone(),
+            engine: Arc::clone(&engine),
+            asker: Arc::clone(&asker) as _,
+        }),
+        ..Call::new("fs_read_file", json!({ "path": path }))
+    };
+    let result = engine.call(call, &mut Arc::clone(&asker));
+    let asked = std::mem::take(&mut asker.lock().unwrap().asked);
+    let lines = std::mem::take(&mut *lines.0.lock().unwrap());
+    Began {
+        result: result.map(|reply| reply.into_content().to_text()),
+        given_back: thread.0.load(Ordering::SeqCst),
+        asked,
+        lines,
+    }
+}
+
+#[test]
+fn a_quick_call_is_made_on_the_thread_of_its_caller() {
+    let world = World::new(&[("a.txt", "text")]);
+    let began = begin(world.engine(""), "a.txt", "no", false);
+    assert!(began.result.unwrap().contains("text"));
+    assert_eq!(began.given_back, 0);
+    let own = ("fs.read".to_owned(), thread::current().id());
+    assert_eq!(began.lines, [own]);
+}
+
+/// The tool waits on the thread where it began, given back; somebody else asks.
+#[test]
+fn a_call_that_asks_gives_the_thread_back() {
+    let world = World::new(&[(".env", "SECRET=1")]);
+    let began = begin(world.engine(""), ".env", "once", false);
+    assert!(began.result.unwrap().contains("SECRET"));
+    assert!(began.given_back > 0);
+    let own = thread::current().id();
+    assert_eq!(began.asked.len(), 1);
+    assert_ne!(began.asked[0], own);
+    let reads = began.lines.iter();
+    let mut reads = reads.filter(|(operation, _)| operation == "fs.read");
+    assert!(reads.all(|(_, thread)| *thread == own));
+    let refused = begin(world.engine(""), ".env", "no", false);
+    refused.result.unwrap_err();
+}
+
+#[test]
+fn a_call_that_is_given_up_while_it_asks_comes_to_its_end() {
+    let world = World::new(&[(".env", "SECRET=1")]);
+    let began = begin(world.engine(""), ".env", "once", true);
+    assert_eq!(began.asked.len(), 1);
+    began.result.unwrap_err();
+}
+
+/// Whoever may be asked first, goes on, or is a program, gets a thread of its own.
+#[test]
+fn only_tools_that_run_to_their_end_inside_begin_here() {
+    let world = World::new(&[]);
+    let engine = world.engine(
+        r#"
+        [tools.fs_list_files]
+        run = "ask"
+        [tools.fs_delete_file]
+        result = "ask"
+        [tools.fs_grep_files]
+        runtime = "vfs"
+        [tools.program]
+        command = ["true"]
+        "#,
+    );
+    let begins = |tool: &str| {
+        let Value::Object(none) = json!({}) else {
+            unreachable!()
+        };
+        engine.begins_here(tool, &none)
+    };
+    assert!(begins("fs_read_file"));
+    for tool in [
+        "fs_list_files",
+        "fs_delete_file",
+        "fs_grep_files",
+        "program",
+        "missing",
+    ] {
+        assert!(!begins(tool), "{tool}");
+    }
+}
