@@ -139,6 +139,7 @@ fn only_tools_that_run_to_their_end_inside_begin_here() {
         [tools.fs_grep_files]
         runtime = "vfs"
         [tools.program]
+        source = "local"
         command = ["true"]
         "#,
     );
