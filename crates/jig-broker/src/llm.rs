@@ -16,7 +16,6 @@ mod quota;
 mod retry;
 mod scrubbed_text;
 mod settings;
-mod sse;
 mod wire;
 
 use std::fmt;

@@ -51,6 +51,7 @@ mod render;
 mod resource;
 mod response;
 mod schema;
+pub mod sse;
 mod state;
 mod text;
 mod tool_error;

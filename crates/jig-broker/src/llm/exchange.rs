@@ -12,6 +12,7 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use jig_proto::sse::{EventLimits, EventParser, EventTooLong};
 use ureq::Agent;
 use ureq::config::Config;
 use ureq::http::header::{
@@ -28,7 +29,6 @@ use super::answer::{Answered, Pieces, whole};
 use super::error::LlmError;
 use super::retry::told_wait;
 use super::settings::LlmSettings;
-use super::sse::EventParser;
 use super::wire::Refusal;
 use crate::cancel::CancelToken;
 use crate::network::address::{Route, route};
@@ -342,7 +342,7 @@ fn read(
     let mut buffer = vec![0; 16 * 1024];
     let mut total = 0;
     let mut body = Vec::new();
-    let mut parser = EventParser::default();
+    let mut parser = EventParser::new(EVENT_LIMITS);
     let mut pieces = Pieces::default();
     while !pieces.is_done() {
         let length = match reader.read(&mut buffer) {
@@ -367,7 +367,7 @@ fn read(
                 Ok(())
             }
             Form::Events if total > MAX_STREAM => Err(LlmError::bad("its stream is too long")),
-            Form::Events => parser.push(piece, &mut |data| {
+            Form::Events => take_events(&mut parser, piece, |data| {
                 if let Some(text) = pieces.add(data)? {
                     let _ = events.send(Event::Text(text));
                 }
@@ -384,6 +384,31 @@ fn read(
             let _ = events.send(Event::Text(text));
         }),
     }
+}
+
+/// Takes a piece of a stream, and hands over the data of each event that ends in it.
+fn take_events(
+    parser: &mut EventParser,
+    piece: &[u8],
+    mut each: impl FnMut(&str) -> Result<(), LlmError>,
+) -> Result<(), LlmError> {
+    parser.feed(piece).map_err(too_long)?;
+    while let Some(event) = parser.next().map_err(too_long)? {
+        let Some(data) = event.data else {
+            continue;
+        };
+        let data =
+            str::from_utf8(&data).map_err(|_| LlmError::bad("its event stream is not UTF-8"))?;
+        each(data)?;
+    }
+    Ok(())
+}
+
+fn too_long(what: EventTooLong) -> LlmError {
+    LlmError::bad(match what {
+        EventTooLong::Line => "a line of its event stream is too long",
+        EventTooLong::Event => "an event of its stream is too long",
+    })
 }
 
 /// The two forms of an answer. A provider that knows no streams answers in one piece, and is understood.
@@ -486,3 +511,12 @@ const MAX_BODY: usize = 8 * 1024 * 1024;
 
 /// The longest stream. Each few letters come in an event of some hundred bytes.
 const MAX_STREAM: usize = 64 * 1024 * 1024;
+
+/// How long the parts of a stream may be. A piece of an answer has a few hundred bytes.
+const EVENT_LIMITS: EventLimits = EventLimits {
+    line: 1024 * 1024,
+    event: 2 * 1024 * 1024,
+};
+
+#[cfg(test)]
+mod tests;

@@ -7,7 +7,6 @@
 
 mod client;
 pub(super) mod headers;
-mod sse;
 mod stream;
 
 use std::pin::Pin;

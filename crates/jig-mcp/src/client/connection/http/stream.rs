@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use http::{HeaderName, HeaderValue, StatusCode};
+use jig_proto::sse::{EventLimits, EventParser, EventTooLong, ServerEvent};
 use reqwest::Response;
 use tokio::sync::oneshot;
 
-use super::sse::{Event, Parser};
 use super::{Http, Kind, kind, take, unreachable};
 use crate::client::connection::UpstreamError;
 use crate::client::connection::message::LONGEST;
@@ -142,7 +142,7 @@ async fn get(http: &Http, place: Option<&str>) -> Result<Response, Missed> {
 /// A stream of events.
 struct Stream {
     response: Option<Response>,
-    parser: Parser,
+    parser: EventParser,
     pace: Pace,
     /// After which event to go on.
     place: Option<String>,
@@ -161,7 +161,7 @@ impl Stream {
     fn new(response: Response) -> Self {
         Self {
             response: Some(response),
-            parser: Parser::default(),
+            parser: EventParser::new(LIMITS),
             pace: Pace::new(Instant::now()),
             place: None,
             retry: RETRY,
@@ -170,7 +170,7 @@ impl Stream {
 
     fn resume(&mut self, response: Response) {
         self.response = Some(response);
-        self.parser = Parser::default();
+        self.parser = EventParser::new(LIMITS);
     }
 
     /// Takes the next event in.
@@ -180,7 +180,7 @@ impl Stream {
         origin: Option<u64>,
     ) -> Result<Taken, UpstreamError> {
         loop {
-            if let Some(event) = self.parser.next() {
+            if let Some(event) = self.parser.next().map_err(too_long)? {
                 match self.event(wire, event, origin).await? {
                     Some(taken) => return Ok(taken),
                     None => continue,
@@ -193,18 +193,14 @@ impl Stream {
                 self.response = None;
                 return Ok(Taken::End);
             };
-            let fed = self.parser.feed(&bytes, LONGEST);
-            fed.map_err(|_| {
-                let limit = LONGEST >> 20;
-                UpstreamError::Broken(format!("it sent an event of more than {limit} MiB"))
-            })?;
+            self.parser.feed(&bytes).map_err(too_long)?;
         }
     }
 
     async fn event(
         &mut self,
         wire: &Arc<Wire>,
-        event: Event,
+        event: ServerEvent,
         origin: Option<u64>,
     ) -> Result<Option<Taken>, UpstreamError> {
         if let Some(id) = event.id {
@@ -214,7 +210,7 @@ impl Stream {
         if let Some(retry) = event.retry {
             self.retry = retry.min(LONGEST_RETRY);
         }
-        let data = event.data.trim_ascii();
+        let data = event.data.as_deref().unwrap_or_default().trim_ascii();
         if data.is_empty() {
             return Ok(None);
         }
@@ -242,6 +238,20 @@ impl Stream {
         }
     }
 }
+
+fn too_long(_: EventTooLong) -> UpstreamError {
+    let limit = LONGEST >> 20;
+    UpstreamError::Broken(format!("it sent an event of more than {limit} MiB"))
+}
+
+/// A message is one event, and may be one line of it.
+const LIMITS: EventLimits = EventLimits {
+    line: LONGEST + FIELD,
+    event: LONGEST,
+};
+
+/// The name of a field, before what it says.
+const FIELD: usize = b"data: ".len();
 
 const PLACE: HeaderName = HeaderName::from_static("last-event-id");
 
