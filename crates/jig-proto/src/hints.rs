@@ -10,8 +10,9 @@ use serde_json::json;
 /// What somebody can do about a refusal or a mistake. It is shown as a line that begins with `hint: `.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hint {
-    template: &'static str,
-    text: String,
+    // No larger than a `String`: many errors hold one.
+    template: &'static &'static str,
+    text: Box<str>,
 }
 
 /// Makes a [`Hint`] of a template and what is filled in, as `format!` takes them.
@@ -24,16 +25,19 @@ pub struct Hint {
 #[macro_export]
 macro_rules! hint {
     ($template:literal $($rest:tt)*) => {
-        $crate::Hint::made($template, ::std::format!($template $($rest)*))
+        $crate::Hint::made(&$template, ::std::format!($template $($rest)*))
     };
 }
 
 impl Hint {
     /// For [`hint!`](crate::hint) alone.
     #[doc(hidden)]
-    pub fn made(template: &'static str, text: String) -> Self {
+    pub fn made(template: &'static &'static str, text: String) -> Self {
         record(|| json!({ "template": template, "text": text }));
-        Self { template, text }
+        Self {
+            template,
+            text: text.into_boxed_str(),
+        }
     }
 
     /// The words alone.
@@ -58,7 +62,7 @@ impl fmt::Display for Hint {
 /// The words alone.
 impl From<Hint> for String {
     fn from(hint: Hint) -> Self {
-        hint.text
+        hint.text.into_string()
     }
 }
 
