@@ -65,8 +65,14 @@ pub(super) fn denial(around: &Around<'_>, one: &Missing, path: &ProjectPath) -> 
     let Some(mut refusal) = main else {
         return held_back(around, one, &shown);
     };
-    refusal.suggestion = suggested;
     let inner = around.inner;
+    let full = around.root.join(path.as_str());
+    let is_made_first = is_named_only(around, path) && stands(&full) == Stands::Nothing;
+    // Nothing around a sensitive file says anything about it.
+    if is_made_first && suggested.is_some() && inner.policy.sensitive().find(path).is_some() {
+        suggested = for_changes(around, path).or(suggested);
+    }
+    refusal.suggestion = suggested;
     let mut told = denial::denial(
         &refusal,
         &Surroundings {
@@ -88,14 +94,32 @@ pub(super) fn denial(around: &Around<'_>, one: &Missing, path: &ProjectPath) -> 
         told.hint = Some(sandbox_toml::presets(around, Preset::Git));
         return told;
     }
-    let full = around.root.join(path.as_str());
-    if is_named_only(around, path) && stands(&full) == Stands::Nothing {
+    if is_made_first {
         let advice = jig_proto::hint!(
             "a confined program cannot make what only a rule that names it covers: make it first, empty"
         );
         told.advice = Some(advice.into());
     }
     told
+}
+
+/// The rule under which a confined program can change a file that a person has made for it. The kernel does not hold
+/// one that withholds a part of the changes, or the reading, that is allowed above.
+fn for_changes(around: &Around<'_>, path: &ProjectPath) -> Option<Suggestion> {
+    let policy = &around.inner.policy;
+    let above = path.parent().map(|above| policy.granted(&above));
+    let changes = match around
+        .given
+        .is_changed_above(&around.root.join(path.as_str()))
+    {
+        true => Capabilities::WRITE,
+        false => Capability::Update.into(),
+    };
+    let wanted = match above.is_some_and(|above| above.has(Capability::Read)) {
+        true => changes.with(Capability::Read.into()),
+        false => changes,
+    };
+    Suggestion::granting(policy, path, wanted)
 }
 
 fn both(one: Option<Suggestion>, other: Option<Suggestion>) -> Option<Suggestion> {

@@ -131,7 +131,7 @@ pub(crate) fn program_in_the_own_folder() -> Row {
     Row {
         hint: "put the program into the workspace, below a path whose rule has `execute = true`",
         config: READS,
-        wrong: "echo \"printf '#!/bin/sh\\necho hello\\n' > /tmp/greets; chmod +x /tmp/greets; /tmp/greets\" > tool.sh; jig call check",
+        wrong: "sed -i '/^run/a sandbox.observe = true' jig.toml; echo \"printf '#!/bin/sh\\necho hello\\n' > /tmp/greets; chmod +x /tmp/greets; /tmp/greets\" > tool.sh; jig call check",
         right: "mkdir bin; sed -i 's,/tmp/,bin/,g' tool.sh\n\
                 printf '[[tools.check.access.fs]]\\npath = \"bin\"\\nread = true\\nwrite = true\\n«execute = true»\\n' >> jig.toml; jig call check",
         works: "hello",
