@@ -413,7 +413,11 @@ const EXCEPTIONS: &[(&str, &[&str])] = &[
     (
         "the configuration or jig itself refuses it before: only who embeds jig can meet it",
         &[
+            "correct the rule, or remove it",
+            "list every variable by its exact name",
             "set `input = \"argv\"` or `input = \"file\"` for the tool",
+            "write a host name or an address",
+            "write the exact name, or a prefix that ends in one `*`, such as `AWS_*`",
             "write the rules by hand; `jig run` says what a command is refused",
         ],
     ),

@@ -274,8 +274,8 @@ fn rules_on_the_home(tool: &Tool) -> impl Iterator<Item = Problem> {
             quote(&rule.path)
         );
         let help = hint!(
-            "remove the rule; if the tool needs {needed}; a folder of the workspace with the name \
-             `~` is written `./{path}`"
+            "remove the rule; if the tool needs {needed}; a folder of the workspace with the name `~` is written \
+             `./{path}`"
         );
         let problem = Problem::error(message, help);
         problem.at(&place.origin, "").key(place.key.clone())
@@ -298,9 +298,9 @@ fn rules_with_patterns(tool: &Tool) -> impl Iterator<Item = Problem> {
             quote(&rule.path)
         );
         let help = hint!(
-            "a rule holds for all that is below its path: write `path = \"{}\"`; names that are to be \
-             kept from a tool wherever they lie are listed in `sandbox.sensitive_paths`, which knows \
-             patterns; a file whose name holds `*` is written `./{}`",
+            "a rule holds for all that is below its path: write `path = \"{}\"`; names that are to be kept from a \
+             tool wherever they lie are listed in `sandbox.sensitive_paths`, which knows patterns; a file whose name \
+             holds `*` is written `./{}`",
             clean(&folder),
             clean(&rule.path)
         );
@@ -395,15 +395,14 @@ fn explain_path(error: &ResolveError) -> (String, Hint) {
         ResolveReason::DotDot => (
             format!("the path {path} leaves the workspace by `..`, and rules on files stay inside"),
             hint!(
-                "write a path inside the workspace; if the tool needs one outside, list it, absolute, \
-             in `sandbox.system`"
+                "write a path inside the workspace; if the tool needs one outside, list it, absolute, in \
+                 `sandbox.system`"
             ),
         ),
         ResolveReason::LinkLeaves => (
             format!("the path {path} leads out of the workspace through a symbolic link"),
             hint!(
-                "replace the link by a directory, or remove the rule and list the link's target in \
-             `sandbox.system`"
+                "replace the link by a directory, or remove the rule and list the link's target in `sandbox.system`"
             ),
         ),
         ResolveReason::Dangling => (

@@ -40,8 +40,8 @@ fn paths_under_tls(tool: &Tool, warnings: &mut Vec<Problem>) {
                 quote(&rule.host)
             ),
             hint!(
-                "remove `path_prefix`; or write `scheme = \"http\"` if only plain HTTP is meant, or \
-             `runtime = \"vfs\"` if the tool speaks that protocol, so that jig makes its requests"
+                "remove `path_prefix`; or write `scheme = \"http\"` if only plain HTTP is meant, or `runtime = \
+                 \"vfs\"` if the tool speaks that protocol, so that jig makes its requests"
             ),
         );
         warnings.push(problem.at(&place.origin, "").key(place.key.clone()));
@@ -75,8 +75,8 @@ fn programs(tool: &Tool) -> Option<Problem> {
             tool.name
         ),
         hint!(
-            "what holds is what files and hosts it reaches; where the programs matter, write \
-         `runtime = \"vfs\"`, so that jig starts them"
+            "what holds is what files and hosts it reaches; where the programs matter, write `runtime = \"vfs\"`, so \
+             that jig starts them"
         ),
     );
     let key = format!("{}.{above}.commands", tool.table());

@@ -129,8 +129,7 @@ fn of_file(written: &str, path: &Utf8Path) -> Option<ProgramMistake> {
     if !files::is_program(path) {
         let help = match interpreter_for(written) {
             Some(interpreter) => hint!(
-                "make it a program, `chmod +x {word}`, or name its interpreter: `command = \
-                 \"{interpreter} {word}\"`"
+                "make it a program, `chmod +x {word}`, or name its interpreter: `command = \"{interpreter} {word}\"`"
             ),
             None => hint!("make it a program: `chmod +x {word}`"),
         };

@@ -52,8 +52,7 @@ pub(crate) fn from_variable(
             Problem::error(
                 format!("the variable {} names no key", quote(&shown)),
                 hint!(
-                    "write the keys with two underscores between them: \
-                 `JIG_CFG__TOOLS__NAME__RUN=unattended`"
+                    "write the keys with two underscores between them: `JIG_CFG__TOOLS__NAME__RUN=unattended`"
                 ),
             )
             .at(&Origin::new(&text, 0..shown.len()), ""),
@@ -82,8 +81,10 @@ pub(crate) fn from_set(assignment: &str, problems: &mut Vec<Problem>) -> Option<
         problems.push(
             Problem::error(
                 format!("{} is not a key", quote(&assignment[..equals])),
-                hint!("write the keys with dots between them, in quotes where they hold other characters \
-                 than letters, digits, `_` and `-`: `tools.\"my.tool\".run=ask`"),
+                hint!(
+                    "write the keys with dots between them, in quotes where they hold other characters than letters, \
+                     digits, `_` and `-`: `tools.\"my.tool\".run=ask`"
+                ),
             )
             .at(&Origin::new(&text, 0..equals), ""),
         );

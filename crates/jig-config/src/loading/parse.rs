@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use jig_proto::hint;
+use jig_proto::{Hint, hint};
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
@@ -177,24 +177,17 @@ pub(crate) fn syntax_error(text: &Arc<Text>, origin: &Origin, message: &str) -> 
         DUPLICATE => (
             format!("the key {} is already set", quote(written)),
             hint!(
-                "keep one of the two; tables are continued under one header, and each rule of a list \
-             has its own `[[…]]`"
+                "keep one of the two; tables are continued under one header, and each rule of a list has its own \
+                 `[[…]]`"
             ),
         ),
         "string values must be quoted" if written.is_empty() => (
             "the value is missing".to_owned(),
             hint!("write a value after `=`, or remove the line"),
         ),
-        "string values must be quoted" => match written {
-            "yes" | "on" | "True" | "TRUE" => (
-                format!("{} is not a value in TOML", quote(written)),
-                hint!("write `true`"),
-            ),
-            "no" | "off" | "False" | "FALSE" => (
-                format!("{} is not a value in TOML", quote(written)),
-                hint!("write `false`"),
-            ),
-            _ => (
+        "string values must be quoted" => match truth(written) {
+            Some(help) => (format!("{} is not a value in TOML", quote(written)), help),
+            None => (
                 format!("{} is a string without quotes", quote(written)),
                 hint!("put it in quotes: `\"{}\"`", crate::quoting::clean(written)),
             ),
@@ -241,10 +234,12 @@ fn without_quotes(text: &Arc<Text>, origin: &Origin, message: &str) -> Option<Pr
     let is_bare = first.is_alphabetic() || matches!(first, '/' | '.' | '~' | '$' | '_' | '@' | '*');
     // What begins as a number may be one that is written wrongly; with a letter in it, it is a text.
     let is_text = first.is_ascii_digit() && value.chars().any(char::is_alphabetic);
-    let is_word = matches!(
-        value,
-        "yes" | "no" | "on" | "off" | "True" | "TRUE" | "False" | "FALSE" | "true" | "false"
-    );
+    let is_word = matches!(value, "true" | "false");
+    let origin_of = |value: &str| Origin::new(text, start..start + value.len());
+    if let Some(help) = truth(value).filter(|_| origin.span().start >= range.start) {
+        let message = format!("{} is not a value in TOML", quote(value));
+        return Some(Problem::error(message, help).at(&origin_of(value), ""));
+    }
     let is_whole = !value.contains(['"', '\'', '[', ']', '{', '}']);
     if !(is_bare || is_text) || is_word || !is_whole || origin.span().start < range.start {
         return None;
@@ -261,7 +256,16 @@ fn without_quotes(text: &Arc<Text>, origin: &Origin, message: &str) -> Option<Pr
             crate::show::basic_string(&shown)
         ),
     );
-    Some(problem.at(&Origin::new(text, start..start + value.len()), ""))
+    Some(problem.at(&origin_of(value), ""))
+}
+
+/// What TOML writes for the words that stand for true and false elsewhere.
+fn truth(word: &str) -> Option<Hint> {
+    match word {
+        "yes" | "on" | "True" | "TRUE" => Some(hint!("write `true`")),
+        "no" | "off" | "False" | "FALSE" => Some(hint!("write `false`")),
+        _ => None,
+    }
 }
 
 /// What the parser says about a key that is there twice.

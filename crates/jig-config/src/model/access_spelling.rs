@@ -106,8 +106,8 @@ fn read_network(
                         quote(item.text().unwrap_or_default())
                     ),
                     hint!(
-                        "write a URL without user, query and fragment, \
-                     `\"https://api.example.com/v1\"`, or a bare host, `\"api.example.com\"`"
+                        "write a URL without user, query and fragment, `\"https://api.example.com/v1\"`, or a bare \
+                         host, `\"api.example.com\"`"
                     ),
                 )
                 .at(&item.origin, "")

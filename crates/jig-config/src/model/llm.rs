@@ -309,8 +309,7 @@ fn not_in_a_workspace(name: &str, entry: &Entry) -> Problem {
              choose {what}"
         ),
         hint!(
-            "move it into your own file, `~/.config/jig/config.toml`, or pass `--config FILE` or \
-             `--set llm.{name}=…`"
+            "move it into your own file, `~/.config/jig/config.toml`, or pass `--config FILE` or `--set llm.{name}=…`"
         ),
     )
     .at(&entry.key, "")
@@ -381,8 +380,8 @@ fn is_this_machine(host: &Host<&str>) -> bool {
 /// The name of a variable, or nothing. What is said about a text that is none does not repeat it.
 fn check_key_env(text: &str) -> Result<(), Complaint> {
     let help = hint!(
-        "write the name of a variable, such as `\"OPENAI_API_KEY\"`, and set that variable to the \
-                key where jig is started; `\"\"` if the provider needs no key"
+        "write the name of a variable, such as `\"OPENAI_API_KEY\"`, and set that variable to the key where jig is \
+         started; `\"\"` if the provider needs no key"
     );
     let mut bytes = text.bytes();
     let is_name = match bytes.next() {

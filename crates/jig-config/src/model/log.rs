@@ -45,8 +45,10 @@ pub(crate) fn check_workspace(layers: &[Node], problems: &mut Vec<Problem>) {
             Problem::error(
                 "a file of the workspace cannot say that tools run without a log: whoever writes the project's \
                  files would hide what they do",
-                hint!("remove it, or move it into your own file, `~/.config/jig/config.toml`; for one command, use \
-                 `--optional-log`"),
+                hint!(
+                    "remove it, or move it into your own file, `~/.config/jig/config.toml`; for one command, use \
+                     `--optional-log`"
+                ),
             )
             .at(&entry.key, "")
             .key("log.required"),

@@ -97,8 +97,10 @@ pub(crate) fn check_workspace(layers: &[Node], problems: &mut Vec<Problem>) {
                     "a file of the workspace cannot raise `{name}`: whoever writes the project's files \
                      would decide how long {what}"
                 ),
-                hint!("remove it, or lower it; to allow more, raise it in your own file, or pass `--config FILE` \
-                 or `--set`"),
+                hint!(
+                    "remove it, or lower it; to allow more, raise it in your own file, or pass `--config FILE` or \
+                     `--set`"
+                ),
             )
             .at(&entry.key, "")
             .key(format!("mcp.{name}"));

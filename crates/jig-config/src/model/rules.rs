@@ -185,8 +185,8 @@ fn external_rule(rule: &Node, external: &Entry, place: &RulePlace) -> Problem {
             quote(&path)
         ),
         hint!(
-            "remove the rule, and list the absolute path in `sandbox.system` of the tool, such as \
-         `sandbox.system = [\"/usr/share/dict\"]`"
+            "remove the rule, and list the absolute path in `sandbox.system` of the tool, such as `sandbox.system = \
+             [\"/usr/share/dict\"]`"
         ),
     )
     .at(&external.key, "")

@@ -199,8 +199,8 @@ fn check_wrapped(list: &List, node: &Node, path: &mut Vec<String>, problems: &mu
         let name = quote_key(path);
         let help = match list.item.for_kind(Kind::Table) {
             Some(_) => hint!(
-                "use two brackets for each rule, `[[{}]]`, or the form `{{ strategy = \"replace\", \
-                 value = [{{ … }}] }}`",
+                "use two brackets for each rule, `[[{}]]`, or the form `{{ strategy = \"replace\", value = [{{ … }}] \
+                 }}`",
                 dotted(path)
             ),
             None => hint!("write `{} = [\"…\"]`", last(path)),

@@ -176,8 +176,7 @@ impl Quantity {
                 "write a number of bytes, or a size with its unit, such as `\"512MiB\"` or `\"10MB\"`{lifted}"
             ),
             Unit::Time => hint!(
-                "write a number of seconds, or a time with its unit, such as `\"90s\"`, `\"10m\"` or \
-                 `\"2h\"`{lifted}"
+                "write a number of seconds, or a time with its unit, such as `\"90s\"`, `\"10m\"` or `\"2h\"`{lifted}"
             ),
             Unit::Count => hint!("write a number{lifted}"),
         }

@@ -95,8 +95,8 @@ pub(crate) static TOOL_NAME: TextRule = TextRule {
             return Ok(());
         }
         let help = hint!(
-            "use 1 to 64 letters, digits, `_`, `-` and `.`, as model providers demand; \
-                    `'*'` alone holds defaults for every tool"
+            "use 1 to 64 letters, digits, `_`, `-` and `.`, as model providers demand; `'*'` alone holds defaults for \
+             every tool"
         );
         match ToolName::new(text) {
             Ok(_) => Ok(()),
@@ -177,15 +177,14 @@ pub(crate) static SOURCE: TextRule = TextRule {
         let help = match error {
             SourceError::NoServer => {
                 hint!(
-                    "name the server, and the tool if it has another name there: \
-                 `\"mcp.SERVER\"` or `\"mcp.SERVER.TOOL\"`"
+                    "name the server, and the tool if it has another name there: `\"mcp.SERVER\"` or \
+                     `\"mcp.SERVER.TOOL\"`"
                 )
             }
             _ => {
                 hint!(
-                    "write `\"local\"` for a program or component of this project, \
-                 `\"mcp.SERVER\"` or `\"mcp.SERVER.TOOL\"` for a tool of an MCP server, \
-                 `\"builtin\"` for one of jig's own"
+                    "write `\"local\"` for a program or component of this project, `\"mcp.SERVER\"` or \
+                     `\"mcp.SERVER.TOOL\"` for a tool of an MCP server, `\"builtin\"` for one of jig's own"
                 )
             }
         };
@@ -206,18 +205,17 @@ pub(crate) static COMMAND: TextRule = TextRule {
             E::Template { .. } => {
                 hint!(
                     "close every `{{{{` with `}}}}` and every `{{%` with `%}}`; for braces that are no template write \
-                 `{{{{ '{{{{' }}}}`"
+                     `{{{{ '{{{{' }}}}`"
                 )
             }
-            E::Line(_) => {
+            // Only the table form knows `shell`, which is what calculates.
+            E::Line(_) | E::Arithmetic(_) => {
                 hint!(
-                    "close it, or use the table form, which needs no quoting: \
-                 `command = {{ program = \"…\", args = [\"…\"] }}`"
+                    "close it, or use the table form, which needs no quoting: `command = {{ program = \"…\", args = \
+                     [\"…\"] }}`"
                 )
             }
             E::Nul => hint!("remove it"),
-            // Only the table form knows `shell`.
-            E::Arithmetic(_) => hint!("use the table form"),
         };
         Err(Complaint::new(error, help))
     },
@@ -321,7 +319,7 @@ pub(crate) static RESOLVER: TextRule = TextRule {
             reason,
             hint!(
                 "write `\"system\"`, an address such as `\"1.1.1.1\"`, or one with a port, such as \
-             `\"127.0.0.1:5353\"` or `\"[::1]:5353\"`"
+                 `\"127.0.0.1:5353\"` or `\"[::1]:5353\"`"
             ),
         )),
     },
@@ -381,8 +379,8 @@ pub(crate) static SENSITIVE: TextRule = TextRule {
             Err(error) => Err(Complaint::new(
                 error,
                 hint!(
-                    "write a path of the workspace, such as `\"secrets\"` or `\"*.pem\"`; it matches at \
-                 any depth, or only at the top with a leading `./`"
+                    "write a path of the workspace, such as `\"secrets\"` or `\"*.pem\"`; it matches at any depth, or \
+                     only at the top with a leading `./`"
                 ),
             )),
         }
@@ -400,8 +398,8 @@ pub(crate) static POINTER: TextRule = TextRule {
         let help = match is_name {
             true => hint!("write `\"/{}\"`", crate::quoting::clean(text)),
             false => hint!(
-                "write a JSON Pointer: `\"/path\"` for the argument `path`, `\"/edit/file\"` for \
-                      `file` in the argument `edit`; `~1` stands for a slash in a name, `~0` for `~`"
+                "write a JSON Pointer: `\"/path\"` for the argument `path`, `\"/edit/file\"` for `file` in the \
+                 argument `edit`; `~1` stands for a slash in a name, `~0` for `~`"
             ),
         };
         Err(Complaint::new(reason, help))

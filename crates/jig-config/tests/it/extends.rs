@@ -395,6 +395,12 @@ fn x70_depth_number_and_size_are_bounded() {
     }
     let told = errors(&workspace);
     assert!(told.contains("more than 16 levels"), "{told}");
+    let few = || Workspace::with("extends = [\"c/*.toml\"]\n").file("c/0.toml", "");
+    let mended = |workspace: &Workspace| {
+        let wrong = workspace.load().expect_err("it is too much");
+        follow_all(&wrong, &few().load().expect("it is little"));
+    };
+    mended(&workspace);
 
     let mut workspace = Workspace::with("extends = [\"c/*.toml\"]\n");
     for index in 0..1002 {
@@ -402,6 +408,7 @@ fn x70_depth_number_and_size_are_bounded() {
     }
     let told = errors(&workspace);
     assert!(told.contains("more than 1000 files"), "{told}");
+    mended(&workspace);
 
     let mut workspace = Workspace::with("extends = [\"c/*.toml\"]\n");
     for index in 0..6 {
@@ -409,6 +416,16 @@ fn x70_depth_number_and_size_are_bounded() {
     }
     let told = errors(&workspace);
     assert!(told.contains("more than 16 MiB"), "{told}");
+    mended(&workspace);
+
+    let workspace = Workspace::with("extends = [\"many/**/a.toml\"]\n");
+    std::fs::create_dir(workspace.path("many")).expect("a folder");
+    for index in 0..20_001 {
+        std::fs::File::create(workspace.path(&format!("many/{index}"))).expect("a file");
+    }
+    let told = errors(&workspace);
+    assert!(told.contains("more than 20000 names"), "{told}");
+    mended(&workspace);
 }
 
 #[test]

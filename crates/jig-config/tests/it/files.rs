@@ -65,6 +65,17 @@ fn a_pipe_without_a_writer_does_not_block() {
     check("named_pipe", &workspace);
 }
 
+/// A socket cannot even be opened.
+#[test]
+fn a_socket_in_place_of_a_file() {
+    let workspace = Workspace::new();
+    let path = workspace.path("jig.toml");
+    let _listener = std::os::unix::net::UnixListener::bind(&path).expect("a socket");
+    let wrong = workspace.load().expect_err("it is no file");
+    std::fs::remove_file(&path).expect("remove it");
+    follow_all(&wrong, &workspace.load().expect("it loads"));
+}
+
 #[test]
 fn a_large_file_is_refused_without_being_read() {
     let workspace = Workspace::with("");

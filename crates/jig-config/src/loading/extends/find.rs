@@ -86,8 +86,10 @@ fn below_workspace(
                 "{} is not in the workspace, and a file of the workspace extends only what lies there",
                 quote(&wanted.text)
             ),
-            hint!("write a path relative to this file that stays inside; a file of your own is extended by \
-             `~/.config/jig/config.toml`, or given by `--config`"),
+            hint!(
+                "write a path relative to this file that stays inside; a file of your own is extended by \
+                 `~/.config/jig/config.toml`, or given by `--config`"
+            ),
         )));
     };
     refuse_sensitive(wanted, &inside)?;

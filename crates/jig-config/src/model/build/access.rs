@@ -39,8 +39,9 @@ impl Builder<'_> {
                         self.owner.name(),
                         quote(self.name.as_str())
                     ),
-                    hint!("keep `access`, and move what `sandbox.filesystem`, `.network` and `.commands` \
-                     allow into it"),
+                    hint!(
+                        "keep `access`, and move what `sandbox.filesystem`, `.network` and `.commands` allow into it"
+                    ),
                 )
                 .at(&in_sandbox.key, "rules in `sandbox`")
                 .and(&access.key, "rules in `access`")

@@ -51,8 +51,8 @@ impl Builder<'_> {
                 quote(&operator)
             ),
             hint!(
-                "to have `sh -c` run it, write `command = {{ program = {}, shell = true }}`; to mean the word \
-                 itself, put it in quotes: `'{}'`",
+                "to have `sh -c` run it, write `command = {{ program = {}, shell = true }}`; to mean the word itself, \
+                 put it in quotes: `'{}'`",
                 clean(&basic_string(line)),
                 clean(&operator)
             ),
@@ -107,7 +107,8 @@ fn command_help(error: &CommandError) -> Hint {
         CommandError::Nul => hint!("remove it"),
         _ => {
             hint!(
-                "close every `{{{{` with `}}}}` in the same word; for braces that are no template write `{{{{ '{{{{' }}}}`"
+                "close every `{{{{` with `}}}}` in the same word; for braces that are no template write `{{{{ '{{{{' \
+                 }}}}`"
             )
         }
     }

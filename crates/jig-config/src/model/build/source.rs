@@ -20,8 +20,8 @@ impl Builder<'_> {
         let table = &self.prefix;
         let help = match meant {
             Some(meant) => hint!(
-                "did you mean the tool `{meant}`? if not, add `source = \"local\"` and a `command` to `[{table}]`, \
-                 or `source = \"mcp.SERVER\"`"
+                "did you mean the tool `{meant}`? if not, add `source = \"local\"` and a `command` to `[{table}]`, or \
+                 `source = \"mcp.SERVER\"`"
             ),
             None => hint!(
                 "add `source = \"local\"` and a `command` to `[{table}]`, or `source = \"mcp.SERVER\"`"

@@ -120,8 +120,8 @@ impl Known<'_> {
                     }
                     Some(meant) => hint!("did you mean `{meant}`?"),
                     None => hint!(
-                        "write `tool.arguments.NAME` for an argument of the call; `tool`, \
-                             `context` and `input` are all that there is"
+                        "write `tool.arguments.NAME` for an argument of the call; `tool`, `context` and `input` are \
+                         all that there is"
                     ),
                 };
                 Some((format!("there is no {}", quote(root)), help))
@@ -212,7 +212,7 @@ impl Known<'_> {
                     in_words(&error),
                     hint!(
                         "correct its name; `default('')`, `tojson`, `join(' ')`, `lower` and `trim` are among those \
-                     that there are"
+                         that there are"
                     ),
                 ))
             }

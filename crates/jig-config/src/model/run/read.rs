@@ -93,8 +93,9 @@ impl Reader<'_> {
                 errors.push(self.problem(
                     &all.origin,
                     "has a run rule with an empty list `all`".to_owned(),
-                    hint!("remove `all`, or write the conditions: `all = [{{ arg = \"/path\", prefix = \
-                     \"src/\" }}]`"),
+                    hint!(
+                        "remove `all`, or write the conditions: `all = [{{ arg = \"/path\", prefix = \"src/\" }}]`"
+                    ),
                 ));
             }
             if errors.len() == before && !own && all.is_none() {
@@ -121,8 +122,9 @@ impl Reader<'_> {
             (None, []) => errors.push(self.problem(
                 &node.origin,
                 "has a condition without `arg`".to_owned(),
-                hint!("say which argument it is about, and what it must be: `{{ arg = \"/path\", prefix = \
-                 \"src/\" }}`"),
+                hint!(
+                    "say which argument it is about, and what it must be: `{{ arg = \"/path\", prefix = \"src/\" }}`"
+                ),
             )),
             (None, [(name, test), ..]) => errors.push(self.problem(
                 &test.key,
@@ -139,8 +141,9 @@ impl Reader<'_> {
                 let problem = self.problem(
                     &other.key,
                     format!("has a run rule with both `{first}` and `{second}` of one argument"),
-                    hint!("keep one of the two; where both must hold, write `all = [{{ arg = …, … }}, {{ arg \
-                     = …, … }}]`"),
+                    hint!(
+                        "keep one of the two; where both must hold, write `all = [{{ arg = …, … }}, {{ arg = …, … }}]`"
+                    ),
                 );
                 errors.push(problem.and(&one.key, "the other"));
             }
@@ -201,8 +204,9 @@ impl Reader<'_> {
                     quote(pointer),
                     quote(first)
                 ),
-                hint!("correct it after what `parameters` declares; an item of a list is a number, such as \
-                 `/paths/0`"),
+                hint!(
+                    "correct it after what `parameters` declares; an item of a list is a number, such as `/paths/0`"
+                ),
             )),
             Found::Parameter(found) if test == "prefix" && !may_be_text(found) => {
                 Some(self.problem(

@@ -24,8 +24,9 @@ impl Reader<'_> {
                 let problem = self.problem(
                     "url",
                     "has both a `command` and a `url`",
-                    hint!("keep `command` for a program that jig starts, or `url` for a server that runs \
-                     elsewhere"),
+                    hint!(
+                        "keep `command` for a program that jig starts, or `url` for a server that runs elsewhere"
+                    ),
                 );
                 let problem = problem.at(&url.key, "").and(&command.key, "the program");
                 self.errors.push(problem);
@@ -36,8 +37,7 @@ impl Reader<'_> {
                     "command",
                     "has neither a `command` nor a `url`, so there is nothing to reach",
                     hint!(
-                        "add `command = \"PROGRAM\"` and `args = [\"…\"]` to `[{0}]`, or `url = \
-                         \"https://…\"`",
+                        "add `command = \"PROGRAM\"` and `args = [\"…\"]` to `[{0}]`, or `url = \"https://…\"`",
                         self.merged.key
                     ),
                 );
@@ -83,8 +83,7 @@ impl Reader<'_> {
             ("sse", _) => (
                 "is of the type `sse`, an old transport that jig does not speak".to_owned(),
                 hint!(
-                    "write the server's URL for Streamable HTTP, which most have at `/mcp`, and remove \
-                 `type`"
+                    "write the server's URL for Streamable HTTP, which most have at `/mcp`, and remove `type`"
                 ),
             ),
             ("stdio" | "local", false) => (
@@ -113,8 +112,7 @@ impl Reader<'_> {
                 "headers",
                 "has `headers`, but it is a program, which gets none",
                 hint!(
-                    "remove `headers`; a program gets a secret by `env`, such as `env = {{ TOKEN = \
-                 \"${{TOKEN}}\" }}`"
+                    "remove `headers`; a program gets a secret by `env`, such as `env = {{ TOKEN = \"${{TOKEN}}\" }}`"
                 ),
             );
             self.errors.push(problem.at(&entry.key, "").without_text());
@@ -138,15 +136,15 @@ impl Reader<'_> {
             let help = match key {
                 "env" | "variables" => {
                     hint!(
-                        "remove it; a server elsewhere gets a secret by `headers`, such as \
-                     `headers.Authorization = \"Bearer ${{TOKEN}}\"`"
+                        "remove it; a server elsewhere gets a secret by `headers`, such as `headers.Authorization = \
+                         \"Bearer ${{TOKEN}}\"`"
                     )
                 }
                 "args" => hint!("remove it, or put it into the `url`"),
                 _ => {
                     hint!(
-                        "remove it; what its tools may be called with is for `run` to say, and which of \
-                     them there are, for `tools` and `hide`"
+                        "remove it; what its tools may be called with is for `run` to say, and which of them there \
+                         are, for `tools` and `hide`"
                     )
                 }
             };
@@ -280,8 +278,8 @@ impl Reader<'_> {
                     clean(key)
                 ),
                 hint!(
-                    "write a variable, `\"${{NAME}}\"`, and set it before jig starts; or declare the server in \
-                 your own file, or pass `--config FILE`"
+                    "write a variable, `\"${{NAME}}\"`, and set it before jig starts; or declare the server in your \
+                     own file, or pass `--config FILE`"
                 ),
             )
         } else {
@@ -394,8 +392,8 @@ fn filled_help(error: FilledError) -> Hint {
     match error {
         FilledError::Open => hint!("close it; for a `$` that means nothing write `$$`"),
         FilledError::Foreign => hint!(
-            "write a variable of the environment, `${{NAME}}`; the workspace itself is where the server runs, so \
-             that `.` names it"
+            "write a variable of the environment, `${{NAME}}`; the workspace itself is where the server runs, so that \
+             `.` names it"
         ),
         FilledError::Nested => hint!("write a text without variables behind `:-`"),
         FilledError::Nul => hint!("remove it"),
