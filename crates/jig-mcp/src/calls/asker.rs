@@ -19,7 +19,7 @@ use crate::text_prefix::cut;
 
 /// Asks for one call: the client, if it can show a form or has a model, people elsewhere, or nobody.
 ///
-/// It runs on the thread of the call, which waits here. Every question is on the board while it waits, so that
+/// It runs on the thread that drives the call, which waits here. Every question is on the board while it waits, so that
 /// whoever answers first has answered it.
 pub(crate) struct Desk {
     shared: Arc<Shared>,
