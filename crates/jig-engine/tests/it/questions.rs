@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 /// The beginning of every tool: `send` writes a line, `receive` reads one.
 const HEAD: &str = r#"
-import json, sys, time
+import json, os, sys, time
 def send(*messages):
     lines = [json.dumps({"jsonrpc": "2.0", **message}) + "\n" for message in messages]
     sys.stdout.write("".join(lines)); sys.stdout.flush()

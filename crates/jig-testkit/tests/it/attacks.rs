@@ -211,7 +211,7 @@ fn tier_b_holds_what_it_claims() {
 #[test]
 fn tier_b_holds_what_it_claims_for_nobody() {
     on_stage(
-        "tier_b_holds_what_it_claims_for_nobody",
+        "attacks::tier_b_holds_what_it_claims_for_nobody",
         User::Nobody,
         tier_b,
     );
@@ -229,7 +229,7 @@ fn a_terminal_opens_nothing() {
 #[test]
 fn a_terminal_opens_nothing_for_nobody() {
     on_stage(
-        "a_terminal_opens_nothing_for_nobody",
+        "attacks::a_terminal_opens_nothing_for_nobody",
         User::Nobody,
         with_terminal,
     );
@@ -268,7 +268,7 @@ fn a_gateway_opens_nothing() {
 #[test]
 fn a_gateway_opens_nothing_for_nobody() {
     on_stage(
-        "a_gateway_opens_nothing_for_nobody",
+        "attacks::a_gateway_opens_nothing_for_nobody",
         User::Nobody,
         |suite| with_gateway(suite, "tier A, gateway", &Launch::Auto),
     );
@@ -277,7 +277,7 @@ fn a_gateway_opens_nothing_for_nobody() {
 #[test]
 fn a_gateway_opens_nothing_from_a_pool() {
     on_stage(
-        "a_gateway_opens_nothing_from_a_pool",
+        "attacks::a_gateway_opens_nothing_from_a_pool",
         User::Current,
         |suite| {
             let pool = Pool::new(2).expect("a pool can be made where programs can be started");

@@ -4,3 +4,5 @@
 mod arena;
 #[cfg(target_os = "linux")]
 mod attacks;
+#[cfg(target_os = "linux")]
+mod wait;
