@@ -81,6 +81,10 @@ pub fn ended(child: &mut Child) -> ExitStatus {
 
 /// How a process ended; `None` if it has not within this time.
 pub fn ended_within(child: &mut Child, time: Duration) -> Option<ExitStatus> {
+    // One that somebody has waited for before is no process any more.
+    if let Ok(Some(status)) = child.try_wait() {
+        return Some(status);
+    }
     has_ended(child, time).then(|| child.wait().expect("it is a child of ours"))
 }
 

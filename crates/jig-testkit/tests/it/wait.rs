@@ -25,6 +25,7 @@ fn a_process_is_waited_for_until_it_ends_or_the_time_is_over() {
     });
     child.kill().expect("it is ours");
     assert!(!ended(&mut child).success());
+    assert!(!ended(&mut child).success(), "also when asked again");
     assert!(working_in(&root).is_empty());
 }
 
