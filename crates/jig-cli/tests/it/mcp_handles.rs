@@ -29,7 +29,7 @@ fn handles_that_are_not_the_tools_own() {
         &text(&fetched),
     );
 
-    let other = text(&client.call("two", fetch.clone()));
+    let other = text(&client.call("two", fetch));
     assert!(other.contains("call `one` with `id` `h_1`"), "{other}");
     follow("call `{tool}` with `id` `{id}`", &other, &text(&fetched));
 }
